@@ -122,7 +122,7 @@ class ListRequest(NamedTuple):
         current: Value selected at first.
         own: Prompt of the text field; empty for no field.
         check: Returns an error message for a value; empty if it is valid.
-        more: Labels of additional buttons, and what they call after the list has closed.
+        more: Labels and callbacks of additional buttons, called after the list has closed.
     """
 
     title: str

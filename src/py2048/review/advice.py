@@ -116,9 +116,9 @@ def advise(
     """Yield a player's hint, and a quicker one first if the player must be compiled.
 
     A player that is ready yields only its hint. Otherwise the first item is a hint by the player
-    `quick` with `instead_of` set, followed by the compiler's progress each time the caller asks
-    (see `PROGRESS_PERIOD_S`), and finally the requested hint. Compilation continues in the
-    background if the caller stops early.
+    `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks (see
+    `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the background
+    if the caller stops early.
 
     Args:
         snapshot: The position.

@@ -50,7 +50,7 @@ def play(
     ] = False,
     no_save: Annotated[bool, typer.Option("--no-save", help="Do not save the game.")] = False,
 ) -> int:
-    """Play. The game is saved after every move."""
+    """Play the game, which is saved after every move."""
     if player is not None:
         make_player(player)  # raise before the screen opens
     if theme is not None:

@@ -73,7 +73,7 @@ def practice(
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Practise mistakes from your games that are due, or an ending from a table.
+    """Practise the mistakes from your games that are due, or an ending against its table.
 
     Move with keys in a terminal, or with one word such as left per line in a pipe. Every answer is
     saved immediately.
