@@ -341,9 +341,8 @@ def is_confirmed(name: str, found: dict[str, Any]) -> bool:
         return True
     best = Direction.parse(max(found["values"], key=found["values"].__getitem__))
     is_best = grade_of(1 - ending.chances[best] / max(ending.chances.values())) is Grade.BEST
-    print(
-        f"{ending.table} {'confirms' if is_best else 'refuses'} {found['board']}", file=sys.stderr
-    )
+    verb = "confirms" if is_best else "refuses"
+    print(f"{ending.table} {verb} {found['board']}", file=sys.stderr)
     return is_best
 
 
