@@ -29,7 +29,7 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
 from py2048.presentation.screen import CoachStatus
 from py2048.presentation.themes import THEMES
-from py2048.presentation.words import amount, describe_review, luck_word, number
+from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
 from py2048.review import Grade, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
@@ -283,10 +283,10 @@ def test_texts_of_values():
     assert value_text(281_436.1, Unit.POINTS, is_exact=False) == "280,000"
     assert value_text(2642.61, Unit.POINTS, is_exact=True) == "2,642.6"
     assert value_text(0.9731, Unit.CHANCE, is_exact=True) == "97.31 %"
-    assert number(Unit.POINTS, -1203.4) == "-1,203"
-    assert number(Unit.POINTS, 3.44, signed=True) == "+3.4"
-    assert number(Unit.POINTS, -0.01) == "0"
-    assert number(Unit.CHANCE, -0.0042) == "-0.42 %"
+    assert plain_amount(Unit.POINTS, -1203.4) == "-1,203"
+    assert plain_amount(Unit.POINTS, 3.44, signed=True) == "+3.4"
+    assert plain_amount(Unit.POINTS, -0.01) == "0"
+    assert plain_amount(Unit.CHANCE, -0.0042) == "-0.42 %"
     assert amount(Unit.POINTS, 1203.4) == "1,203 points"
     assert amount(Unit.RATING, 5.55) == "5.5"
 

@@ -21,10 +21,10 @@ from py2048.core.rng import random_seed
 from py2048.players import Unit
 from py2048.presentation.hints import DirectionRow, direction_rows, name_of
 from py2048.presentation.screen import Choice, title_of
-from py2048.presentation.words import way_of
+from py2048.presentation.words import mistake_name, way_of
 from py2048.review import MoveReview
+from py2048.review.mistakes import MistakeKind
 from py2048.review.puzzles import Puzzle, daily_puzzle
-from py2048.review.themes import Theme
 
 if TYPE_CHECKING:
     from py2048.app.session import Session
@@ -96,7 +96,7 @@ Drill = Iterator[Prompt | DrillEnd]
 """Prompts, each answered before the next is requested, and an optional end."""
 
 
-def mistakes(notebook: Notebook, theme: Theme | None = None, count: int = MAX_DUE) -> Drill:
+def mistakes(notebook: Notebook, theme: MistakeKind | None = None, count: int = MAX_DUE) -> Drill:
     """Ask for the mistakes that are due, longest overdue first.
 
     Args:
@@ -128,12 +128,12 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
         "in your game you went {direction} ({mistake}); it comes back in {n} days",
         days,
     )
-    then = text.format(direction=way_of(before), mistake=_(kind.label), n=number(days))
+    then = text.format(direction=way_of(before), mistake=mistake_name(kind), n=number(days))
     about = {"before": str(before), "theme": kind.value, "days": days}
     return Feedback(move, exercise.unit, then, about)
 
 
-def _nothing_due(notebook: Notebook, theme: Theme | None) -> str:
+def _nothing_due(notebook: Notebook, theme: MistakeKind | None) -> str:
     known = [each for each in notebook.progress() if theme is None or each.theme == theme.value]
     if not known:
         none = _("no mistakes are kept: {how}")
@@ -208,8 +208,8 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Fe
     is_first = book.answer(puzzle, direction) is not None
     now, is_solved = book.rating.rating, direction is puzzle.best
     solved = _("solved") if is_solved else _("not solved")
-    if not is_solved and puzzle.theme is not Theme.OTHER:
-        solved = _("not solved: {mistake}").format(mistake=_(puzzle.theme.label))
+    if not is_solved and puzzle.theme is not MistakeKind.OTHER:
+        solved = _("not solved: {mistake}").format(mistake=mistake_name(puzzle.theme))
     rated = _("your rating is {rating} ({change})") if is_first else _("your rating stays {rating}")
     rated = rated.format(rating=number(now), change=number(now - before, signed=True))
     about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
@@ -232,7 +232,7 @@ def list_offers(session: Session) -> list[Choice]:
     book = session.puzzle_book()
     themes, endings = list[Choice](), list[Choice]()
     for each in filter(lambda one: one.due, known):
-        title, n = f"  {_(Theme(each.theme).label)}", number(each.due)
+        title, n = f"  {mistake_name(MistakeKind(each.theme))}", number(each.due)
         themes.append(Choice(f"{MISTAKES} {each.theme}", title, _("{n} due").format(n=n)))
     for name in (path.stem for path in built_tables()):
         title, about = _("Ending {name}").format(name=name), _("with the true chance of every move")
@@ -258,7 +258,7 @@ def drill_of(session: Session, choice: str) -> Drill:
     kind, _space, name = choice.partition(" ")
     match kind:
         case "mistakes":
-            return mistakes(session.notebook(), Theme(name) if name else None)
+            return mistakes(session.notebook(), MistakeKind(name) if name else None)
         case "ending":
             return ending(name, random_seed())
         case "daily":

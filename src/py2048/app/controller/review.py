@@ -23,15 +23,15 @@ from py2048.presentation.hints import name_of as direction_name
 from py2048.presentation.screen import points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import describe_review, luck_word, percent, way_of
+from py2048.presentation.words import describe_review, luck_word, mistake_reason, percent, way_of
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.themes import Theme, theme_of
+from py2048.review.mistakes import MistakeKind, mistake_kind
 
 if TYPE_CHECKING:
+    from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
-    from py2048.review.advice import Finding
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 MAX_NAME_LENGTH = 40
@@ -95,9 +95,9 @@ def verdict_of(move: MoveReview) -> str:
     return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
 
 
-def why_better(theme: Theme) -> str:
+def why_better(kind: MistakeKind) -> str:
     """Return why the best move was better, as a sentence."""
-    return sentence(_(theme.why))
+    return sentence(mistake_reason(kind))
 
 
 def sentence(text: str) -> str:
@@ -166,7 +166,7 @@ class GameReview:
                 self.changed()
             return
 
-        def receive(result: Finding | Compiling | Failure) -> None:
+        def receive(result: ReviewUpdate | Compiling | Failure) -> None:
             self.receive(result)
             if not self.is_running and self._on_done:
                 self._on_done(self.review)
@@ -190,7 +190,7 @@ class GameReview:
         self.progress = ""
         self._stop()
 
-    def receive(self, result: Finding | Compiling | Failure) -> None:
+    def receive(self, result: ReviewUpdate | Compiling | Failure) -> None:
         """Add a result of the judge."""
         match result:
             case Failure(reason):
@@ -301,7 +301,7 @@ class GameReview:
         move = self.move
         if move is None or not move.grade.is_mistake:
             return ""
-        return why_better(theme_of(self.record.rules, move.board, move.played, move.best))
+        return why_better(mistake_kind(self.record.rules, move.board, move.played, move.best))
 
     @property
     def chances(self) -> float | None:

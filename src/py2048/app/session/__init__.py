@@ -17,7 +17,7 @@ from py2048.presentation.events import (
     Undone,
     Won,
 )
-from py2048.review.advice import Hint, PositionSnapshot, advise, review_game
+from py2048.review.advice import Hint, PositionSnapshot, ReviewUpdate, advise, review_game
 
 __all__ = [
     "HUMAN_CATEGORIES",
@@ -31,6 +31,7 @@ __all__ = [
     "PositionSnapshot",
     "RecordSummary",
     "Replay",
+    "ReviewUpdate",
     "SavingChanged",
     "Session",
     "StorageFailed",

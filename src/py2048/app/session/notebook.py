@@ -16,9 +16,16 @@ from py2048.core.game.record import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
+from py2048.review.mistakes import (
+    FIRST_BOX,
+    LAST_BOX,
+    MistakeKind,
+    interval,
+    mistake_kind,
+    next_box,
+)
 from py2048.review.moves import Basis, move_review
 from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
-from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box, theme_of
 
 MAX_RATING = 9999
 MAX_MISTAKES_PER_GAME = 20
@@ -48,12 +55,12 @@ class Exercise:
     played: Direction
     values: Mapping[Direction, float]
     unit: Unit
-    theme: Theme
+    theme: MistakeKind
     saved: SavedMistake
 
     @property
     def box(self) -> int:
-        """Repetition box; higher boxes come back later (see `py2048.review.themes`)."""
+        """Repetition box; higher boxes come back later (see `py2048.review.mistakes`)."""
         return self.saved.box
 
     @classmethod
@@ -65,7 +72,7 @@ class Exercise:
             Direction.parse(saved.played),
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
-            Theme(saved.theme),
+            MistakeKind(saved.theme),
             saved,
         )
 
@@ -100,7 +107,7 @@ class Notebook:
         saved = [_saved_mistake(review, move) for move in worst]
         return self._store.mistakes.keep(saved, owner=self._owner)
 
-    def due(self, theme: Theme | None = None, *, limit: int = 20) -> list[Exercise]:
+    def due(self, theme: MistakeKind | None = None, *, limit: int = 20) -> list[Exercise]:
         """Return the mistakes that are due, longest overdue first.
 
         Args:
@@ -208,7 +215,7 @@ def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
         source=move.source,
-        theme=theme_of(rules, move.board, move.played, move.best).value,
+        theme=mistake_kind(rules, move.board, move.played, move.best).value,
         box=FIRST_BOX,
         due=utc_text(current_time()),
     )

@@ -346,7 +346,7 @@ class SavedMistake:
         unit: Unit of the values.
         source: Name of the evaluator that produced the values.
         theme: Kind of mistake.
-        box: Repetition box; see `py2048.review.themes`.
+        box: Repetition box; see `py2048.review.mistakes`.
         due: Time of the next repetition, ISO 8601 in UTC.
         tries: Number of attempts.
         successes: Number of successful attempts.

@@ -250,18 +250,19 @@ def _puzzle_of(day: date) -> Puzzle:
 
 def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return what is said of an answer: of a right one, why the next best is worse."""
-    from py2048.review.themes import theme_of
+    from py2048.presentation.words import mistake_name, mistake_reason
+    from py2048.review.mistakes import mistake_kind
 
     ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
     is_right = played is puzzle.best
     worse = ranked[1] if is_right else played
-    theme = theme_of(puzzle.rules, puzzle.board, worse, puzzle.best)
+    kind = mistake_kind(puzzle.rules, puzzle.board, worse, puzzle.best)
     return {
         "played": str(played),
         "is_right": is_right,
         "move": puzzle.graded(worse),
-        "theme": _(theme.label),
-        "why": _(theme.why),
+        "theme": mistake_name(kind),
+        "why": mistake_reason(kind),
         "values": [puzzle.graded(direction) for direction in ranked],
     }
 

@@ -31,7 +31,7 @@ from py2048.core.language import N_, _, ngettext, number
 from py2048.presentation import board_image
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.plots import score_graph
-from py2048.presentation.result import NONE, result_of
+from py2048.presentation.result import UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review import Grade
@@ -190,11 +190,11 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
-        luck = luck_word(summary.luck, summary.swing) or NONE
+        luck = luck_word(summary.luck, summary.swing) or UNAVAILABLE
         mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
         result = result.reviewed(summary.accuracy, luck, mistakes)
     elif state in ("none", "failed"):
-        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else NONE)
+        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else UNAVAILABLE)
     return {
         "result": result,
         "card": card,

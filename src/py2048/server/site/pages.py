@@ -35,7 +35,7 @@ from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
 from py2048.presentation.hints import PLAYERS
 from py2048.presentation.plots import bar_plot, line_plot
-from py2048.presentation.words import grade_word, luck_word, number
+from py2048.presentation.words import grade_word, luck_word, plain_amount
 from py2048.review import Grade
 from py2048.server import schema
 from py2048.server.http.assets import Assets
@@ -79,7 +79,9 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
-    environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
+    environment.filters["amount"] = lambda value, unit, **how: plain_amount(
+        Unit(unit), value, **how
+    )
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
     environment.filters["graded"] = lambda count, grade: grade_word(Grade(grade), count)
     environment.filters["median"] = statistics.median
