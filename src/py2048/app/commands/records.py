@@ -58,8 +58,10 @@ def replay(
         positions = []
         for index in range(start, last + 1):
             game.seek(index)
-            board, score, ply = game.position
-            positions.append({"turn": index, "ply": ply, "score": score, "board": board.rows})
+            now = game.position
+            positions.append(
+                {"turn": index, "ply": now.ply, "score": now.score, "board": now.board.rows}
+            )
         options.print_json(positions)
         return
     game.seek(start)

@@ -53,11 +53,13 @@ class Autosave:
 
     Attributes:
         keeps_games: Whether a game left by the session can be resumed later.
+        notices: Messages about saving that the session has not shown yet, oldest first.
     """
 
     keeps_games = False
 
     def __init__(self) -> None:
+        self.notices: deque[str] = deque()
         self._settings: dict[str, object] = {}
 
     @property
@@ -67,10 +69,6 @@ class Autosave:
 
     def flush(self) -> None:
         """Wait a moment for pending writes."""
-
-    def take_notices(self) -> list[str]:
-        """Return and clear the messages about saving to show to the player."""
-        return []
 
     def close(self) -> None:
         """Save pending changes and stop."""
@@ -267,7 +265,6 @@ class StoreAutosave(Autosave):
         super().__init__()
         self._store, self._owner = store, owner
         self._writer = BackgroundWriter(store.name)
-        self._notices: deque[str] = deque()
         self._current: _BufferedGame | None = None
         self._is_reading = False
 
@@ -279,10 +276,6 @@ class StoreAutosave(Autosave):
     def flush(self) -> None:
         """Wait for pending writes, at most `CLOSE_TIMEOUT_S` seconds."""
         self._writer.flush(CLOSE_TIMEOUT_S)
-
-    def take_notices(self) -> list[str]:
-        """Return and clear the messages about saving to show to the player."""
-        return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def close(self) -> None:
         """Save pending changes and close the store.
@@ -352,7 +345,7 @@ class StoreAutosave(Autosave):
             try:
                 game = TrackedGame.from_saved(saved)
             except StorageError as error:
-                self._notices.append(unreadable_notice(error))
+                self.notices.append(unreadable_notice(error))
                 continue
             buffer = _BufferedGame(saved, is_stored=True)
             self._writer.put(buffer, partial(self._finish, buffer, game))
@@ -436,7 +429,7 @@ class StoreAutosave(Autosave):
     def _reconcile(self, buffer: _BufferedGame) -> None:
         """Reconcile with a store that has a different revision of the game."""
         if not buffer.reconcile(self._store.games.find(buffer.id)):
-            self._notices.append(FORKED)
+            self.notices.append(FORKED)
 
     def _finish(self, buffer: _BufferedGame, game: TrackedGame) -> None:
         """Turn a finished game into a record."""

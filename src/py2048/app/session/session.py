@@ -13,7 +13,7 @@ from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
-from py2048.core.game import Game, Record, Turn
+from py2048.core.game import Game, Position, Record, Turn
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, list_players, make_player
 from py2048.presentation import events
@@ -73,6 +73,9 @@ class Session:
         autosave: Saves games, records, scores and settings. By default only settings are kept, in
             memory.
         player: Player name for records.
+
+    Attributes:
+        game: The current game, read-only; change it through the session.
     """
 
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
@@ -86,6 +89,7 @@ class Session:
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
+        self.game = self._current.game
         self._rules_text = str(self.rules)
 
     def _take_events(self) -> tuple[Event, ...]:
@@ -94,11 +98,6 @@ class Session:
         return pending
 
     # The current game
-
-    @property
-    def game(self) -> Game:
-        """The current game, read-only; change it through the session."""
-        return self._current.game
 
     @property
     def rules(self) -> Rules:
@@ -222,7 +221,7 @@ class Session:
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
         """Replace the current game; `saved` is its stored state, if it has one."""
         self._autosave.release(self._current)
-        self._current = game
+        self._current, self.game = game, game.game
         self._autosave.begin(game, saved)
         self._won = self.game.has_won
         self._rules_text = text = str(self.rules)
@@ -256,16 +255,16 @@ class Session:
             direction: Direction to slide.
             think_ms: Thinking time in milliseconds, if the caller measured it.
         """
-        game = self.game
-        before, score = game.board, game.score
+        before = self.game.position
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._update_best()
             self._save_change()
-        if turn is None or not turn.legal:
-            self._events.append(events.IllegalMove(direction, game.score - score, game.score))
+        if turn is None or turn.spawn is None:
+            score = self.game.score
+            self._events.append(events.IllegalMove(direction, score - before.score, score))
         else:
-            self._report_turn(turn, before, score)
+            self._report_turn(turn, before)
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
@@ -283,13 +282,13 @@ class Session:
 
         Returns nothing if there is no undone turn.
         """
-        before, score = self.game.board, self.game.score
+        before = self.game.position
         turn = self._current.redo()
         if turn is None:
             return ()
         self._update_best()
         self._save_change()
-        self._report_turn(turn, before, score, redone=True)
+        self._report_turn(turn, before, redone=True)
         return self._take_events()
 
     def adopt(self, game: TrackedGame) -> None:
@@ -297,7 +296,7 @@ class Session:
 
         The new turns produce no events; the caller announces the position.
         """
-        self._current = game
+        self._current, self.game = game, game.game
         self._won = self.game.has_won
         self._save_change()
 
@@ -305,17 +304,18 @@ class Session:
         self._version += 1
         self._save()
 
-    def _report_turn(self, turn: Turn, before: Board, score: int, *, redone: bool = False) -> None:
-        game, now, rules = self.game, self.game.score, self.rules
+    def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
+        after = self.game.position
+        points, best = after.score - before.score, self.best
         self._events.append(
-            events.Moved(before, turn, game.board, now - score, now, self.best, redone)
+            events.Moved(before.board, turn, after.board, points, after.score, best, redone)
         )
-        if game.has_won and not self._won:
+        if after.has_won and not self._won:
             self._won = True
+            rules, by_computer = self.rules, self._current.computer
             assert rules.target is not None
-            by_computer = self._current.computer
             self._events.append(events.Won(rules.target, not rules.ends_at_target, by_computer))
-        if game.is_over:
+        if not after.legal:
             self._events.append(self.game_over)
 
     # Advice and computer players
@@ -523,9 +523,10 @@ class Session:
         return self._take_events()
 
     def _poll_saving(self) -> None:
-        for notice in self._autosave.take_notices():
-            self._events.append(events.StorageFailed(notice))
-        unsaved = self.unsaved
+        notices = self._autosave.notices
+        while notices:
+            self._events.append(events.StorageFailed(notices.popleft()))
+        unsaved = self._autosave.unsaved
         if unsaved != self._unsaved:
             self._unsaved = unsaved
             self._events.append(events.SavingChanged(unsaved))

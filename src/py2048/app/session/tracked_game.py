@@ -165,21 +165,21 @@ class TrackedGame:
             think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
             spawn: The new tile, if the turn was legal and already played elsewhere.
         """
-        game, position = self.game, self.game.turn_count
+        game, count = self.game, self.game.turn_count
         if spawn is None:
             game.attempt(direction)
         else:
             game.play(direction, spawn=spawn)
-        if game.turn_count == position:
+        if game.turn_count == count:
             return None
         turn = game.last_turn
         assert turn is not None
-        del self.codes[position:], self.think_ms[position:]
+        del self.codes[count:], self.think_ms[count:]
         self.codes.append(encode_turn(turn))
         now = time.monotonic()
         elapsed_ms, self._last_turn_time = round((now - self._last_turn_time) * 1000), now
         self.think_ms.append(elapsed_ms if think_ms is None else think_ms)
-        self._reported_count = min(self._reported_count, position)
+        self._reported_count = min(self._reported_count, count)
         self.revision += 1
         return turn
 
@@ -213,26 +213,28 @@ class TrackedGame:
         """
         if not self.is_changed:
             return None
-        new = range(self._reported_count, len(self.codes))
+        count, length, now = self._reported_count, len(self.codes), self.game.position
+        turns = zip(range(count, length), self.codes[count:], self.think_ms[count:], strict=True)
         change = GameChange(
-            id=self.id, seen=self._reported_revision, revision=self.revision,
-            length=len(self.codes), position=self.position, score=self.game.score,
-            is_over=self.game.is_over, undos=self.undos, hints=self.hints, extra=self._extra(),
-            turns=tuple((ply, self.codes[ply], self.think_ms[ply]) for ply in new),
+            id=self.id, seen=self._reported_revision, revision=self.revision, length=length,
+            position=self.game.turn_count, score=now.score, is_over=not now.legal,
+            undos=self.undos, hints=self.hints, extra=self._extra(now.board), turns=tuple(turns),
         )  # fmt: skip
-        self._reported_revision, self._reported_count = self.revision, len(self.codes)
+        self._reported_revision, self._reported_count = self.revision, length
         return change
 
-    def _extra(self) -> dict[str, object]:
+    def _extra(self, board: Board) -> dict[str, object]:
         """Return the additional data to save, including facts that have no column."""
-        facts = {
-            "computer": self.computer,
-            "continued": self.is_continued,
-            "max_tile": self.game.board.max_tile,
-            "offline": self.offline,
-            "player": self.game.player,
-        }
-        return {**self.extra, **{name: fact for name, fact in facts.items() if fact}}
+        found = {**self.extra, "max_tile": board.max_tile}
+        if self.computer:
+            found["computer"] = True
+        if self.is_continued:
+            found["continued"] = True
+        if self.offline:
+            found["offline"] = True
+        if self.game.player:
+            found["player"] = self.game.player
+        return found
 
     def record(self) -> Record:
         """Return a record of the game so far."""
@@ -280,12 +282,8 @@ class Replay:
     def __init__(self, record: Record) -> None:
         record.verify()
         self.record = record
-        self._turns: list[Turn] = []
-        self._positions = [Position(record.start, 0, 0)]
-        for board, turn, score in record.replay():
-            self._turns.append(turn)
-            ply = self._positions[-1].ply + turn.legal
-            self._positions.append(Position(board, score, ply))
+        game = Game.from_record(record)
+        self._turns, self._positions = game.turns, game.positions()
         self._best = max(position.score for position in self._positions)
         self.index = 0
 

@@ -26,8 +26,7 @@ from py2048.core.game.turn import (
     Turn,
     draw_spawn,
     draws_from,
-    has_target,
-    outcome_of,
+    position_of,
     score_after,
     spawn_error,
     start_from,
@@ -110,11 +109,9 @@ class Game:
         self.started = time.time()
         self.finished: float | None = None
         start = board if board is not None else start_from(self._rules, self._draws)
-        self._positions = [Position(start, 0, 0)]
+        self._positions = [position_of(self._rules, start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
-        self._outcome: Outcome | None = None
-        self._has_won: bool | None = None
 
     @property
     def rules(self) -> Rules:
@@ -130,6 +127,11 @@ class Game:
     def start(self) -> Board:
         """The board before the first turn."""
         return self._positions[0].board
+
+    @property
+    def position(self) -> Position:
+        """The current position: board, score, ply, legal directions and outcome."""
+        return self._positions[-1]
 
     @property
     def board(self) -> Board:
@@ -169,21 +171,17 @@ class Game:
     @property
     def outcome(self) -> Outcome:
         """The current outcome; `Outcome.PLAYING` until the game is over."""
-        if self._outcome is None:
-            self._outcome = outcome_of(self._rules, self.board, self.has_won)
-        return self._outcome
+        return self._positions[-1].outcome
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over: no move is possible, or the rules end it at the target."""
-        return self.outcome is not Outcome.PLAYING
+        return not self._positions[-1].legal
 
     @property
     def has_won(self) -> bool:
         """Whether the target is on the board; the game may continue."""
-        if self._has_won is None:
-            self._has_won = has_target(self._rules, self.board)
-        return self._has_won
+        return self._positions[-1].has_won
 
     @property
     def can_undo(self) -> bool:
@@ -201,9 +199,7 @@ class Game:
 
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the legal directions; empty when the game is over."""
-        if self._ended_at_target:
-            return ()
-        return self.board.legal_directions()
+        return self._positions[-1].legal
 
     def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
         """Play a legal move.
@@ -219,9 +215,7 @@ class Game:
                 unchanged after any of these errors.
         """
         slide = self.board.slide(direction, self._rules.merging)
-        if self._ended_at_target:
-            raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
-        if not slide.changed:
+        if slide.direction not in self.legal_directions():
             raise self._illegal_move_error(slide.direction)
         return self._play_new(slide, self._spawn_for(slide, spawn))
 
@@ -237,11 +231,12 @@ class Game:
         Raises:
             DirectionError: If `direction` is not a direction.
         """
-        slide = self.board.slide(direction, self._rules.merging)
-        if slide.changed and not self._ended_at_target:
+        position = self._positions[-1]
+        slide = position.board.slide(direction, self._rules.merging)
+        if slide.direction in position.legal:
             self._play_new(slide, self._draw_spawn(slide))
             return True
-        if isinstance(self._rules.scoring, MovePoints) and not self.is_over:
+        if position.legal and isinstance(self._rules.scoring, MovePoints):
             self._play_new(slide, None)
         return False
 
@@ -251,7 +246,6 @@ class Game:
             return None
         turn = self._turns.pop()
         self._positions.pop()
-        self._outcome = self._has_won = None
         if not self._turns:
             self.finished = None
         self._undone.append(turn)
@@ -316,13 +310,11 @@ class Game:
             game.attempt(direction)
         return game
 
-    @property
-    def _ended_at_target(self) -> bool:
-        return self._rules.ends_at_target and self.has_won
-
     def _illegal_move_error(self, direction: Direction) -> IllegalMoveError:
+        if self._rules.ends_at_target and self.has_won:
+            return GameOverError(f"the game is over: the target {self._rules.target} is reached")
         board = " / ".join(str(self.board).splitlines())
-        if not self.board.can_move():
+        if self.is_over:
             return GameOverError(f"the game is over: no move changes {board}")
         return IllegalMoveError(f"{direction} changes nothing on {board}")
 
@@ -336,7 +328,7 @@ class Game:
         return wanted
 
     def _draw_spawn(self, slide: Slide) -> Spawn:
-        word = self._draws(self.ply, slide.board)
+        word = self._draws(self._positions[-1].ply, slide.board)
         return draw_spawn(self._rules, slide.board, slide.direction, word)
 
     def _play_new(self, slide: Slide, spawn: Spawn | None) -> Turn:
@@ -347,11 +339,11 @@ class Game:
         return turn
 
     def _append(self, turn: Turn) -> None:
-        board = turn.board
-        score = score_after(self._rules, self.score, turn, board)
-        self._positions.append(Position(board, score, self.ply + turn.legal))
+        before, board = self._positions[-1], turn.board
+        score = score_after(self._rules, before.score, turn, board)
+        ply = before.ply + (turn.spawn is not None)
+        self._positions.append(position_of(self._rules, board, score, ply))
         self._turns.append(turn)
-        self._outcome = self._has_won = None
         self.finished = time.time()
 
     def __repr__(self) -> str:

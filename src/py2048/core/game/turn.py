@@ -89,11 +89,39 @@ class Outcome(Enum):
 
 
 class Position(NamedTuple):
-    """The board, the score and the number of legal turns after a turn."""
+    """The state of a game at the start or after a turn. `position_of` computes the last three.
+
+    Attributes:
+        board: The board.
+        score: The score.
+        ply: Number of legal turns played.
+        has_won: Whether the target is on the board; the game may go on.
+        legal: The legal directions; empty when the game is over.
+        outcome: The outcome; `Outcome.PLAYING` until the game is over.
+    """
 
     board: Board
     score: int
     ply: int
+    has_won: bool
+    legal: tuple[Direction, ...]
+    outcome: Outcome
+
+
+def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
+    """Return the position with this board, score and ply.
+
+    A game that reaches its target and gets stuck on the same move is won.
+    """
+    has_won = has_target(rules, board)
+    legal = () if has_won and rules.ends_at_target else board.legal_directions()
+    if legal:
+        outcome = Outcome.PLAYING
+    elif rules.target is None:
+        outcome = Outcome.ENDED
+    else:
+        outcome = Outcome.WON if has_won else Outcome.LOST
+    return Position(board, score, ply, has_won, legal, outcome)
 
 
 def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
@@ -114,22 +142,9 @@ def has_target(rules: Rules, board: Board) -> bool:
     return rules.target is not None and board.max_tile >= rules.target
 
 
-def outcome_of(rules: Rules, board: Board, has_won: bool | None = None) -> Outcome:
-    """Return the outcome of a game whose current position is `board`.
-
-    A game that reaches its target and gets stuck on the same move is won.
-
-    Args:
-        rules: The rules of the game.
-        board: The current board.
-        has_won: The result of `has_target`, if already computed.
-    """
-    won = has_target(rules, board) if has_won is None else has_won
-    if not (won and rules.ends_at_target) and board.can_move():
-        return Outcome.PLAYING
-    if rules.target is None:
-        return Outcome.ENDED
-    return Outcome.WON if won else Outcome.LOST
+def outcome_of(rules: Rules, board: Board) -> Outcome:
+    """Return the outcome of a game whose current position is `board`."""
+    return position_of(rules, board, 0, 0).outcome
 
 
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
