@@ -118,7 +118,7 @@ def test_leaving_a_game_that_cannot_be_kept_asks():
     assert [choice.value for choice in screen.list.choices] == [each.name for each in list_rules()]
     assert "did you mean 'classic'" in screen.list.check("clasic")
     screen.list.take("classic:size=5x6")
-    assert "It cannot be kept" in screen.question
+    assert "It cannot be saved" in screen.question
     assert controller.session.rules.name == "classic"
     screen.agree()
     assert screen.board.shape == (5, 6)
@@ -231,7 +231,7 @@ def test_a_board_or_a_game_can_be_pasted(kept):
     assert (screen.board, controller.players.playing) == (game.board, "")
     controller.game.paste(f"{new_text(game)}\n" * 2)
     controller.game.paste("hello")
-    assert "these are 2 games" in screen.warnings[0]
+    assert "the text contains 2 games" in screen.warnings[0]
     assert "neither a board nor a game" in screen.warnings[1]
     controller.game.paste("2 2 4 / . . 8")
     screen.agree()
