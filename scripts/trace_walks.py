@@ -3,8 +3,8 @@
 Usage: trace_walks.py [key|server] [--calls]
 
 Prints the calls into py2048 and the files they are in, from the key or the frame to the answer,
-including those of the threads that save the move. `--calls` lists every call. The second move of a
-game is traced, so that nothing is imported or compiled on the way.
+including those of the threads that save the move. `--calls` lists every call. Only the last of
+`MOVES` moves is traced, so that modules are imported and caches are filled.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = str(ROOT / "src" / "py2048")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server"), str(ROOT / "tests" / "app" / "storage")]
-SETTLE_S = 0.5
-"""Seconds to wait for threads to write the move."""
+MOVES = 40
+SETTLE_S = 0.5  # for threads to write the move
 
 
 class Trace:
@@ -71,15 +71,13 @@ def trace_key(folder: str) -> Trace:
     session = open_session(f"{folder}/key.sqlite3")
     session.start(seed=7)
     controller, _screen = controlled(session)
-    for is_traced in (False, True):
-        direction = str(session.game.legal_directions()[0])
+    for _ in range(MOVES - 1):
+        controller.do(str(session.game.legal_directions()[0]))
+    time.sleep(SETTLE_S)
+    direction = str(session.game.legal_directions()[0])
+    with trace.active():
+        controller.do(direction)
         time.sleep(SETTLE_S)
-        if is_traced:
-            with trace.active():
-                controller.do(direction)
-                time.sleep(SETTLE_S)
-        else:
-            controller.do(direction)
     session.close()
     return trace
 
@@ -91,7 +89,8 @@ async def trace_server(folder: str) -> Trace:
     async with inside.running(f"{folder}/server.sqlite3") as services:
         visitor = inside.Visitor(services)
         await visitor.new("classic", "ranked")
-        await visitor.move()
+        for _ in range(MOVES - 1):
+            await visitor.move()
         await asyncio.sleep(SETTLE_S)
         frame = _move_frame(visitor)
         with trace.active():
