@@ -31,7 +31,7 @@ from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import save
 from py2048.players.player import PlaysGames
-from py2048.players.search.expectimax import Expectimax, value_of_win
+from py2048.players.search.expectimax import Expectimax, win_value
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.testing import check_player
@@ -331,7 +331,7 @@ def test_boards_too_large_to_compile_for_are_searched_in_time(spec, text, depth)
     rules = get_rules(text)
     game = Game(rules, seed=1)
     value = partial(board_value, heuristic=heuristic_for(rules))
-    expected = Expectimax(rules, value, depth, value_of_win(rules)).rate(game.board)
+    expected = Expectimax(rules, value, depth, win_value(rules)).rate(game.board)
     assert make_player(spec).rate(game) == expected
 
 

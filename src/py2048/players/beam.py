@@ -13,7 +13,7 @@ from py2048.players.player import checked_game
 from py2048.players.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
-SIGHT = 256
+RATING_DEPTH = 256
 """How many moves ahead each direction is searched to rate it."""
 
 
@@ -26,7 +26,7 @@ class BeamPlayer:
         self.name = f"beam:width={width}"
         self._width = width
         self._planner: BeamPlanner | None = None
-        self._known: tuple[Rules, Board, Direction] | None = None
+        self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
         """Return the next move of the plan, or of a new plan if the game has left it.
@@ -38,9 +38,9 @@ class BeamPlayer:
             raise GameOverError("the game is over: there is no direction to choose")
         rules, board = game.rules, game.board
         _check(rules)
-        if self._known is None or self._known[:2] != (rules, board):
-            self._known = rules, board, self._following(rules, board)
-        return self._known[2]
+        if self._last_choice is None or self._last_choice[:2] != (rules, board):
+            self._last_choice = rules, board, self._next_planned(rules, board)
+        return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the points of the moves that a search finds after each direction.
@@ -54,12 +54,16 @@ class BeamPlayer:
         if not legal:
             return {}
         chosen = self.choose(game)
-        ratings = {direction: self._sight(game, direction) for direction in legal}
+        ratings = {direction: self._points_after(game, direction) for direction in legal}
         return ratings | {chosen: max(ratings.values())}
 
-    def _following(self, rules: Rules, board: Board) -> Direction:
+    def _next_planned(self, rules: Rules, board: Board) -> Direction:
         """Return the move that comes next in the plan, if the game still follows it."""
-        if self._planner is None or self._known is None or turn_of(*self._known).board != board:
+        if (
+            self._planner is None
+            or self._last_choice is None
+            or turn_of(*self._last_choice).board != board
+        ):
             self._planner = BeamPlanner(board, rules, width=self._width)
         planned = take(self._planner)
         if planned is None:  # the plan ends here
@@ -68,11 +72,11 @@ class BeamPlayer:
         assert planned is not None, "a board with a legal move has a plan of one move"
         return planned
 
-    def _sight(self, game: Game, direction: Direction) -> float:
+    def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
         score = before = board.sum  # where a score by the board's sum begins
-        for move in (direction, *beam_search(first, rules, width=self._width, depth=SIGHT)):
+        for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board
             score = score_after(rules, score, turn, board)

@@ -45,8 +45,8 @@ class Preparation:
         is_over: whether it has ended. A failed player raises its error when it is used.
     """
 
-    def __init__(self, player: Player, rules: Rules, *, apart: bool) -> None:
-        self._player, self._rules, self._apart = player, rules, apart
+    def __init__(self, player: Player, rules: Rules, *, in_subprocess: bool) -> None:
+        self._player, self._rules, self._in_subprocess = player, rules, in_subprocess
         self._reported = Compiling()
         self.is_over = False
         threading.Thread(target=self._run, name="preparation", daemon=True).start()
@@ -58,14 +58,14 @@ class Preparation:
 
     def _run(self) -> None:
         try:
-            if not (self._apart and cache_directory() and self._compile_apart()):
-                _ask(self._player, self._rules)
+            if not (self._in_subprocess and cache_directory() and self._run_subprocess()):
+                _use_once(self._player, self._rules)
         except Exception:  # noqa: BLE001 - the next use of the player raises it
             pass
         finally:
             self.is_over = True
 
-    def _compile_apart(self) -> bool:
+    def _run_subprocess(self) -> bool:
         """Compile in another process, which ends with this one; return whether it succeeded."""
         # -P: do not import from the current folder, where a student may have a random.py.
         command = [sys.executable, "-P", "-m", __name__, self._player.name, str(self._rules)]
@@ -91,24 +91,24 @@ _running: dict[tuple[str, Rules], Preparation] = {}
 _lock = threading.Lock()
 
 
-def prepare(player: Player, rules: Rules, *, apart: bool = True) -> Preparation:
+def prepare(player: Player, rules: Rules, *, in_subprocess: bool = True) -> Preparation:
     """Return the preparation of a player for rules: the running one, or else a new one.
 
     Args:
         player: the player.
         rules: the rules.
-        apart: compile in another process, if there is a cache.
+        in_subprocess: compile in another process, if there is a cache.
     """
     with _lock:
         key = player.name, rules
         for other in [each for each, running in _running.items() if running.is_over]:
             del _running[other]
         if key not in _running:
-            _running[key] = Preparation(player, rules, apart=apart)
+            _running[key] = Preparation(player, rules, in_subprocess=in_subprocess)
         return _running[key]
 
 
-def _ask(player: Player, rules: Rules) -> None:
+def _use_once(player: Player, rules: Rules) -> None:
     """Let a player rate and choose its first move."""
     game = Game(rules, seed=1)
     if not game.is_over:
@@ -116,12 +116,12 @@ def _ask(player: Player, rules: Rules) -> None:
         player.choose(game)
 
 
-def _main(spec: str, rules: str) -> None:
+def _compile_in_child(spec: str, rules: str) -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     threading.Thread(target=_end_with_parent, args=(sys.stdin,), daemon=True).start()
     threading.Thread(target=_report, daemon=True).start()
-    _ask(make_player(spec), Rules.parse(rules))
+    _use_once(make_player(spec), Rules.parse(rules))
 
 
 def _end_with_parent(stdin: IO[str]) -> None:
@@ -170,4 +170,4 @@ def _build_table() -> None:
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    _compile_in_child(*sys.argv[1:])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP = "py2048.players"
 MAX_SPEC = 1000
 """The most characters of a spec: it is kept with games and shown in messages."""
-UNSHOWN = "Cc", "Cs"
+UNPRINTABLE = "Cc", "Cs"
 """Characters that no screen shows and no file keeps: controls, halves of a surrogate pair."""
 
 
@@ -84,7 +84,7 @@ def make_player(spec: str) -> Player:
     except (TypeError, ValueError, Py2048Error) as error:
         raise PlayerError(f"player {shown(spec)}: {error}") from None
     except Exception as error:  # a plugin may fail in any way
-        raise PlayerError(f"player {shown(spec)} cannot be made: {_told(error)}") from error
+        raise PlayerError(f"player {shown(spec)} cannot be made: {_one_line(error)}") from error
     if not isinstance(player, Player):
         raise PlayerError(
             f"player {shown(spec)} is not one: {shown(player)} lacks name, choose or rate"
@@ -116,7 +116,7 @@ def _check_text(spec: str) -> None:
             f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"
         )
     for sign in spec.strip():
-        if category(sign) in UNSHOWN:
+        if category(sign) in UNPRINTABLE:
             raise PlayerError(f"player {shown(spec)}: {sign!r} cannot be shown; leave it out")
 
 
@@ -130,7 +130,7 @@ def _factory(name: str) -> Callable[..., Player]:
     try:
         factory: Callable[..., Player] = entries()[name].load()
     except Exception as error:  # a plugin may fail in any way; say which one it was
-        raise PlayerError(f"the player {name!r} cannot be loaded: {_told(error)}") from error
+        raise PlayerError(f"the player {name!r} cannot be loaded: {_one_line(error)}") from error
     return factory
 
 
@@ -138,10 +138,12 @@ def _parameters(name: str, factory: Callable[..., Player]) -> Mapping[str, inspe
     try:
         return inspect.signature(factory, eval_str=True).parameters
     except Exception as error:  # annotations of a plugin are evaluated here
-        raise PlayerError(f"the options of player {name!r} are unknown: {_told(error)}") from error
+        raise PlayerError(
+            f"the options of player {name!r} are unknown: {_one_line(error)}"
+        ) from error
 
 
-def _told(error: Exception) -> str:
+def _one_line(error: Exception) -> str:
     """Return an error as one line with its type."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 

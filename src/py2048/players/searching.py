@@ -27,20 +27,20 @@ from py2048.players.player import (
     checked_game,
 )
 from py2048.players.search.context import is_searchable
-from py2048.players.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
+from py2048.players.search.expectimax import Evaluation, heuristic_win_value, max_spawns, rate_for
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher, play_games
 
 DEPTH = 3
 """The default depth."""
 
-PLAIN_DEPTH = 2
+PYTHON_DEPTH = 2
 """The depth of the search in plain Python, for rules that the compiled one does not take."""
-PLAIN_CELLS = 1 << 20
+PYTHON_MAX_CELLS = 1 << 20
 """How many cells the boards that it rates have together, unless `nodes` or `ms` limit it: those of
 about half a second."""
 
-MAX_SPAWNS, DEPTH_OF_MANY = 256, 2
+MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
 """Where more boards than this can follow a move, a search that follows all of them is less deep."""
 
 MAX_SEARCHERS = 4
@@ -96,7 +96,7 @@ class SearchPlayer:
         if not checked_game(game).legal_directions():
             return {}
         if not is_searchable(game.rules):
-            return self._plain(game)
+            return self._rate_in_python(game)
         searcher = self.searcher(game.rules)
         values = searcher.rate(game.board)
         self._boards += searcher.nodes
@@ -140,8 +140,11 @@ class SearchPlayer:
             PlayerError: if there are no weights for the rules.
         """
         evaluation, limits = self._evaluation_for(rules), self._limits
-        if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MAX_SPAWNS:
-            limits = replace(limits, depth=min(limits.moves, DEPTH_OF_MANY))
+        if (
+            limits.is_exhaustive
+            and rules.cells * len(rules.spawn_weights.tiles) > MAX_EXHAUSTIVE_SPAWNS
+        ):
+            limits = replace(limits, depth=min(limits.max_depth, MANY_SPAWNS_DEPTH))
         return Searcher(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
@@ -167,21 +170,24 @@ class SearchPlayer:
             game.play(self.choose(game))
         return FinishedGame(game.score, game.board.max_tile, game.ply)
 
-    def _plain(self, game: Game) -> dict[Direction, float]:
+    def _rate_in_python(self, game: Game) -> dict[Direction, float]:
         limits, rules, evaluation = self._limits, game.rules, self._evaluation_for(game.rules)
         value: Evaluation
         if isinstance(evaluation, Network):
-            value, won = evaluation.value, 0.0
+            value, win_value = evaluation.value, 0.0
         else:
-            value, won = partial(board_value, heuristic=evaluation), value_of_win(rules)
-        seconds, deepest = inf, min(limits.moves, PLAIN_DEPTH)
+            value, win_value = (
+                partial(board_value, heuristic=evaluation),
+                heuristic_win_value(rules),
+            )
+        seconds, max_depth = inf, min(limits.max_depth, PYTHON_DEPTH)
         if limits.ms is not None:
             seconds = limits.ms / 1000
         else:
-            most = limits.nodes or PLAIN_CELLS // rules.cells
-            if len(Direction) ** 2 * most_spawns(rules, game.board) > most:
-                deepest = 1
-        return rate_within(seconds, rules, value, deepest, won, game.board)
+            most = limits.nodes or PYTHON_MAX_CELLS // rules.cells
+            if len(Direction) ** 2 * max_spawns(rules, game.board) > most:
+                max_depth = 1
+        return rate_for(seconds, rules, value, max_depth, win_value, game.board)
 
 
 class ExpectimaxPlayer(SearchPlayer):
@@ -276,15 +282,15 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
     return network
 
 
-_kept: dict[str, tuple[object, Network]] = {}
+_networks: dict[str, tuple[object, Network]] = {}
 """What this process has loaded, with the state of its files: each may be replaced."""
 
 
 def _loaded(weights: str) -> Network:
     state = _state(Path(weights)), _state(records_path(weights))
-    if weights not in _kept or _kept[weights][0] != state:
-        _kept[weights] = state, load(weights)
-    return _kept[weights][1]
+    if weights not in _networks or _networks[weights][0] != state:
+        _networks[weights] = state, load(weights)
+    return _networks[weights][1]
 
 
 def _state(path: Path) -> tuple[int, int] | None:

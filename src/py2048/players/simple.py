@@ -10,7 +10,7 @@ from py2048.core.game import Game
 from py2048.core.rng import checked_seed
 from py2048.players.ntuple.heuristic import board_value
 from py2048.players.player import best, checked_game
-from py2048.players.search.expectimax import rate_within, value_of_win
+from py2048.players.search.expectimax import heuristic_win_value, rate_for
 
 QUICK_DEPTH = 8
 """The greatest depth of a quick search."""
@@ -85,8 +85,8 @@ class QuickPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, from the deepest search that time allows."""
+        """Return the value of each legal direction, from the max_depth search that time allows."""
         if not checked_game(game).legal_directions():
             return {}
-        rules, won = game.rules, value_of_win(game.rules)
-        return rate_within(self._seconds, rules, board_value, QUICK_DEPTH, won, game.board)
+        rules, win_value = game.rules, heuristic_win_value(game.rules)
+        return rate_for(self._seconds, rules, board_value, QUICK_DEPTH, win_value, game.board)

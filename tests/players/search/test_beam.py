@@ -206,8 +206,8 @@ def test_a_target_that_ends_the_game_ends_the_plan(target: int) -> None:
 def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:
     rules = edge_rules((3, 3))
     lengths = []
-    for widest in (1, 64):
-        planner = BeamPlanner(Game(rules, seed=1).board, rules, width=1, widest=widest)
+    for max_width in (1, 64):
+        planner = BeamPlanner(Game(rules, seed=1).board, rules, width=1, max_width=max_width)
         while not planner.is_complete:
             planner.extend()
         lengths.append(len(planner))
@@ -216,7 +216,7 @@ def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:
 
 def test_moves_that_were_played_stay_as_they_were() -> None:
     rules = edge_rules((3, 4))
-    planner = BeamPlanner(Game(rules, seed=3).board, rules, width=1, widest=8)
+    planner = BeamPlanner(Game(rules, seed=3).board, rules, width=1, max_width=8)
     played: list[Direction] = []
     while not planner.is_complete:
         planner.extend()

@@ -28,7 +28,7 @@ from py2048.players.search import _expectimax_kernels as kernels
 from py2048.players.search import limits
 from py2048.players.search._expectimax_kernels import ALL, SearchParams
 from py2048.players.search.expectimax import Expectimax, outcomes
-from py2048.players.search.limits import UNLIMITED, SearchLimits, SearchSpeed
+from py2048.players.search.limits import UNLIMITED_NODES, SearchLimits, SearchSpeed
 from py2048.players.search.searcher import Searcher, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
@@ -243,19 +243,25 @@ class Tree:
     def search(
         self, root: None, depth: int, cost: int, limit: float, *rest: Any
     ) -> tuple[int, int, bool]:
-        *_, fresh = rest
+        *_, current = rest
         nodes = int(2 ** (self.breadth + self.growth * cost))
-        fresh[:] = cost
+        current[:] = cost
         self.searches.append((cost, limit, min(nodes, int(limit))))
         return self.searches[-1][2], 1, nodes <= limit
 
     def deepened(self, params: kernels.SearchParams, legal: int = 4) -> float:
         """Deepen once; return the cost of the search whose values were kept, -1 for none."""
         self.searches.clear()
-        values, fresh = np.full(4, -1.0), np.zeros(4)
+        values, current = np.full(4, -1.0), np.zeros(4)
         deepen = plain_form(kernels.make_deepening(self.search))
         deepen(
-            None, params, self.context, None, np.repeat((0, -1), (legal, 4 - legal)), values, fresh
+            None,
+            params,
+            self.context,
+            None,
+            np.repeat((0, -1), (legal, 4 - legal)),
+            values,
+            current,
         )
         return float(values[0])
 
@@ -269,7 +275,7 @@ def test_deepening_goes_further_each_time_within_its_boards(
 ) -> None:
     """Whatever the tree; the values are those of the last search that was completed."""
     tree = Tree(breadth, growth)
-    params = SearchParams(ALL, 9, max_cost, UNLIMITED, budget, int(timed))
+    params = SearchParams(ALL, 9, max_cost, UNLIMITED_NODES, budget, int(timed))
     for _ in range(3 if timed else 1):
         kept = tree.deepened(params)
         complete = [cost for cost, limit, nodes in tree.searches if nodes < int(limit)]
@@ -277,7 +283,7 @@ def test_deepening_goes_further_each_time_within_its_boards(
         assert all(one < two for one, two in pairwise(complete))
         assert all(cost <= max_cost for cost, *_ in tree.searches)
         rated = sum(nodes for *_, nodes in tree.searches)
-        assert rated <= budget * (limits.MAX_TIMES if timed else 1)
+        assert rated <= budget * (limits.MAX_MOVE_FACTOR if timed else 1)
 
 
 @pytest.mark.parametrize("growth", [0.1, 0.2, 0.3, 0.4])
@@ -287,26 +293,26 @@ def test_a_time_is_kept_on_average(growth: float) -> None:
         tree, budget, spent = Tree(2, growth), 1000, []
         for breadth in np.random.default_rng(seed).uniform(2, 9, 120):
             tree.breadth = breadth
-            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED, budget, 1))
+            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED_NODES, budget, 1))
             spent.append(sum(nodes for *_, nodes in tree.searches))
-        assert max(spent) <= limits.MAX_TIMES * budget
+        assert max(spent) <= limits.MAX_MOVE_FACTOR * budget
         assert np.mean(spent) < 1.2 * budget
 
 
 def test_a_forced_move_takes_no_time() -> None:
     """It leaves it to the next ones; however much is left, none takes three times its share."""
-    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
-    assert kernels.allotted(params, 1, tree.context) == (0.0, 0.0)
-    assert kernels.allotted(params, 2, tree.context) == (100.0, 300.0)
-    kernels.note_spent(params, 300.0, 5.0, tree.context)
-    assert kernels.allotted(params, 2, tree.context) == (75.0, 300.0)
-    assert kernels.allotted(params._replace(is_timed=0), 2, tree.context) == (100.0, 100.0)
+    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED_NODES, 100, 1)
+    assert kernels.node_budget(params, 1, 1.0, tree.context) == (0.0, 0.0)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (100.0, 300.0)
+    kernels.record_move(params, 300.0, 5.0, tree.context)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (75.0, 300.0)
+    assert kernels.node_budget(params._replace(is_timed=0), 2, 1.0, tree.context) == (100.0, 100.0)
     tree.deepened(params, legal=1)
-    assert kernels.allotted(params, 2, tree.context)[0] == pytest.approx(87.5, abs=1)
+    assert kernels.node_budget(params, 2, 1.0, tree.context)[0] == pytest.approx(87.5, abs=1)
     for _ in range(50):
         tree.deepened(params, legal=1)
     assert tree.searches == []
-    assert kernels.allotted(params, 2, tree.context) == (300.0, 300.0)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (300.0, 300.0)
     assert tree.context.breadth == 5.0
 
 
@@ -314,11 +320,11 @@ def test_easy_moves_leave_their_time_to_hard_ones() -> None:
     """A move is easy if one leads by far, and hard if a search changes which is best."""
     before, points = np.array([5.0, 4.0, 9.0, 9.0]), np.array([0, 0, 0, -1])
     for after, worth in [
-        ([1.0, 2.0, 9.0, 99.0], limits.EASY),
+        ([1.0, 2.0, 9.0, 99.0], limits.EASY_MOVE_FACTOR),
         ([1.0, 8.99, 9.0, 99.0], 1.0),
-        ([1.0, 12.0, 9.0, 99.0], limits.HARD),
+        ([1.0, 12.0, 9.0, 99.0], limits.HARD_MOVE_FACTOR),
     ]:
-        assert kernels.effort(points, before, np.array(after)) == worth
+        assert kernels.time_factor(points, before, np.array(after)) == worth
 
 
 @pytest.mark.parametrize(("side", "ms"), [(4, 0.1), (8, 0.1), (8, 1.0)])
@@ -328,7 +334,7 @@ def test_a_time_is_kept_on_every_board(
     """However long a move takes beside its search, and however many boards the shortest rates."""
     searcher = Searcher(sized("classic", side, side), limits=SearchLimits(ms=ms))
     cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
-    state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.spent
+    state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.total_nodes
 
     def seconds() -> float:
         return 2e-5 * int(state[kernels.PLY]) + int(spent[0]) / 3e6
@@ -347,7 +353,7 @@ def test_one_move_ahead_is_searched_in_any_time(threads: int) -> None:
     board, rules = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."), get_rules("classic")
     searcher = Searcher(rules, limits=SearchLimits(ms=1), threads=threads)
     searcher.prepare()
-    searcher.speed.boards = 1.0
+    searcher.speed.nodes_per_second = 1.0
     assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
 
 
@@ -355,27 +361,27 @@ def test_preparing_is_no_part_of_the_first_move() -> None:
     """It tells the speed, and leaves no debt."""
     searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.5))
     searcher.prepare()
-    assert searcher.speed.boards != limits.FIRST_SPEED
+    assert searcher.speed.nodes_per_second != limits.INITIAL_NODES_PER_SECOND
     context = searcher.workers[0].contexts[0]
-    assert (context.breadth, context.debt) == (0.0, 0.0)
+    assert (context.breadth, context.overrun) == (0.0, 0.0)
 
 
 def test_the_first_boards_tell_the_speed() -> None:
     """In place of what was guessed; later ones change it by a part."""
     speed = SearchSpeed()
-    speed.learn(40, 0.01)
-    assert speed.boards == pytest.approx(4000)
-    speed.learn(4, 0.01)  # as long for one board as for many
-    assert speed.boards == pytest.approx(2200)  # 44 boards in 0.02 s
-    speed.learn(10**6, 1.0)
-    speed.learn(10**6, 1.0)
-    assert speed.boards == pytest.approx(10**6, rel=1e-2)  # the first are forgotten
+    speed.record(40, 0.01)
+    assert speed.nodes_per_second == pytest.approx(4000)
+    speed.record(4, 0.01)  # as long for one board as for many
+    assert speed.nodes_per_second == pytest.approx(2200)  # 44 boards in 0.02 s
+    speed.record(10**6, 1.0)
+    speed.record(10**6, 1.0)
+    assert speed.nodes_per_second == pytest.approx(10**6, rel=1e-2)  # the first are forgotten
 
 
 @pytest.mark.parametrize("name", ["classic", "3x4", "5x5"])
 def test_searches_of_a_game_take_their_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From one board to the next, they rate about as many boards as the time allows."""
-    monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)
+    monkeypatch.setattr(SearchSpeed, "record", lambda *_: None)
     searcher = Searcher(get_rules(name), limits=SearchLimits(ms=2.0))
     searcher.prepare()
     cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
@@ -395,8 +401,8 @@ def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"time.{name}", lambda clock=clock: float(next(clock)))
     searcher.speed = SearchSpeed()
     searcher.rate(Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."))
-    expected.learn(searcher.nodes, seconds=1.0)
-    assert searcher.speed.boards == expected.boards
+    expected.record(searcher.nodes, seconds=1.0)
+    assert searcher.speed.nodes_per_second == expected.nodes_per_second
 
 
 @pytest.mark.parametrize(
@@ -435,7 +441,7 @@ def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     whole = play_games(searcher, range(20))
     nodes = searcher.nodes
     alone = [play_games(searcher, [seed]) for seed in range(20)]
-    monkeypatch.setattr("py2048.players.search.searcher.ROOM", 7)
+    monkeypatch.setattr("py2048.players.search.searcher.MAX_MOVES_PER_CALL", 7)
     pieces = play_games(searcher, range(20))
     assert searcher.nodes == nodes > whole.plies.sum()
     for number, single in enumerate(alone):

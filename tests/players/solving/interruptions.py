@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from py2048.players.solving.solution import Progress
+from py2048.players.solving.solution import SolvingProgress
 
 
 class Killed(Exception):  # noqa: N818 - what happens to a process
@@ -17,7 +17,7 @@ def ending_after(layers: int) -> Any:
     """Return a progress that ends solving after a number of layers."""
     left = itertools.count(layers, -1)
 
-    def tell(_: Progress) -> None:
+    def tell(_: SolvingProgress) -> None:
         if next(left) == 0:
             raise Killed
 

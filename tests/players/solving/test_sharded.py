@@ -48,7 +48,7 @@ class Workers:
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut small layers, too."""
-    monkeypatch.setattr(sharded, "FEW", 32)
+    monkeypatch.setattr(sharded, "MIN_SHARD_KEYS", 32)
 
 
 def without_times(file: Path) -> bytes:
@@ -125,7 +125,7 @@ class Measuring(Workers):
 def test_a_shard_is_given_no_more_than_fits(tmp_path: Path) -> None:
     """Memory bounds the keys of a task however few the workers, and the disk what is passed on."""
     most, roomy, tight = 150, Measuring(), Measuring()
-    for workers, memory in ((roomy, 1 << 30), (tight, most * sharded.BYTES_A_KEY)):
+    for workers, memory in ((roomy, 1 << 30), (tight, most * sharded.BYTES_PER_KEY)):
         solve_sharded(workers, "classic:size=2x3", "tile=64", save=tmp_path / "file", memory=memory)
     assert max(tight.given) < 2 * most < max(roomy.given)
     assert max(tight.kept) <= 3
@@ -149,7 +149,7 @@ def test_a_folder_that_a_machine_does_not_see_is_named(tmp_path: Path) -> None:
     plan = sharded.Plan("classic:size=2x2", "score", tmp_path / "elsewhere")
     with pytest.raises(SolvingError, match=r"elsewhere is not there on .*: save to a folder that"):
         sharded.find(
-            plan, sharded.Shard(sharded.Layer("before", 4), 0, 1), [], np.empty(0, np.uint64)
+            plan, sharded.Shard(sharded.LayerName("before", 4), 0, 1), [], np.empty(0, np.uint64)
         )
 
 

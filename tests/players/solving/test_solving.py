@@ -143,7 +143,7 @@ def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> 
 def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither threads, nor the order of boards, nor a turned board change a bit."""
     usual = solve("classic:size=2x3", goal)
-    monkeypatch.setattr(solver, "FEW", 16)
+    monkeypatch.setattr(solver, "MIN_BOARDS_PER_THREAD", 16)
     monkeypatch.setattr(solver, "PORTION", 7)
     shared = solve("classic:size=2x3", goal, threads=3)
     turned = solve("classic:size=3x2", goal)

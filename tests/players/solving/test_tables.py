@@ -18,8 +18,8 @@ from py2048.cli import main
 from py2048.core.errors import BoardError, SolvingError
 from py2048.lab.commands import solve
 from py2048.players.solving import (
+    EndingTable,
     Formation,
-    Table,
     build_table,
     find_ending,
     get_formation,
@@ -29,7 +29,7 @@ from py2048.players.solving import (
 from py2048.players.solving.formations import read_formations
 from py2048.players.solving.positions import Positions
 from py2048.players.solving.reference import exact_chances
-from py2048.players.solving.solution import Progress
+from py2048.players.solving.solution import SolvingProgress
 
 TINY = """
 [corner]  # symmetric, and the target counts everywhere
@@ -83,7 +83,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Formation]:
 
 
 @pytest.fixture
-def corner(tiny: dict[str, Formation], tmp_path: Path) -> Table:
+def corner(tiny: dict[str, Formation], tmp_path: Path) -> EndingTable:
     """The table of the smallest formation."""
     return build_table(tiny["corner"], 16, tmp_path / "corner.table")
 
@@ -156,7 +156,7 @@ def turned(board: Board) -> Board:
     return Board([list(row) for row in zip(*board.rows, strict=True)][::-1])
 
 
-def test_boards_are_found_in_any_symmetric_image(corner: Table) -> None:
+def test_boards_are_found_in_any_symmetric_image(corner: EndingTable) -> None:
     """A turned or mirrored board has the same chances, in the turned directions."""
     for board in some_boards(corner.formation, 16, 20):
         for image in (turned(board), turned(turned(board))):
@@ -165,7 +165,7 @@ def test_boards_are_found_in_any_symmetric_image(corner: Table) -> None:
             assert sorted(ours.values()) == sorted(theirs.values())
 
 
-def test_it_does_not_matter_which_large_tile_stands_where(corner: Table) -> None:
+def test_it_does_not_matter_which_large_tile_stands_where(corner: EndingTable) -> None:
     """Any different tiles of the target and more are alike."""
     board = Board.parse(CORNER)
     other = Board.parse(CORNER.replace("512", "16").replace("8192", "262144"))
@@ -183,7 +183,7 @@ def test_it_does_not_matter_which_large_tile_stands_where(corner: Table) -> None
     ],
     ids=["none", "two alike", "too few", "elsewhere", "small board"],
 )
-def test_boards_out_of_formation_have_no_chance(corner: Table, board: str) -> None:
+def test_boards_out_of_formation_have_no_chance(corner: EndingTable, board: str) -> None:
     """The error names the board, or its size."""
     with pytest.raises(BoardError, match=r"is not in the formation corner|tables are for 4x4"):
         corner.chance_of(Board.parse(board))
@@ -246,7 +246,7 @@ def test_what_was_built_before_a_kill_is_used(
 ) -> None:
     """The next run continues, with the same file in the end."""
     whole, file = tmp_path / "whole", tmp_path / "file"
-    every: list[Progress] = []
+    every: list[SolvingProgress] = []
     build_table(tiny["goal"], 32, whole, progress=every.append)
     with pytest.raises(Killed):
         build_table(tiny["goal"], 32, file, progress=ending_after(layers))
@@ -258,7 +258,7 @@ def test_what_was_built_before_a_kill_is_used(
         build_table(tiny["goal"], 32, file, progress=ending_after(0))
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("blocks-*")}
     assert before.items() < after.items()  # nothing was done again
-    rest: list[Progress] = []
+    rest: list[SolvingProgress] = []
     build_table(tiny["goal"], 32, file, progress=rest.append)
     assert len(rest) == len(every) - layers - 2
     assert not folder.exists()
@@ -271,34 +271,34 @@ def test_threads_and_memory_change_no_bit(
     """Whatever the number of threads and the size of what is held."""
     files = [tmp_path / name for name in ("usual", "shared")]
     build_table(tiny["loose"], 32, files[0])
-    monkeypatch.setattr(tables, "FEW", 16)
+    monkeypatch.setattr(tables, "MIN_POSITIONS_PER_THREAD", 16)
     needed = tables.checked_memory(Positions(tiny["loose"], 32, get_rules("classic")), 1 << 40)
     build_table(tiny["loose"], 32, files[1], threads=3, memory=needed + 1000)
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_a_flipped_byte_is_found(corner: Table) -> None:
+def test_a_flipped_byte_is_found(corner: EndingTable) -> None:
     """At once in what describes the file, otherwise by `check` and where it is read."""
     size = corner.path.stat().st_size
     for place in range(0, size, 17):
         flip(corner.path, place)
         with pytest.raises(SolvingError, match="is not a table, or is damaged: build it again"):
-            Table.load(corner.path).check()
+            EndingTable.load(corner.path).check()
         flip(corner.path, place)
     for place in (3, size - 3, size - 100):
         flip(corner.path, place)
         with pytest.raises(SolvingError, match="is not a table, or is damaged: build it again"):
-            Table.load(corner.path)
+            EndingTable.load(corner.path)
         flip(corner.path, place)
-    Table.load(corner.path).check()
+    EndingTable.load(corner.path).check()
 
 
-def test_tables_are_refused_for_other_rules(corner: Table) -> None:
+def test_tables_are_refused_for_other_rules(corner: EndingTable) -> None:
     """Other spawns or merges have other chances; other points have not."""
-    assert Table.load(corner.path, "classic:scoring=sum").rules == corner.rules
+    assert EndingTable.load(corner.path, "classic:scoring=sum").rules == corner.rules
     for text in ("classic:spawn=2:1+4:1", "classic:merging=cascade", "3x3"):
         with pytest.raises(SolvingError, match=r"is for .*, not for .*: build another"):
-            Table.load(corner.path, text)
+            EndingTable.load(corner.path, text)
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from py2048.players.solving.formations import Formation, get_formation, list_for
 from py2048.players.solving.goal import Goal
 from py2048.players.solving.solution import Solution
 from py2048.players.solving.solver import solve
-from py2048.players.solving.tables import Ending, Table, build_table, find_ending
+from py2048.players.solving.tables import Ending, EndingTable, build_table, find_ending
 
 __all__ = [
     "Ending",
+    "EndingTable",
     "Formation",
     "Goal",
     "Solution",
-    "Table",
     "build_table",
     "find_ending",
     "get_formation",

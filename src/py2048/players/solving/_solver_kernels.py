@@ -185,7 +185,7 @@ def fill_index(keys: Words, shift: Word, index: Index) -> None:
 # --- values --------------------------------------------------------------------------------------
 
 
-class Known(NamedTuple):
+class Lookup(NamedTuple):
     """Boards of one layer and their values, to be looked up.
 
     Attributes:
@@ -216,7 +216,7 @@ class Tile(NamedTuple):
 
 
 @kernel(inline=True, borrows=True)
-def place_of(key: Word, known: Known) -> Int:
+def place_of(key: Word, known: Lookup) -> Int:
     """Return where a board stands, which must be known."""
     place = np.int64(known.heads[key >> known.shift])
     while known.keys[place] < key:
@@ -225,14 +225,14 @@ def place_of(key: Word, known: Known) -> Int:
 
 
 @kernel(inline=True, borrows=True)
-def value_of(key: Word, known: Known) -> float:
+def value_of(key: Word, known: Lookup) -> float:
     """Return the value of a board, which must be known."""
     return float(known.values[place_of(key, known)])
 
 
 @kernel(borrows=True)
 def expect(
-    afters: Words, spec: SolverSpec, tile: Tile, known: Known, out: Values, terms: Values
+    afters: Words, spec: SolverSpec, tile: Tile, known: Lookup, out: Values, terms: Values
 ) -> None:
     """Add to the values of afterstates what the spawns of one tile contribute.
 
@@ -270,7 +270,7 @@ def expect(
 
 
 @kernel(borrows=True)
-def worth(board: Word, direction: Int, spec: SolverSpec, afters: Known) -> float:
+def worth(board: Word, direction: Int, spec: SolverSpec, afters: Lookup) -> float:
     """Return the value of a move: its points and what is to come; -inf if it is illegal."""
     after, points = slide(board, direction, spec)
     if after == board:
@@ -280,7 +280,7 @@ def worth(board: Word, direction: Int, spec: SolverSpec, afters: Known) -> float
 
 
 @kernel(borrows=True)
-def choose(boards: Words, spec: SolverSpec, afters: Known, out: Values) -> None:
+def choose(boards: Words, spec: SolverSpec, afters: Lookup, out: Values) -> None:
     """Write the values of boards: that of their best move, or 0 without one.
 
     Args:

@@ -9,7 +9,7 @@ is the lower half of the cells, its *head* the others. Fillings of one sum stand
 their heads, then of their tails, so that two look-ups number a filling: where its head begins, and
 which of the tails of its sum its tail is.
 
-Chances are whole numbers, `CERTAIN` for 1, so that sums of them are exact in any order.
+Chances are whole numbers, `CHANCE_ONE` for 1, so that sums of them are exact in any order.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from py2048.engine.jit import kernel
 Numbers = NDArray[np.uint32]
 Chances = NDArray[np.uint32]
 
-CERTAIN = 1 << 31
-NOWHERE = np.uint32(0xFFFFFFFF)
+CHANCE_ONE = 1 << 31
+NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
 """The number of an arrangement that breaks the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
@@ -62,14 +62,12 @@ class TableSpec(NamedTuple):
         larges: the large tiles of each arrangement, as a board.
         runs: uint64 `[arrangements, runs, 2]`: which bits of a code lie together on the board, and
             how far above.
-        numbers: the number of an arrangement, or `NOWHERE`, by the mask of its cells, a bit each.
-        turns: how to turn a board to that arrangement: 1 transposed, 2 mirrored, 4 flipped.
-        inside: the mask of the cells of a code.
-        head: how far a code is shifted for its head.
-        tail: the mask of the bits of a tail.
-        ranks: which of the tails of its sum a tail is.
-        tails: the tails, by their sums.
-        firsts: where the tails of each half sum begin.
+        numbers: the number of an arrangement, or `NOT_IN_FORMATION`, by the mask of its cells, a
+            bit each. turns: how to turn a board to that arrangement: 1 transposed, 2 mirrored, 4
+            flipped. inside: the mask of the cells of a code. head: how far a code is shifted for
+            its head. tail: the mask of the bits of a tail. ranks: which of the tails of its sum a
+            tail is. tails: the tails, by their sums. firsts: where the tails of each half sum
+            begin.
     """
 
     lines: Words
@@ -87,7 +85,7 @@ class TableSpec(NamedTuple):
     firsts: Longs
 
 
-class Layer(NamedTuple):
+class TableLayer(NamedTuple):
     """The positions of one sum.
 
     Attributes:
@@ -103,7 +101,7 @@ class Layer(NamedTuple):
     starts: Numbers
 
 
-class Following(NamedTuple):
+class Successors(NamedTuple):
     """The positions that follow when a tile appears.
 
     Attributes:
@@ -199,13 +197,13 @@ def is_settled(board: Word) -> bool:
 
 @kernel(inline=True, borrows=True)
 def expected(
-    code: Word, arrangement: Int, spec: TableSpec, following: tuple[Following, ...]
+    code: Word, arrangement: Int, spec: TableSpec, successors: tuple[Successors, ...]
 ) -> Int:
     """Return the chance of an afterstate."""
     free = empty_cells(code, spec.inside)
     mean = 0.0
-    for at in range(len(following)):
-        known, cells, total = following[at], free, np.int64(0)
+    for at in range(len(successors)):
+        known, cells, total = successors[at], free, np.int64(0)
         while cells != ZERO:
             cell = cells & (ZERO - cells)
             cells ^= cell
@@ -220,9 +218,9 @@ def expected(
 def expect(
     first: Int,
     last: Int,
-    layer: Layer,
+    layer: TableLayer,
     spec: TableSpec,
-    following: tuple[Following, ...],
+    successors: tuple[Successors, ...],
     out: Chances,
 ) -> None:
     """Write the chances of afterstates.
@@ -234,7 +232,7 @@ def expect(
         last: where to end.
         layer: the layer.
         spec: the formation.
-        following: the positions that follow, for each tile that can appear.
+        successors: the positions that follow, for each tile that can appear.
         out: uint32 `[positions]`, overwritten.
     """
     for item in range(first, last):
@@ -249,14 +247,14 @@ def expect(
             chance: Int = 0
             has_room = empty_cells(code, spec.inside) != ZERO
             if has_room and is_settled(board) and not is_made(board, spec):
-                chance = expected(code, arrangement, spec, following)
+                chance = expected(code, arrangement, spec, successors)
             out[place] = chance
             place += 1
 
 
 @kernel(inline=True, borrows=True)
 def moved(
-    board: Word, after: Word, arrangement: Int, layer: Layer, spec: TableSpec, afters: Chances
+    board: Word, after: Word, arrangement: Int, layer: TableLayer, spec: TableSpec, afters: Chances
 ) -> Int:
     """Return the chance of a move to an afterstate, 0 if it is illegal or breaks the formation."""
     if after == board:
@@ -264,18 +262,18 @@ def moved(
     large = large_cells(after)
     if large * np.uint64(15) != spec.larges[arrangement]:
         mask = packed_mask(large)
-        if spec.numbers[mask] == NOWHERE:
+        if spec.numbers[mask] == NOT_IN_FORMATION:
             return 0
         arrangement, after = np.int64(spec.numbers[mask]), turned(after, np.int64(spec.turns[mask]))
     if is_made(after, spec):
-        return CERTAIN
+        return CHANCE_ONE
     code = gathered(after, arrangement, spec)
     return np.int64(afters[place_of(code, arrangement, layer.fillings, layer.starts, spec)])
 
 
 @kernel(borrows=True)
 def choose(
-    first: Int, last: Int, layer: Layer, spec: TableSpec, afters: Chances, out: Chances
+    first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
     """Write the chances of positions: that of their best move, or 0 without one.
 
@@ -297,7 +295,7 @@ def choose(
             board = upper | scattered(spec.tails[tail], arrangement, spec)
             best: Int = 0
             if is_made(board, spec):
-                best = CERTAIN
+                best = CHANCE_ONE
             else:
                 up, down, left, right = slides_4x4(board, ZERO, False, spec.lines)
                 best = max(best, moved(board, up[0], arrangement, layer, spec, afters))
@@ -312,10 +310,10 @@ def choose(
 
 
 @kernel(borrows=True)
-def find(board: Word, layer: Layer, spec: TableSpec) -> Int:
+def find(board: Word, layer: TableLayer, spec: TableSpec) -> Int:
     """Return where a board stands in the layer of its sum, -1 if it breaks the formation."""
     mask = packed_mask(large_cells(board))
-    if spec.numbers[mask] == NOWHERE:
+    if spec.numbers[mask] == NOT_IN_FORMATION:
         return -1
     arrangement = np.int64(spec.numbers[mask])
     code = gathered(turned(board, np.int64(spec.turns[mask])), arrangement, spec)

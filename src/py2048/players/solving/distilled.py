@@ -40,11 +40,11 @@ and arrays, packed by zlib, little-endian.
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
-NEVER = 255
+ALWAYS_RIGHT = 255
 """As a number of filter bits: the predictor is right on all boards with such a lead."""
 
 QUESTIONS = 3
-PORTION = 1 << 14
+BATCH_BOARDS = 1 << 14
 """How many boards are looked up at once."""
 
 GAINS = 512
@@ -55,7 +55,7 @@ WINDOW = 64
 ILLEGAL = np.int32(-(2**30))
 """Less than any score of a legal move."""
 
-NO_OTHER = np.int32(2**30)
+ONLY_MOVE = np.int32(2**30)
 """More than any lead."""
 
 Words = NDArray[np.uint64]
@@ -249,9 +249,9 @@ class Order:
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
-        """Return by how much each score leads over the next; `NO_OTHER` if no other is legal."""
+        """Return by how much each score leads over the next; `ONLY_MOVE` if no other is legal."""
         scores, others = self.scores[:, question], self.scores[:, question + 1]
-        return np.where(others == ILLEGAL, NO_OTHER, scores - others)
+        return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
         """Return the keys of a bit of the filter, or of the decision, of a question."""
@@ -259,7 +259,7 @@ class Order:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class FilterPlan:
     """How many bits the filter has, by the lead of the score.
 
     Attributes:
@@ -274,13 +274,13 @@ class Question:
     def bits_of(self, leads: Leads) -> Bytes:
         """Return the numbers of bits for leads."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
-        found[leads == NO_OTHER] = NEVER
+        found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
     """Return for which boards the filter says maybe."""
-    passed: NDArray[np.bool_] = bits != NEVER
+    passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
         passed[asked] = filters.get(order.keys(number, bit)[asked])
@@ -302,7 +302,7 @@ class DistilledMoves:
         most: int,
         covered: int,
         predictor: Predictor,
-        questions: Sequence[Question],
+        questions: Sequence[FilterPlan],
         filters: Retrieval,
         decisions: Retrieval,
     ) -> None:
@@ -341,8 +341,8 @@ class DistilledMoves:
     def choose(self, boards: Words) -> Bytes:
         """Return a best move on each packed board that has one: uint8 like `boards`."""
         chosen = np.empty(len(boards), np.uint8)
-        for first in range(0, len(boards), PORTION):
-            part = slice(first, first + PORTION)
+        for first in range(0, len(boards), BATCH_BOARDS):
+            part = slice(first, first + BATCH_BOARDS)
             chosen[part] = self._choose(boards[part])
         return chosen
 
@@ -394,7 +394,7 @@ class DistilledMoves:
             about["most"],
             about["covered"],
             Predictor(arrays["tuples"], about["radix"], arrays["weights"], arrays["gains"]),
-            [Question(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)],
+            [FilterPlan(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)],
             *(
                 Retrieval(*(arrays[f"{kind}.{part}"] for part in ("words", "columns", "seeds")))
                 for kind in ("filters", "decisions")

@@ -45,7 +45,7 @@ _TYPES: dict[str, type[np.generic]] = {
 """The types of arrays by what they hold; all others hold keys."""
 
 
-def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
+def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
     """Return boards and their values to be looked up.
 
     Args:
@@ -56,10 +56,10 @@ def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
     heads = min(width, max(1, len(keys).bit_length() - 2), 30)
     shift, index = np.uint64(width - heads), np.empty((1 << heads) + 1, np.uint32)
     kernels.fill_index(keys, shift, index)
-    return kernels.Known(keys, index, shift, values)
+    return kernels.Lookup(keys, index, shift, values)
 
 
-def once(keys: Keys) -> Keys:
+def sorted_unique(keys: Keys) -> Keys:
     """Return keys ascending and once each; the array is used up."""
     keys.sort()
     return keys[: kernels.drop_repeats(keys)]

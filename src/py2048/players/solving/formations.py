@@ -19,7 +19,7 @@ SIDE, CELLS = 4, 16
 MAX_FREE = 12
 """The most cells without a large tile: with more, no table can be held."""
 
-KNOWN = Path(__file__).with_name("formations.toml")
+BUILT_IN = Path(__file__).with_name("formations.toml")
 DEFAULT_SLACK = 98
 
 Mask = int
@@ -190,7 +190,7 @@ def read_formations(path: Path | str) -> dict[str, Formation]:
 @cache
 def list_formations() -> tuple[Formation, ...]:
     """Return the formations that are known by name."""
-    return tuple(read_formations(KNOWN).values())
+    return tuple(read_formations(BUILT_IN).values())
 
 
 def get_formation(name: str | Formation) -> Formation:

@@ -16,7 +16,7 @@ from py2048.core.errors import BoardError, SolvingError, shown
 from py2048.core.rules import MovePoints, Rules, is_tile
 from py2048.engine.rules import CompiledRules
 from py2048.players.solving import _solver_kernels as kernels
-from py2048.players.solving._solver_kernels import MULTIPLIER, Known, SolverSpec, Tile
+from py2048.players.solving._solver_kernels import MULTIPLIER, Lookup, SolverSpec, Tile
 
 MAX_STARTS = 100_000
 """The most start positions whose chances are counted."""
@@ -208,7 +208,7 @@ class Problem:
         return found
 
     def expect(
-        self, afters: NDArray[np.uint64], known: Callable[[int], Known], out: NDArray[np.float64]
+        self, afters: NDArray[np.uint64], known: Callable[[int], Lookup], out: NDArray[np.float64]
     ) -> None:
         """Write what is to come from afterstates of one sum.
 

@@ -17,7 +17,7 @@ from py2048.core.errors import SolvingError, shown
 from py2048.core.rules import Merging, Rules, is_tile
 from py2048.engine.rules import line_table
 from py2048.players.solving import _table_kernels as kernels
-from py2048.players.solving._table_kernels import Layer, TableSpec
+from py2048.players.solving._table_kernels import TableLayer, TableSpec
 from py2048.players.solving.formations import CELLS, SIDE, Formation
 
 Words = NDArray[np.uint64]
@@ -111,7 +111,7 @@ class Positions:
 
     def _spec(self, rank: int) -> TableSpec:
         goal = sum(1 << 4 * cell for cell in range(CELLS) if self.formation.goal >> cell & 1)
-        numbers = np.full(1 << CELLS, kernels.NOWHERE, np.uint32)
+        numbers = np.full(1 << CELLS, kernels.NOT_IN_FORMATION, np.uint32)
         turns = np.zeros(1 << CELLS, np.uint8)
         for mask, (kept, turn) in self.formation.arrangements.items():
             numbers[mask], turns[mask] = self._number_of[kept], turn
@@ -172,7 +172,7 @@ class Positions:
         """The number of all positions that are played on after a slide."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
-    def _layer(self, total: int) -> Layer:
+    def _layer(self, total: int) -> TableLayer:
         """Return the positions with this sum."""
         rests = total // 2 - self._heads.halves
         counts = np.append(np.diff(self._firsts), 0)[np.maximum(rests, -1)]
@@ -180,7 +180,7 @@ class Positions:
         heads, rests, counts = self._heads.codes[kept], rests[kept], counts[kept]
         starts = np.zeros(16 ** (self.formation.free - self._low), np.uint32)
         starts[heads.astype(np.int64)] = np.cumsum(counts) - counts
-        return Layer(np.int64(counts.sum()), heads, rests, starts)
+        return TableLayer(np.int64(counts.sum()), heads, rests, starts)
 
     def parts(self, total: int, workers: int) -> list[tuple[int, int]]:
         """Return ranges of nearly equal work for the kernels that write a layer."""

@@ -37,26 +37,26 @@ from py2048.players.solving.files import (
     Keys,
     Values,
     claim,
-    known_of,
     length_of,
-    once,
+    lookup_of,
     read_array,
+    sorted_unique,
     write_array,
 )
 from py2048.players.solving.goal import Goal, Problem
-from py2048.players.solving.solution import LayerCount, Progress, Solution
+from py2048.players.solving.solution import LayerCount, Solution, SolvingProgress
 from py2048.players.solving.solver import (
     DEFAULT_MEMORY,
-    Clock,
-    finished,
-    grown,
+    SolvingTimer,
+    expanded,
+    save_and_reload,
     start_keys,
 )
 
-BYTES_A_KEY = 128
+BYTES_PER_KEY = 128
 """A task takes no more bytes of memory, about, for each key that its shard is given."""
 
-FEW = 1 << 16
+MIN_SHARD_KEYS = 1 << 16
 """How many keys are not worth a second shard."""
 
 Task = Callable[[], Any]
@@ -82,7 +82,7 @@ def solve_sharded(
     *,
     save: Path | str,
     memory: int = DEFAULT_MEMORY,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SolvingProgress], None] | None = None,
 ) -> Solution:
     """Return the exact value of every position that play can reach, found by many processes.
 
@@ -103,14 +103,18 @@ def solve_sharded(
     plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), folder)
     _ = plan.problem  # raises
     claim(folder, {"rules": plan.rules, "goal": plan.goal})
-    solution = _ShardedSolver(plan, workers, max(1, memory // BYTES_A_KEY), Clock(progress)).run()
-    return finished(solution, save, memory, lambda: shutil.rmtree(folder, ignore_errors=True))
+    solution = _ShardedSolver(
+        plan, workers, max(1, memory // BYTES_PER_KEY), SolvingTimer(progress)
+    ).run()
+    return save_and_reload(
+        solution, save, memory, lambda: shutil.rmtree(folder, ignore_errors=True)
+    )
 
 
 # --- layers and what leads from one to another ---------------------------------------------------
 
 
-class Layer(NamedTuple):
+class LayerName(NamedTuple):
     """The boards of one sum ``before`` a move, or the afterstates, ``after`` it."""
 
     kind: str
@@ -123,8 +127,8 @@ class Layer(NamedTuple):
 class Edge(NamedTuple):
     """A slide, which leads from ``before`` to ``after``, or the spawn of a tile, which leads on."""
 
-    source: Layer
-    target: Layer
+    source: LayerName
+    target: LayerName
 
     @property
     def tile(self) -> int:
@@ -184,17 +188,17 @@ class Plan:
         """The bits of a key."""
         return 4 * self.problem.rules.cells
 
-    def edges_from(self, layer: Layer) -> list[Edge]:
+    def edges_from(self, layer: LayerName) -> list[Edge]:
         """Return the edges to later layers."""
         if layer.kind == "before":
-            return [Edge(layer, Layer("after", layer.total))]
-        return [Edge(layer, Layer("before", layer.total + tile)) for tile in self.problem.tiles]
+            return [Edge(layer, LayerName("after", layer.total))]
+        return [Edge(layer, LayerName("before", layer.total + tile)) for tile in self.problem.tiles]
 
-    def edges_to(self, layer: Layer) -> list[Edge]:
+    def edges_to(self, layer: LayerName) -> list[Edge]:
         """Return the edges from earlier layers."""
         if layer.kind == "after":
-            return [Edge(Layer("before", layer.total), layer)]
-        return [Edge(Layer("after", layer.total - tile), layer) for tile in self.problem.tiles]
+            return [Edge(LayerName("before", layer.total), layer)]
+        return [Edge(LayerName("after", layer.total - tile), layer) for tile in self.problem.tiles]
 
 
 @cache
@@ -215,7 +219,7 @@ class Shard:
         count: how many there are.
     """
 
-    layer: Layer
+    layer: LayerName
     index: int
     count: int
 
@@ -241,7 +245,7 @@ def mapped(path: Path) -> Array:
 def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
     """Write the keys of a shard, and before them those to which they lead."""
     arrays = [starts, *map(mapped, sources)]
-    keys = once(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
+    keys = sorted_unique(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
     edges = plan.edges_from(shard.layer)
     files = [shard.write(plan, edge.found, successors(plan, edge, keys)) for edge in edges]
     return [*files, shard.write(plan, str(shard.layer), keys)]
@@ -253,8 +257,8 @@ def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
         expand, room = partial(kernels.spawn_all, rank), problem.rules.cells - 1
-    parts = grown(keys, expand, room, problem.spec)
-    return once(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
+    parts = expanded(keys, expand, room, problem.spec)
+    return sorted_unique(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
 
 
 def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
@@ -280,14 +284,14 @@ def evaluate(
         earlier: what all shards of each earlier layer lead to.
     """
     boards = read_array(keys)
-    known = {tile: answered(plan, shard, *files) for tile, files in later.items()}
+    known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
     values = np.empty(len(boards))
     if shard.layer.kind == "after":
         plan.problem.expect(boards, known.__getitem__, values)
     else:
         kernels.choose(boards, plan.problem.spec, known[0], values)
     files = [
-        shard.write(plan, edge.answers, answer(plan, shard, boards, values, found))
+        shard.write(plan, edge.answers, answers_for(plan, shard, boards, values, found))
         for edge, found in earlier.items()
     ]
     if shard.layer.kind == "before":
@@ -295,7 +299,9 @@ def evaluate(
     return files
 
 
-def answered(plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]) -> kernels.Known:
+def successor_values(
+    plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]
+) -> kernels.Lookup:
     """Return what a shard leads to, with its values."""
     parts = [np.empty(0)]
     for array in map(mapped, answers):
@@ -304,10 +310,12 @@ def answered(plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]) -> 
     values = np.concatenate(parts)
     if len(values) != length_of(found):
         raise SolvingError(f"answers to {found} are missing: remove the folder")
-    return known_of(read_array(found), values, plan.width)
+    return lookup_of(read_array(found), values, plan.width)
 
 
-def answer(plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]) -> Array:
+def answers_for(
+    plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
+) -> Array:
     """Return the values of those of a shard's keys to which the shards of a source lead."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
@@ -378,14 +386,14 @@ class ShardFiles:
 
 
 class _ShardedSolver:
-    def __init__(self, plan: Plan, workers: Workers, most: int, clock: Clock) -> None:
-        self._plan, self._workers, self._most, self._clock = plan, workers, most, clock
+    def __init__(self, plan: Plan, workers: Workers, max_keys: int, timer: SolvingTimer) -> None:
+        self._plan, self._workers, self._max_keys, self._timer = plan, workers, max_keys, timer
         self._files = ShardFiles(plan.folder)
 
     def run(self) -> Solution:
         totals = self._find_all()
         self._evaluate_all(totals)
-        return self._clock.solution(self._plan.problem, self._files, *self._count(totals))
+        return self._timer.solution(self._plan.problem, self._files, *self._count(totals))
 
     # --- boards forward --------------------------------------------------------------------------
 
@@ -393,20 +401,20 @@ class _ShardedSolver:
         """Find the boards of every sum, and the afterstates; return the sums."""
         starts, none, done = start_keys(self._plan.problem), np.empty(0, np.uint64), 0
         waiting, totals = set(starts), list[int]()
-        self._clock.start("boards")
+        self._timer.start("boards")
         while waiting:
             waiting.remove(total := min(waiting))
-            before, after = Layer("before", total), Layer("after", total)
+            before, after = LayerName("before", total), LayerName("after", total)
             self._find(before, starts.get(total, none))
             self._find(after, none)
             totals.append(total)
             if self._files.length(str(after)):
                 waiting |= {total + tile for tile in self._plan.problem.tiles}
             done += self._files.length(str(before))
-            self._clock.tell(total, done)
+            self._timer.report(total, done)
         return totals
 
-    def _find(self, layer: Layer, starts: Keys) -> None:
+    def _find(self, layer: LayerName, starts: Keys) -> None:
         files, name = self._files, str(layer)
         edges = self._plan.edges_to(layer)
         if not files.is_complete(name):
@@ -419,33 +427,35 @@ class _ShardedSolver:
 
     def _shards(self, keys: int) -> int:
         """Return into how many shards a layer is cut for which this many keys were found."""
-        return max(-(-keys // self._most), min(self._workers.width, -(-keys // FEW)), 1)
+        return max(
+            -(-keys // self._max_keys), min(self._workers.width, -(-keys // MIN_SHARD_KEYS)), 1
+        )
 
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate_all(self, totals: Sequence[int]) -> None:
         done, all_ = 0, sum(self._files.length(f"before-{total}") for total in totals)
-        self._clock.start("values")
+        self._timer.start("values")
         for total in reversed(totals):
-            self._evaluate(Layer("after", total))
-            self._evaluate(Layer("before", total))
+            self._evaluate(LayerName("after", total))
+            self._evaluate(LayerName("before", total))
             done += self._files.length(f"before-{total}")
-            self._clock.tell(total, done, all_)
+            self._timer.report(total, done, all_)
 
-    def _evaluate(self, layer: Layer) -> None:
+    def _evaluate(self, layer: LayerName) -> None:
         """Find the values of a layer, and before that what it is asked by earlier ones."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
         # Values of afterstates are there as answers only, and as long as they are needed.
         ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
         if not any(map(files.is_complete, ends)):
-            self._run([task for edge in edges + asking for task in self._searches(edge)])
+            self._run([task for edge in edges + asking for task in self._missing_successors(edge)])
             self._run(self._evaluations(layer, edges, asking, ends[-1]))
         for edge in edges:
             files.drop(edge.found)
             files.drop(edge.answers)
 
-    def _searches(self, edge: Edge) -> list[Task]:
+    def _missing_successors(self, edge: Edge) -> list[Task]:
         """Return what finds again to what an edge leads, as far as it is not there."""
         keys = self._files.of(str(edge.source))
         return [
@@ -454,7 +464,7 @@ class _ShardedSolver:
         ]
 
     def _evaluations(
-        self, layer: Layer, edges: Sequence[Edge], asking: Sequence[Edge], last: str
+        self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
         """Return what evaluates the shards of a layer of which the `last` file is not there."""
         files, keys = self._files, self._files.of(str(layer))

@@ -16,14 +16,22 @@ from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.core.rules import Rules
 from py2048.players.solving import _solver_kernels as kernels
-from py2048.players.solving.files import Array, Keys, Name, known_of, once, read_footer, write_file
+from py2048.players.solving.files import (
+    Array,
+    Keys,
+    Name,
+    lookup_of,
+    read_footer,
+    sorted_unique,
+    write_file,
+)
 from py2048.players.solving.goal import Goal, Problem
 
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
 (float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
 
-HELD = 1 << 30
+DEFAULT_CACHED_BYTES = 1 << 30
 """How many bytes of boards are held to be looked up: all of 3x3."""
 
 
@@ -67,7 +75,7 @@ class StartValue:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SolvingProgress:
     """How far a solver is.
 
     Attributes:
@@ -114,12 +122,12 @@ class Solution:
         layers: list[LayerCount],
         error: float,
         seconds: float,
-        memory: int = HELD,
+        memory: int = DEFAULT_CACHED_BYTES,
     ) -> None:
         self.rules, self.goal = problem.rules, problem.goal
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
         self.problem, self._arrays, self._memory = problem, arrays, memory
-        self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
+        self._lookups: OrderedDict[int, kernels.Lookup] = OrderedDict()
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
@@ -170,11 +178,11 @@ class Solution:
             return False
         return True
 
-    def layer(self, total: int) -> kernels.Known:
+    def layer(self, total: int) -> kernels.Lookup:
         """Return the boards of a sum and their values, none if no board has it."""
         if total not in self._lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
-            self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
+            self._lookups[total] = lookup_of(keys, values, 4 * self.rules.cells)
             while (
                 len(self._lookups) > 1 and sum(map(_size_of, self._lookups.values())) > self._memory
             ):
@@ -205,13 +213,13 @@ class Solution:
         values = self.move_values(board)
         return max(values, key=values.__getitem__) if values else None
 
-    def afterstates(self, keys: Keys, total: int) -> kernels.Known:
+    def afterstates(self, keys: Keys, total: int) -> kernels.Lookup:
         """Return the afterstates of boards of a sum, and what is to come from each."""
         found = np.empty(4 * len(keys), np.uint64)
-        afters = once(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
+        afters = sorted_unique(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
         to_come = np.empty(len(afters))
         self.problem.expect(afters, lambda tile: self.layer(total + tile), to_come)
-        return known_of(afters, to_come, 4 * self.rules.cells)
+        return lookup_of(afters, to_come, 4 * self.rules.cells)
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -242,7 +250,7 @@ class Solution:
         }
 
     @classmethod
-    def load(cls, path: Path | str, *, memory: int = HELD) -> Solution:
+    def load(cls, path: Path | str, *, memory: int = DEFAULT_CACHED_BYTES) -> Solution:
         """Return the solution in a file, whose layers are read when they are needed.
 
         Args:
@@ -265,7 +273,7 @@ class Solution:
             raise _damaged(file) from None
 
 
-def _size_of(known: kernels.Known) -> int:
+def _size_of(known: kernels.Lookup) -> int:
     """Return the bytes of boards that can be looked up."""
     return known.keys.nbytes + known.values.nbytes + known.heads.nbytes
 

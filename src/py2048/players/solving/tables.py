@@ -24,12 +24,12 @@ from py2048.core.folders import TABLE_SUFFIX, built_tables, tables_folder
 from py2048.core.rules import Rules, get_rules
 from py2048.engine.jit import available_threads, shares, together
 from py2048.players.solving import _table_kernels as kernels
-from py2048.players.solving._table_kernels import CERTAIN, Following
+from py2048.players.solving._table_kernels import CHANCE_ONE, Successors
 from py2048.players.solving.files import LayerStore, read_footer, write_file
 from py2048.players.solving.formations import SIDE, Formation, get_formation
 from py2048.players.solving.positions import LARGE, Positions, large_cells
-from py2048.players.solving.solution import Progress
-from py2048.players.solving.solver import DEFAULT_MEMORY, Clock
+from py2048.players.solving.solution import SolvingProgress
+from py2048.players.solving.solver import DEFAULT_MEMORY, SolvingTimer
 
 Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
@@ -40,19 +40,19 @@ MAGIC = b"py2048 table 1\n"
 BLOCK = 1 << 16
 """How many chances are compressed together."""
 
-SCALE = 65535
+STORED_ONE = 65535
 """What stands for 1 in a file."""
 
-BLOCKS_HELD = 256
+MAX_CACHED_BLOCKS = 256
 
-FEW = 1 << 14
+MIN_POSITIONS_PER_THREAD = 1 << 14
 """How many positions are not worth a second thread."""
 
 MIN_CHANCE = 0.5
 """The least chance of an ending: below it, leaving the formation may well be better."""
 
 
-class Table:
+class EndingTable:
     """The chance to make a tile from every position of a formation, in a file.
 
     Attributes:
@@ -62,10 +62,10 @@ class Table:
         path: the file.
     """
 
-    error = 0.6 / SCALE
+    error = 0.6 / STORED_ONE
     """No chance differs from the exact one by more.
 
-    Half a unit of the file, and for each layer half a unit of `CERTAIN`.
+    Half a unit of the file, and for each layer half a unit of `CHANCE_ONE`.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -77,11 +77,11 @@ class Table:
         with os_errors_as(SolvingError, str(path)):
             self._data: NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
         self._places = self._read_places(check)
-        self._block = lru_cache(maxsize=BLOCKS_HELD)(self._read_block)
+        self._block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self._read_block)
         self._turns = lru_cache(maxsize=1 << 12)(self._turns_of)
 
     @classmethod
-    def load(cls, path: Path | str, rules: Rules | str | None = None) -> Table:
+    def load(cls, path: Path | str, rules: Rules | str | None = None) -> EndingTable:
         """Return the table in a file, which is read where it is needed.
 
         Args:
@@ -181,7 +181,7 @@ class Table:
         if total > positions.limit:
             return 0.0
         block, within = divmod(positions.place_of(after), BLOCK)
-        return float(self._block(total, block)[within]) / SCALE
+        return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
         """Return the views of a board that is in the formation."""
@@ -282,19 +282,19 @@ def _turned(board: int, turn: int) -> int:
 # --- tables in the data folder -------------------------------------------------------------------
 
 
-def load_table(name: str, rules: str | None = None) -> Table:
+def load_table(name: str, rules: str | None = None) -> EndingTable:
     """Return the table with a name, in the data folder, or in a file.
 
     Args:
         name: a name such as ``L3-256``, or a file.
-        rules: as for `Table.load`.
+        rules: as for `EndingTable.load`.
 
     Raises:
         SolvingError: if there is none, or it cannot be used under the rules.
     """
     for path in (tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)):
         if path.exists():
-            return Table.load(path, rules)
+            return EndingTable.load(path, rules)
     formation, _, target = name.rpartition("-")
     is_name = formation.isalnum() and target.isdecimal()
     fix = f"build it with py2048 tables build {f'{formation} {target}' if is_name else ''}"
@@ -351,8 +351,8 @@ def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
 
 
 @lru_cache(maxsize=16)
-def _loaded(path: Path, _changed: int) -> Table:
-    return Table.load(path)
+def _loaded(path: Path, _changed: int) -> EndingTable:
+    return EndingTable.load(path)
 
 
 # --- building ------------------------------------------------------------------------------------
@@ -366,8 +366,8 @@ def build_table(
     rules: Rules | str = "classic",
     memory: int = DEFAULT_MEMORY,
     threads: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Table:
+    progress: Callable[[SolvingProgress], None] | None = None,
+) -> EndingTable:
     """Write the table of a formation to a file and return it.
 
     What is done is kept beside the file in a folder until it is complete: the same call continues
@@ -390,12 +390,12 @@ def build_table(
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)
     folder = Path(f"{path}.unfinished")
-    store = LayerStore(memory - needed, folder, _about(positions))
+    store = LayerStore(memory - needed, folder, _description(positions))
     builder = _Builder(positions, store, threads or available_threads())
-    builder.run(Clock(progress))
+    builder.run(SolvingTimer(progress))
     write_file(path, MAGIC, builder.write)
     store.remove()
-    return Table.load(path)
+    return EndingTable.load(path)
 
 
 def checked_memory(positions: Positions, memory: int) -> int:
@@ -415,7 +415,7 @@ def checked_memory(positions: Positions, memory: int) -> int:
     return needed
 
 
-def _about(positions: Positions) -> dict[str, Any]:
+def _description(positions: Positions) -> dict[str, Any]:
     formation = positions.formation
     return {
         "formation": {formation.name: formation.data()},
@@ -429,30 +429,30 @@ class _Builder:
         self._positions, self._store, self._threads = positions, store, threads
         self._tiles = positions.rules.spawn_weights.pairs
 
-    def run(self, clock: Clock) -> None:
+    def run(self, timer: SolvingTimer) -> None:
         """Find the chances of all layers that are not there, those of the largest sums first."""
         sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
         left = [total for total in totals if ("sizes", total) not in self._store]
         all_ = sum(sizes[total // 2] for total in left)
-        clock.start("values")
+        timer.start("values")
         for total in left:
             self._find(total)
             done += sizes[total // 2]
-            clock.tell(total, done, all_)
+            timer.report(total, done, all_)
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]
         layer, is_lost = positions.layer(total), total > positions.limit
         afters, chances = np.zeros(size, np.uint32), np.empty(size, np.uint32)
-        following = () if is_lost else tuple(self._following(total))
+        successors = () if is_lost else tuple(self._successors(total))
 
         def expect(first: int, last: int) -> None:
-            kernels.expect(first, last, layer, positions.spec, following, afters)
+            kernels.expect(first, last, layer, positions.spec, successors, afters)
 
         def choose(first: int, last: int) -> None:
             kernels.choose(first, last, layer, positions.spec, afters, chances)
 
-        workers = max(1, min(self._threads, size // FEW))
+        workers = max(1, min(self._threads, size // MIN_POSITIONS_PER_THREAD))
         parts = positions.parts(total, workers)
         blocks: list[bytes] = []
         if not is_lost:
@@ -466,12 +466,12 @@ class _Builder:
         self._store.put(("sizes", total), np.array(list(map(len, blocks)), np.uint32))
         self._store.drop(("chances", total + max(tile for tile, _ in self._tiles)))
 
-    def _following(self, total: int) -> Iterator[Following]:
+    def _successors(self, total: int) -> Iterator[Successors]:
         """Yield the positions that follow those of a sum, for each tile that can appear."""
         for tile, share in self._tiles:
             layer, rank = self._positions.layer(total + tile), np.uint64(tile.bit_length() - 1)
             chances = self._store.get(("chances", total + tile))
-            yield Following(rank, float(share), layer.fillings, layer.starts, chances)
+            yield Successors(rank, float(share), layer.fillings, layer.starts, chances)
 
     def write(self, file: BinaryIO) -> dict[str, Any]:
         """Write the blocks of all layers, and where they begin; return what the footer says."""
@@ -481,7 +481,7 @@ class _Builder:
             ends.append(self._store.get(("sizes", total)).astype(np.uint64))
         places = np.cumsum(np.concatenate(ends), dtype="<u8").tobytes()
         file.write(places)
-        return {**_about(self._positions), "places": zlib.crc32(places)}
+        return {**_description(self._positions), "places": zlib.crc32(places)}
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
@@ -489,7 +489,7 @@ def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
-        stored = ((part * SCALE + CERTAIN // 2) // CERTAIN).astype("<u2")
+        stored = ((part * STORED_ONE + CHANCE_ONE // 2) // CHANCE_ONE).astype("<u2")
         is_some = stored != 0
         data = np.packbits(is_some).tobytes() + stored[is_some].tobytes()
         blocks.append(zlib.compress(data, 1))
