@@ -32,10 +32,12 @@ class Heuristic:
         merge: Reward per pair of equal tiles that can merge in a line. A line's first pair counts
             double.
         monotonicity_weight: Penalty of a non-monotonic line, per unit of
-            ``rank**monotonicity_power``. monotonicity_power: Exponent of the monotonicity penalty.
-            sum_weight: Penalty of a tile, per unit of ``rank**sum_power``. sum_power: Exponent of
-            the tile penalty. base: Constant value of each line. A stuck board is worth 0, so this
-            is also the cost of losing.
+            ``rank**monotonicity_power``.
+        monotonicity_power: Exponent of the monotonicity penalty.
+        sum_weight: Penalty of a tile, per unit of ``rank**sum_power``.
+        sum_power: Exponent of the tile penalty.
+        base: Constant value of each line. A stuck board is worth 0, so this is also the cost of
+            losing.
     """
 
     empty: tuple[float, float] = (17.0, 18.3)

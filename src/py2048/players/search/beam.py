@@ -249,7 +249,7 @@ def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
 
 @kernel
 def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
-    """Play `moves` on `cells` in place; stop at the first illegal one, and return how many were played."""
+    """Play `moves` on `cells` until one is illegal; return how many were played."""
     child = np.empty_like(cells)
     for step in range(moves.size):
         if not slide_and_spawn(cells, child, moves[step], spec):

@@ -1,4 +1,4 @@
-"""Exact values: small boards, and endings on 4x4 with most of the board locked.
+"""Exact solutions of small boards, and tables of 4x4 endgames with mostly locked tiles.
 
 >>> from py2048.players.solving import solve
 >>> solution = solve("classic:size=2x2", "tile=16")

@@ -1,10 +1,10 @@
-"""The solver: all boards forward, layer by layer of their sum, and their values backward.
+"""The solver: enumerate boards forward, layer by layer, then evaluate them backward.
 
-A slide keeps the sum of a board and a spawn adds its tile, so that the boards of one sum follow
-from those of a few smaller sums, and their values from those of a few larger ones. Each step is a
-function of layers that are complete, so solving continues wherever it was stopped.
+A layer holds all boards of one sum. Slides preserve the sum and spawns add a tile, so each layer
+follows from a few layers with smaller sums, and its values from a few layers with larger sums. Each
+step depends only on complete layers, so an interrupted run can resume.
 
-Source: layers by sum are the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
+Layers by sum correspond to the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
 2025, arXiv:2510.04580.
 """
 
@@ -27,10 +27,10 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
 BATCH_BOARDS = 1 << 15
-"""How many boards are expanded at once: what they lead to stays in the processor's cache."""
+"""Boards expanded at once; their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""How many boards are not worth a second thread."""
+"""A second thread is only worth it for more boards than this."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -44,21 +44,21 @@ def solve(
     save: Path | str | None = None,
     progress: Callable[[SolvingProgress], None] | None = None,
 ) -> Solution:
-    """Return the exact value of every position that play can reach.
+    """Compute the exact value of every reachable position.
 
     Args:
-        rules: the rules, or their text.
-        goal: ``score`` for the expected score, ``tile=N`` for the chance to make a tile.
-        memory: how many bytes are used, about, if there is a file to save to; layers that do not
-            fit are on disk then.
-        threads: by default one for each processor.
-        save: a file for the solution. What is done is kept beside it in a folder until it is
-            complete: the same call continues what was stopped.
-        progress: called after each layer.
+        rules: Rules, or their text.
+        goal: ``score`` for the expected score, or ``tile=N`` for the chance to make a tile.
+        memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
+            kept on disk.
+        threads: Number of threads, by default one per processor.
+        save: File for the solution. Until it is complete, finished layers are kept in a folder next
+            to it, and the same call resumes an interrupted run.
+        progress: Called after each layer.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SolvingError: if they cannot be solved, or files cannot be written or are damaged.
+        RulesError: If `rules` are invalid.
+        SolvingError: If the problem cannot be solved, or files cannot be written or are damaged.
     """
     problem = Problem(get_rules(rules), Goal.parse(goal))
     plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
@@ -69,10 +69,10 @@ def solve(
 
 
 def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score") -> Solution:
-    """Return the exact value of every position that play can reach from some boards.
+    """Compute the exact value of every position reachable from the given boards.
 
     Raises:
-        SolvingError: if the rules cannot be solved.
+        SolvingError: If the problem cannot be solved.
     """
     problem, store = Problem(rules, Goal.parse(goal), boards=boards), LayerStore(0)
     return _Solver(problem, store, available_threads(), SolvingTimer(None)).run()
@@ -81,17 +81,17 @@ def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score"
 def save_and_reload(
     solution: Solution, save: Path | str, memory: int, remove: Callable[[], None]
 ) -> Solution:
-    """Write a solution, remove what was kept beside its file, and return it as the file has it."""
+    """Save a solution, delete unfinished layers, and load the solution from the file."""
     solution.save(save)
     remove()
     return Solution.load(save, memory=memory // 4)
 
 
 class SolvingTimer:
-    """Tells how far a solver is, and how long it took.
+    """Measures a solver's time and reports its progress.
 
     Args:
-        progress: called after each layer, or `None`.
+        progress: Called after each layer, if given.
     """
 
     def __init__(self, progress: Callable[[SolvingProgress], None] | None) -> None:
@@ -99,11 +99,11 @@ class SolvingTimer:
         self._began = time.perf_counter()
 
     def start(self, stage: str) -> None:
-        """Begin a stage of `SolvingProgress`."""
+        """Start a stage of `SolvingProgress`."""
         self._stage, self._since = stage, time.perf_counter()
 
     def report(self, total: int, done: int, all_: int = 0) -> None:
-        """Tell that the layer of a sum is done; the numbers are those of `SolvingProgress`."""
+        """Report a completed layer; see `SolvingProgress` for the arguments."""
         if self._progress is not None:
             seconds = time.perf_counter() - self._since
             self._progress(SolvingProgress(self._stage, total, done, all_, seconds))
@@ -111,11 +111,11 @@ class SolvingTimer:
     def solution(
         self, problem: Problem, arrays: Arrays, counts: list[LayerCount], largest: float
     ) -> Solution:
-        """Return the solution; no absolute value is larger than `largest`.
+        """Return the solution with its rounding error; no absolute value exceeds `largest`.
 
-        Each layer adds to the error of the larger sums what its own operations on one board round,
-        each by half a unit in the last place of what is at most `largest`; expectation and maximum
-        make no error larger.
+        Each operation rounds by at most half a unit in the last place of `largest`. A layer adds
+        the rounding of its own operations on one board to the error of the layers with larger sums.
+        Expectations and maxima do not increase errors.
         """
         operations = problem.rules.cells + 4 * len(problem.spawns) + 2
         error = len(counts) * operations * largest * 2.0**-53
@@ -123,7 +123,7 @@ class SolvingTimer:
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
-    """Return the keys of the starts that are played on, by their sums."""
+    """Return the keys of the starting boards on which play continues, by sum."""
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:
@@ -135,7 +135,14 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
 def expanded(
     keys: Keys, expand: Callable[..., Int], room: int, spec: kernels.SolverSpec
 ) -> list[Keys]:
-    """Return what `expand` finds from keys, up to `room` each: each array ascending and once."""
+    """Return the successors that `expand` finds, in sorted arrays without duplicates.
+
+    Args:
+        keys: Keys of the boards to expand.
+        expand: Kernel that writes the successors of boards.
+        room: Maximum number of successors of a board.
+        spec: Rules and goal in the form of the kernels.
+    """
     found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
     parts = []
     for first in range(0, len(keys), BATCH_BOARDS):
@@ -165,7 +172,7 @@ class _Solver:
     # --- boards forward --------------------------------------------------------------------------
 
     def _enumerate(self, starts: dict[int, Keys]) -> list[int]:
-        """Find the boards of every sum, and the afterstates; return the sums."""
+        """Find the boards and afterstates of every sum; return the sums."""
         waiting, totals, done = set(starts), list[int](), 0
         self._timer.start("boards")
         while waiting:
@@ -190,7 +197,7 @@ class _Solver:
         return self._union(parts)
 
     def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Return what `expand` finds from keys, up to `room` each, ascending and once."""
+        """Return the sorted, distinct successors that `expand` finds, at most `room` per key."""
 
         def share(first: int, last: int) -> list[Keys]:
             return expanded(keys[first:last], expand, room, self._spec)
@@ -199,7 +206,7 @@ class _Solver:
         return self._union([part for parts in together(share, jobs) for part in parts])
 
     def _union(self, parts: Sequence[Keys]) -> Keys:
-        """Return the keys of ascending arrays, ascending and once."""
+        """Merge sorted arrays and drop duplicates."""
         parts = [part for part in parts if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else np.empty(0, np.uint64)
@@ -220,7 +227,7 @@ class _Solver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, totals: list[int]) -> float:
-        """Find the value of every board; return the largest."""
+        """Compute the value of every board; return the largest."""
         store, done, largest = self._store, 0, 0.0
         boards = sum(store.length(("before", total)) for total in totals)
         known: dict[int, kernels.Lookup] = {}
