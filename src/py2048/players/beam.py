@@ -1,4 +1,4 @@
-"""The player that plans games whose spawns follow from the moves, such as those of cits1401."""
+"""The `beam` player, which plans deterministic games such as those of cits1401."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from py2048.players.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
 RATING_DEPTH = 256
-"""How many moves ahead each direction is searched to rate it."""
+"""Number of moves searched after each direction to rate it."""
 
 
 class BeamPlayer:
-    """Plans the whole game where nothing is left to chance, as in cits1401; refuses other rules."""
+    """Plans whole games under deterministic rules such as cits1401; refuses other rules."""
 
     def __init__(self, width: int = 12) -> None:
         if not 1 <= width <= MAX_WIDTH:
@@ -29,10 +29,10 @@ class BeamPlayer:
         self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next move of the plan, or of a new plan if the game has left it.
+        """Return the next planned move, starting a new plan if the game has left the old one.
 
         Raises:
-            PlayerError: if the rules leave the spawn to chance, or a move costs points.
+            PlayerError: If the rules are not deterministic, or a move costs points.
         """
         if not checked_game(game).legal_directions():
             raise GameOverError("the game is over: there is no direction to choose")
@@ -43,12 +43,12 @@ class BeamPlayer:
         return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points of the moves that a search finds after each direction.
+        """Return the points that a search earns after each direction.
 
-        No direction is rated above the planned one, which was searched deeper.
+        No direction is rated above the planned one, which was searched more deeply.
 
         Raises:
-            PlayerError: as `choose`.
+            PlayerError: See `choose`.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -58,7 +58,7 @@ class BeamPlayer:
         return ratings | {chosen: max(ratings.values())}
 
     def _next_planned(self, rules: Rules, board: Board) -> Direction:
-        """Return the move that comes next in the plan, if the game still follows it."""
+        """Return the next planned move; start a new plan if the game has left the old one."""
         if (
             self._planner is None
             or self._last_choice is None
@@ -66,7 +66,7 @@ class BeamPlayer:
         ):
             self._planner = BeamPlanner(board, rules, width=self._width)
         planned = take(self._planner)
-        if planned is None:  # the plan ends here
+        if planned is None:  # at the end of the plan
             self._planner = BeamPlanner(board, rules, width=self._width)
             planned = take(self._planner)
         assert planned is not None, "a board with a legal move has a plan of one move"
@@ -75,7 +75,7 @@ class BeamPlayer:
     def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
-        score = before = board.sum  # where a score by the board's sum begins
+        score = before = board.sum  # the score so far if the board's sum is the score
         for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board
@@ -97,13 +97,13 @@ def _check(rules: Rules) -> None:
 
 
 def turn_of(rules: Rules, board: Board, direction: Direction) -> Turn:
-    """Return the turn of a legal move, whose spawn follows from it."""
+    """Return the turn of a legal move with its deterministic spawn."""
     slide = board.slide(direction, rules.merging)
     return Turn(direction, slide, draw_spawn(rules, slide.board, direction, 0))
 
 
 def take(planner: BeamPlanner) -> Direction | None:
-    """Return the next move of a plan, extended if necessary; `None` at its end."""
+    """Return the next move of a plan, extending it if necessary, or `None` at its end."""
     while (move := planner.take()) is None:
         if planner.is_complete:
             return None

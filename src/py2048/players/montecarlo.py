@@ -1,4 +1,4 @@
-"""The player that tries each direction in many random games."""
+"""The `montecarlo` player, which tries each direction in many random games."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from py2048.players.player import Meaning, Unit, best, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
-"""More than random games have on boards of up to 5x5; on 6x6 they have 4,300, on 7x7 88,000."""
+"""Exceeds the length of random games on boards of up to 5x5; they have 4,300 moves on 6x6."""
 MAX_EXACT_CELLS = 25
-"""The most cells of a board on which that is so."""
+"""On larger boards, random games are cut short and their points underestimated."""
 
 
 class MonteCarloPlayer:
@@ -41,9 +41,9 @@ class MonteCarloPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points that random games bring from each legal direction on.
+        """Return the mean points that random games earn from each legal direction on.
 
-        The random games depend on the seed and the board only.
+        The random games depend only on the seed and the board.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -61,14 +61,14 @@ class MonteCarloPlayer:
         return dict(zip(legal, (results.scores.mean(axis=1) - score_so_far).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the points of random play, unless games on so large a board are cut short."""
+        """Return that values are points of random play, unless games are cut short."""
         if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")
 
 
 def _seed_of(seed: int, board: bytes) -> int:
-    """Return a seed for the games from one board."""
+    """Return the seed of the games from one board."""
     for start in range(0, len(board), 8):
         seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
     return seed

@@ -90,7 +90,7 @@ def directions_on(numbers: NDArray[np.intp]) -> Bytes:
     return (unturned ^ (images & 4) >> 1).astype(np.uint8)
 
 
-def unpacked(boards: Words, cells: int) -> Ranks:
+def unpack_boards(boards: Words, cells: int) -> Ranks:
     """Return the ranks of packed boards: uint8 `[boards, cells]`."""
     shifts = np.arange(0, 4 * cells, 4, dtype=np.uint64)
     return (boards[:, None] >> shifts & np.uint64(15)).astype(np.uint8)
@@ -99,7 +99,7 @@ def unpacked(boards: Words, cells: int) -> Ranks:
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
     """Return the smallest symmetric image of packed boards, and the image's number."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
-    ranks = unpacked(boards, rows * columns).astype(np.uint64)
+    ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
     chosen = words.argmin(axis=1)
     return words[np.arange(len(boards)), chosen], chosen
@@ -224,7 +224,7 @@ class Order:
     @classmethod
     def of(cls, predictor: Predictor, boards: Words, rows: int, columns: int) -> Order:
         """Sort the moves of canonical boards."""
-        ranks = unpacked(boards, rows * columns)
+        ranks = unpack_boards(boards, rows * columns)
         points = np.empty((len(boards), 4), np.int64)
         after = np.empty((len(boards), 4, rows * columns), np.uint8)
         slide_each(ranks, rows, columns, False, after, points)

@@ -249,6 +249,6 @@ def pack_board(board: Board) -> int:
 
 
 def refusal(rules: Rules, board: Board) -> BoardError:
-    """Return the error for a board that cannot occur under the rules."""
+    """Return the error for a board that is not reachable under the rules."""
     line = " / ".join(str(board).splitlines())
     return BoardError(f"no game under {rules.name} meets the board {line}")

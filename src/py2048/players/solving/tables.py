@@ -122,7 +122,7 @@ class EndingTable:
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Return whether a board is in the formation in any symmetry, and the target not yet made."""
+        """Return whether a board is in the formation in any symmetry, with its target unmade."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
