@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from boards import ODD_RULES
+from tests.players.solving.reference import value_of_game
 
 from py2048 import Board, Direction, Game, Rules
 from py2048.core.errors import WeightsError
@@ -24,7 +25,6 @@ from py2048.players.search.expectimax import Expectimax
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.players.solving import solve
-from py2048.players.solving.reference import value_of_game
 
 QUICK = (0, 2, 4)
 """Packed boards and cells, each kind of spawn, a target; each of the others compiles anew."""

@@ -1,4 +1,4 @@
-"""What may happen to a solver and its files."""
+"""Interruptions and damage that a solver must survive."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from py2048.players.solving.solution import SolvingProgress
 
 
 class Killed(Exception):  # noqa: N818 - what happens to a process
-    """The process ended here."""
+    """Stands for the end of the process."""
 
 
 def ending_after(layers: int) -> Any:
-    """Return a progress that ends solving after a number of layers."""
+    """Return a progress callback that stops the solver after some layers."""
     left = itertools.count(layers, -1)
 
     def tell(_: SolvingProgress) -> None:
@@ -25,7 +25,7 @@ def ending_after(layers: int) -> Any:
 
 
 def flip(path: Path, place: int) -> None:
-    """Change a bit of a file."""
+    """Flip a bit of a file."""
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)

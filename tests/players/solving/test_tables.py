@@ -1,4 +1,4 @@
-"""Tables of endings: the chances of plain recursion, whole files, and what may happen to them."""
+"""Tests of endgame tables: correct chances, intact files and commands."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 from tests.players.solving.interruptions import Killed, ending_after, flip
+from tests.players.solving.reference import exact_chances
 
 from py2048 import Board, Rules, get_rules
 from py2048.cli import main
@@ -28,7 +29,6 @@ from py2048.players.solving import (
 )
 from py2048.players.solving.formations import read_formations
 from py2048.players.solving.positions import Positions
-from py2048.players.solving.reference import exact_chances
 from py2048.players.solving.solution import SolvingProgress
 
 TINY = """
@@ -76,7 +76,7 @@ CORNER = "2 . 512 1024 / . . 2048 4096 / 64 128 256 8192 / 16384 32768 65536 131
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Formation]:
-    """Formations that plain recursion can follow."""
+    """Formations that the reference can handle."""
     path = tmp_path_factory.mktemp("formations") / "tiny.toml"
     path.write_text(TINY, encoding="utf-8")
     return read_formations(path)
@@ -89,7 +89,7 @@ def corner(tiny: dict[str, Formation], tmp_path: Path) -> EndingTable:
 
 
 def some_boards(formation: Formation, target: int, count: int, seed: int = 1) -> list[Board]:
-    """Return boards of a formation, with different large tiles in any order."""
+    """Return boards of a formation with different large tiles."""
     draws = random.Random(seed)
     ranks = target.bit_length() - (1 if formation.is_goal_everywhere else 0)
     boards = []
@@ -118,7 +118,7 @@ def some_boards(formation: Formation, target: int, count: int, seed: int = 1) ->
 def test_chances_are_those_of_plain_recursion(
     name: str, text: str, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """For each position and each move, whatever large tiles stand there and whichever move."""
+    """Every position and move has the chance computed by the reference."""
     formation, rules = tiny[name], Rules.parse(text)
     table = build_table(formation, 16, tmp_path / "table", rules=rules)
     exact = exact_chances(formation, 16, rules)
@@ -136,7 +136,7 @@ def test_chances_are_those_of_plain_recursion(
 
 
 def test_each_position_has_a_place_of_its_own(tiny: dict[str, Formation]) -> None:
-    """In the layer of its sum, without gaps; symmetric positions of a formation share one."""
+    """Positions are numbered without gaps, and symmetric ones share a number."""
     for formation in (tiny["goal"], tiny["pair"], tiny["loose"]):
         positions = Positions(formation, 16, get_rules("classic"))
         places = [set[int]() for _ in positions.sizes]
@@ -152,12 +152,12 @@ def test_each_position_has_a_place_of_its_own(tiny: dict[str, Formation]) -> Non
 
 
 def turned(board: Board) -> Board:
-    """Return the board turned to the left."""
+    """Return the board rotated to the left."""
     return Board([list(row) for row in zip(*board.rows, strict=True)][::-1])
 
 
 def test_boards_are_found_in_any_symmetric_image(corner: EndingTable) -> None:
-    """A turned or mirrored board has the same chances, in the turned directions."""
+    """Symmetric images of a board have the same chances."""
     for board in some_boards(corner.formation, 16, 20):
         for image in (turned(board), turned(turned(board))):
             assert corner.chance_of(image) == corner.chance_of(board)
@@ -166,7 +166,7 @@ def test_boards_are_found_in_any_symmetric_image(corner: EndingTable) -> None:
 
 
 def test_it_does_not_matter_which_large_tile_stands_where(corner: EndingTable) -> None:
-    """Any different tiles of the target and more are alike."""
+    """Large tiles are interchangeable."""
     board = Board.parse(CORNER)
     other = Board.parse(CORNER.replace("512", "16").replace("8192", "262144"))
     assert corner.move_chances(board) == corner.move_chances(other) != {}
@@ -184,7 +184,7 @@ def test_it_does_not_matter_which_large_tile_stands_where(corner: EndingTable) -
     ids=["none", "two alike", "too few", "elsewhere", "small board"],
 )
 def test_boards_out_of_formation_have_no_chance(corner: EndingTable, board: str) -> None:
-    """The error names the board, or its size."""
+    """The error names the board or its size."""
     with pytest.raises(BoardError, match=r"is not in the formation corner|tables are for 4x4"):
         corner.chance_of(Board.parse(board))
 
@@ -193,7 +193,7 @@ def test_boards_out_of_formation_have_no_chance(corner: EndingTable, board: str)
 
 
 def test_known_formations_are_read_back() -> None:
-    """Each is what its own description says, and has the symmetries that it shows."""
+    """Built-in formations survive a round trip and have the expected symmetries."""
     found = {formation.name: formation for formation in list_formations()}
     assert {"L3", "442", "t", "LL", "4431", "free8", "free9", "free10"} <= found.keys()
     for name, formation in found.items():
@@ -230,7 +230,7 @@ larges = 0
     ],
 )
 def test_what_is_no_formation_is_refused(text: str, reason: str, tmp_path: Path) -> None:
-    """One clear line."""
+    """Invalid formations are rejected with a one-line error."""
     path = tmp_path / "x.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SolvingError, match=reason):
@@ -244,7 +244,7 @@ def test_what_is_no_formation_is_refused(text: str, reason: str, tmp_path: Path)
 def test_what_was_built_before_a_kill_is_used(
     layers: int, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """The next run continues, with the same file in the end."""
+    """An interrupted build resumes and produces the same file."""
     whole, file = tmp_path / "whole", tmp_path / "file"
     every: list[SolvingProgress] = []
     build_table(tiny["goal"], 32, whole, progress=every.append)
@@ -268,7 +268,7 @@ def test_what_was_built_before_a_kill_is_used(
 def test_threads_and_memory_change_no_bit(
     tiny: dict[str, Formation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the number of threads and the size of what is held."""
+    """The file does not depend on threads or memory."""
     files = [tmp_path / name for name in ("usual", "shared")]
     build_table(tiny["loose"], 32, files[0])
     monkeypatch.setattr(tables, "MIN_POSITIONS_PER_THREAD", 16)
@@ -278,7 +278,7 @@ def test_threads_and_memory_change_no_bit(
 
 
 def test_a_flipped_byte_is_found(corner: EndingTable) -> None:
-    """At once in what describes the file, otherwise by `check` and where it is read."""
+    """A flipped bit is detected, in the footer on opening and elsewhere when it is read."""
     size = corner.path.stat().st_size
     for place in range(0, size, 17):
         flip(corner.path, place)
@@ -294,7 +294,7 @@ def test_a_flipped_byte_is_found(corner: EndingTable) -> None:
 
 
 def test_tables_are_refused_for_other_rules(corner: EndingTable) -> None:
-    """Other spawns or merges have other chances; other points have not."""
+    """Tables are rejected for other spawns or merges, but not for other scoring."""
     assert EndingTable.load(corner.path, "classic:scoring=sum").rules == corner.rules
     for text in ("classic:spawn=2:1+4:1", "classic:merging=cascade", "3x3"):
         with pytest.raises(SolvingError, match=r"is for .*, not for .*: build another"):
@@ -314,7 +314,7 @@ def test_tables_are_refused_for_other_rules(corner: EndingTable) -> None:
 def test_tables_that_cannot_be(
     rules: str, target: int, reason: str, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """Refused with the reason, and nothing is written."""
+    """Impossible tables are rejected with a reason, and nothing is written."""
     with pytest.raises(SolvingError, match=reason):
         build_table(tiny["corner"], target, tmp_path / "file", rules=rules)
     assert not any(tmp_path.iterdir())
@@ -325,7 +325,7 @@ def test_tables_that_cannot_be(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder, and the descriptions of formations in the working folder."""
+    """A data folder, and formation files in the working directory."""
     monkeypatch.setenv("PY2048_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     for text in TINY.split("\n\n"):
@@ -335,7 +335,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table is built, listed, asked and checked."""
+    """Tables can be built, listed, queried and checked."""
     assert main(["tables", "build", "corner.toml", "16", "--quiet"]) == 0
     assert capsys.readouterr().out.startswith("corner-16 under classic: ")
     assert main(["tables", "list"]) == 0
@@ -357,7 +357,7 @@ def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None:
-    """That of the largest target, in any image; there is none elsewhere, or once it is made."""
+    """The table with the largest target answers, for any symmetric image of a board."""
     text = "16 . 4 1024 / 16 . 2 4096 / 64 128 256 8192 / 16384 32768 65536 131072"
     board = Board.parse(text)
     assert find_ending(board) is None
@@ -383,7 +383,7 @@ def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None
 
 
 def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """For programs: one object each."""
+    """Each command prints one JSON object."""
 
     def told(*words: str) -> Any:
         assert main(["tables", *words, "--json"]) == 0
@@ -421,7 +421,7 @@ def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str])
 def test_bad_words_get_one_clear_line(
     words: list[str], reason: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And status 2."""
+    """Invalid arguments yield a one-line error and status 2."""
     assert main(["tables", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -432,7 +432,7 @@ def test_bad_words_get_one_clear_line(
 def test_the_size_is_said_before_what_takes_long(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a line on stderr."""
+    """The expected size is printed to stderr before a long build."""
     monkeypatch.setattr(solve, "MANY", 0)
     assert main(["tables", "build", "corner.toml", "16", "--save", "file"]) == 0
     assert re.match(r"py2048: corner-16 has .* of up to 1 MB\n", capsys.readouterr().err)
@@ -445,7 +445,7 @@ def test_the_size_is_said_before_what_takes_long(
 def test_the_size_that_is_said_is_enough(
     formation: str, target: int, positions: str, megabytes: int
 ) -> None:
-    """For files that were measured (docs/how-to/finish-an-ending.md), and not twice as much."""
+    """The expected size is between the measured size and twice that."""
     said = solve.size_text(Positions(get_formation(formation), target, get_rules("classic")))
     assert f" {positions} positions" in said
     assert megabytes <= int(re.findall(r"([\d,]+) MB", said)[0].replace(",", "")) < 2 * megabytes
@@ -458,7 +458,7 @@ def test_ctrl_c_says_what_is_kept(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same command continues, and leaves no folder."""
+    """After Ctrl-C, the same command resumes and leaves no folder."""
     with monkeypatch.context() as patch:
         patch.setattr(solve.StatusLine, "tell", Mock(side_effect=KeyboardInterrupt))
         assert main([*words, "--save", "file"]) == 130

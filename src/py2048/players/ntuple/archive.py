@@ -178,20 +178,13 @@ class Archive:
         return read
 
     def _array_of(self, member: IO[bytes] | zipfile.ZipExtFile, name: str, expected: str) -> Array:
-        head = _RecordingReader(member)
-        shape, dtype = _array_header(head, self.path)
-        digest = hashlib.sha256(head.seen)
-        array = np.empty(shape, dtype)
-        flat, done = array.reshape(-1).view(np.uint8), 0
-        while done < flat.size:
-            block = member.read(min(BLOCK, flat.size - done))
-            if not block:
-                raise WeightsError(f"{self.path} is truncated: {name} ends too soon")
-            digest.update(block)
-            flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
-            done += len(block)
+        reader = _HashingReader(member)
+        try:
+            array: Array = np.lib.format.read_array(reader, allow_pickle=False)
+        except ValueError as error:
+            raise WeightsError(f"{self.path} is damaged: {name}: {error}") from None
         # Reading past the end makes zipfile verify its own checksum.
-        if member.read(1) or digest.hexdigest() != expected:
+        if member.read(1) or reader.digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
 
@@ -278,30 +271,17 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
-class _RecordingReader:
-    """Reader that records everything it has read."""
+class _HashingReader:
+    """Reader that computes the digest of everything it reads."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self.seen = b""
+        self.digest = hashlib.sha256()
 
-    def read(self, count: int) -> bytes:
+    def read(self, count: int = -1, /) -> bytes:
         data: bytes = self._file.read(count)
-        self.seen += data
+        self.digest.update(data)
         return data
-
-
-def _array_header(file: Any, path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    try:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"version {version} of .npy")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    except ValueError as error:
-        raise WeightsError(f"{path} is damaged: {error}") from None
-    if fortran or dtype.hasobject:
-        raise WeightsError(f"{path} is damaged: it holds an array of an unknown kind")
-    return shape, dtype
 
 
 @contextmanager

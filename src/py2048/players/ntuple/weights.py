@@ -96,13 +96,7 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     write_archive(target, KIND, header, arrays, compression=kind)
 
 
-def save_packed(
-    network: Network,
-    path: Path | str,
-    *,
-    step: float,
-    prune: float = 0.0,
-) -> Network:
+def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
     Each stage is stored as its difference from the previous stage. A bit per weight tells whether
