@@ -69,8 +69,8 @@ def test_search_is_the_plain_recursion(text, depth):
     rules, board = Rules.parse(text), mid_game(text)
     searcher = Searcher(rules, limits=SearchLimits(depth))
     context = searcher.workers[0].contexts[0]
-    scale, won = float(context.scale), float(context.won)
-    plain = Expectimax(rules, lambda after: scale * board_value(after), depth, won=won)
+    scale, win_value = float(context.scale), float(context.win_value)
+    plain = Expectimax(rules, lambda after: scale * board_value(after), depth, win_value=win_value)
     found, expected = searcher.rate(board), plain.rate(board)
     assert list(found) == list(expected)
     assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-5)

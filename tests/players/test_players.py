@@ -31,7 +31,7 @@ from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import save
 from py2048.players.player import PlaysGames
-from py2048.players.search.expectimax import Expectimax, win_value
+from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.testing import check_player
@@ -331,7 +331,7 @@ def test_boards_too_large_to_compile_for_are_searched_in_time(spec, text, depth)
     rules = get_rules(text)
     game = Game(rules, seed=1)
     value = partial(board_value, heuristic=heuristic_for(rules))
-    expected = Expectimax(rules, value, depth, win_value(rules)).rate(game.board)
+    expected = Expectimax(rules, value, depth, heuristic_win_value(rules)).rate(game.board)
     assert make_player(spec).rate(game) == expected
 
 
@@ -342,7 +342,7 @@ def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles, depth):
     rules = get_rules(f"8x8:spawn={spawn}")
     for spec, expected in [("expectimax", depth), ("heuristic", depth), ("expectimax:depth=1", 1)]:
         player = make_player(spec)
-        assert player.new_searcher(rules).limits.moves == expected
+        assert player.new_searcher(rules).limits.max_depth == expected
 
 
 def test_a_player_keeps_few_searchers_whatever_the_rules_are_called():

@@ -28,7 +28,7 @@ known_ranks = st.integers(1, 15)
     ],
 )
 def test_the_largest_missing_rank_leaves_the_count(ranks, known, expected):
-    """The largest missing rank is skipped until the maximum is small enough or no rank is missing."""
+    """Missing ranks are skipped, largest first, until the maximum is small enough."""
     assert downgraded(ranks, known) == expected
 
 
