@@ -1,4 +1,4 @@
-"""Players: the `Player` protocol, and a registry that creates players from spec strings."""
+"""Players: the `Player` protocol, and a registry that creates players from specs."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class BeamPlayer:
         self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next planned move, starting a new plan if the game has left the old one.
+        """Return the next planned move; replan if the game has left the plan.
 
         Raises:
             PlayerError: If the rules are not deterministic, or a move costs points.

@@ -15,13 +15,13 @@ from py2048.players.player import Meaning, Unit, best, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
-"""Exceeds the length of random games on boards of up to 5x5; they have 4,300 moves on 6x6."""
+"""Longer than random games on up to 5x5; on 6x6 they have 4,300 moves."""
 MAX_EXACT_CELLS = 25
 """On larger boards, random games are cut short and their points underestimated."""
 
 
 class MonteCarloPlayer:
-    """Plays many random games from each direction and takes the one with the highest mean."""
+    """Plays many random games from each direction; takes the best mean."""
 
     def __init__(
         self, games: int = 100, moves: int = DEFAULT_MOVES, seed: int | None = None

@@ -19,7 +19,7 @@ QUICK_CELLS = 8
 
 
 _solved = Recent[Solution](4)
-"""Solutions computed by this process, because each game of a tournament creates a new player."""
+"""Shared by all players, because each tournament game creates a new one."""
 
 _followed = Recent[Solution](4)
 """Solutions for positions that the bundled moves do not cover."""
@@ -64,7 +64,7 @@ class PerfectPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal move: the points to come, or the chance in percent.
+        """Return the value of each legal move, in points to come or as a percentage.
 
         If only the best move is known, it is worth 1 and all others 0.
 

@@ -100,7 +100,7 @@ class Player(Protocol):
 
 @runtime_checkable
 class Explains(Protocol):
-    """Optional extension for players that know what their values mean; others return ratings."""
+    """Optional extension for players whose values are more than ratings."""
 
     def meaning(self, game: Game) -> Meaning:
         """Return what the values of `rate` mean for `game`."""
@@ -126,7 +126,7 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player that resigns. In a tournament, the game ends and its score counts."""
+    """Raised by a player that resigns. In a tournament, the current score counts."""
 
 
 class Usage(NamedTuple):
@@ -145,7 +145,7 @@ class Usage(NamedTuple):
 
 @runtime_checkable
 class CountsUsage(Protocol):
-    """Optional extension for players that measure their usage; for others, CPU time is measured."""
+    """Optional extension for players that measure their own usage."""
 
     def usage(self) -> Usage:
         """Return the resources used since the player was created."""

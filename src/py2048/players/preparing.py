@@ -1,4 +1,4 @@
-"""Compile a player's kernels in the background, or those of all players ahead of time.
+"""Compile kernels, for one player in the background or for all ahead of time.
 
 Compiled kernels go to an on-disk cache, so a subprocess can compile them. Compiling on a thread
 would block this process's screen for tenths of a second, or for seconds on a busy machine. A thread
@@ -93,7 +93,7 @@ _lock = threading.Lock()
 
 
 def prepare(player: Player, rules: Rules, *, in_subprocess: bool = True) -> Preparation:
-    """Start compiling a player's kernels for some rules, unless that is already in progress.
+    """Start compiling a player's kernels, unless that is already in progress.
 
     Args:
         player: The player.
@@ -142,7 +142,7 @@ def _report() -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named tasks that compile every player under every preset, and endgame tables."""
+    """Return named tasks that compile all players under all presets."""
     pairs = [(spec, rules) for rules in list_rules() for spec in WARM_UP_SPECS]
     pairs += [("beam", get_rules("cits1401")), ("perfect", Rules.parse("ist:size=2x2"))]
     players: list[tuple[str, Callable[[], object]]] = [

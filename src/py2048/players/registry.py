@@ -1,4 +1,4 @@
-"""Player registry: creates players by name from the entry point group ``py2048.players``.
+"""Player registry, based on the entry point group ``py2048.players``.
 
 Built-in players are registered in ``pyproject.toml`` in the same way as plugins: a name refers to a
 callable whose keyword parameters are the options of the spec.

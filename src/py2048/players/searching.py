@@ -35,12 +35,12 @@ DEPTH = 3
 """Default depth."""
 
 PYTHON_DEPTH = 2
-"""Depth of the plain Python search, for rules that the compiled search does not support."""
+"""Depth of the plain Python search, used for unsupported rules."""
 PYTHON_MAX_CELLS = 1 << 20
 """Work limit of a plain Python search, in boards times cells; about half a second."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
-"""An exhaustive search is limited to depth 2 if more boards than this can follow a move."""
+"""If more boards can follow a move, exhaustive searches have depth 2."""
 
 MAX_SEARCHERS = 4
 """Searchers kept per player, least recently used first out; each takes about 70 MB."""
@@ -48,7 +48,7 @@ MAX_SEARCHERS = 4
 _ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
 
 DEEP_NODES, DEEP_MS = 20_000, 0.5
-"""Searches with at least these limits use the heuristic for deep searches on 4x4 boards."""
+"""Searches with at least these limits use the heuristic for deep searches."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
@@ -145,7 +145,7 @@ class SearchPlayer:
         return Searcher(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
-        """Play one game per seed to the end in compiled code, compiling it first if necessary.
+        """Play one game per seed to the end, compiling kernels first if necessary.
 
         Raises:
             PlayerError: If there are no weights for the rules.

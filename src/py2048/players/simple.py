@@ -35,7 +35,7 @@ class RandomPlayer:
 
 
 class GreedyPlayer:
-    """The direction that earns most points now; ties go to the one with most empty cells."""
+    """Takes the most points now; ties go to the most empty cells."""
 
     name = "greedy"
 
@@ -85,7 +85,7 @@ class QuickPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction from the deepest search that fits the time."""
+        """Return the values of the deepest search that fits the time."""
         if not checked_game(game).legal_directions():
             return {}
         rules, win_value = game.rules, heuristic_win_value(game.rules)

@@ -157,7 +157,7 @@ class Archive:
             return self._array_of(member, name, expected)
 
     def deferred(self, name: str) -> Callable[[], Array]:
-        """Return a function that decodes an array later, even if the file has changed or is gone.
+        """Return a function that decodes an array later, even if the file is gone.
 
         The compressed data is kept in memory.
 

@@ -25,7 +25,7 @@ RANKS = 32
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points. Pairs hold the weights for edge lines and inner lines.
+    """Evaluation weights in points; pairs are for edge lines and inner lines.
 
     Attributes:
         empty: Reward per empty cell.
@@ -70,7 +70,7 @@ LASTING = Heuristic(
     sum_power=2.03,
     base=3_880.0,
 )
-"""For rules that score the board sum or moves, where only the length of the game counts."""
+"""For rules under which only the length of the game counts."""
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:

@@ -13,7 +13,7 @@ Tuple = tuple[int, ...]
 """Cells of one tuple, numbered in row-major order, ascending."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""First weight index of each tuple, with the shift and mask of each run of its cells."""
+"""For each tuple, its first weight, and the shift and mask of each run of cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
@@ -32,7 +32,7 @@ MATSUZAKI_8X6 = "9abdef 4567ab abcdef 69abcd 56adef 489abf 89abdf 567bef"
 
 NAMED = {"4x6": YEH_4X6, "8x6": MATSUZAKI_8X6}
 PLACED = ("lines", "squares", "rectangles")
-"""Shapes that are placed everywhere: full rows and columns, 2x2 squares, 2x3 rectangles."""
+"""Shapes placed everywhere: rows and columns, 2x2 squares, 2x3 rectangles."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class NetworkLayout:
 
 
 def board_kind(rows: int, columns: int) -> str:
-    """Return the kind of board: ``4x4``, ``small`` (up to 4x4, packed) or ``cells`` (any other)."""
+    """Return the kind of board: ``4x4``, ``small`` (packed) or ``cells``."""
     if max(rows, columns) > 4:
         return "cells"
     return "4x4" if (rows, columns) == (4, 4) else "small"
@@ -234,7 +234,7 @@ def cells_text(cells: Tuple) -> str:
 
 
 def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
-    """Return all placements of a named shape on a board, one for each class of symmetric images."""
+    """Return all placements of a shape, one for each class of symmetric images."""
     sides = {
         "lines": [(1, columns), (rows, 1)],
         "squares": [(2, 2)],

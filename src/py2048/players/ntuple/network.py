@@ -42,14 +42,14 @@ NEVER = np.int64(2**62)
 """Exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""Bands are unpacked in the background this far ahead, in points of sum (about 230 moves)."""
+"""Bands are unpacked this far ahead, in points of sum (about 230 moves)."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Seconds that an unused part stays unpacked, because running games may return to it."""
+"""Seconds that an unused part stays unpacked, because games may return to it."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
@@ -57,11 +57,11 @@ HUGE_PAGE_BYTES = 1 << 21
 MIN_GAMES = 100
 """Minimum number of games for a stage's records to be meaningful."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Values that are off by more than this share of the actual points are not corrected."""
+"""Values that are off by more, relative to the actual points, are not corrected."""
 CERTAIN_SHARE = 0.99
 """A tile reached in this share of the games counts as certain."""
 START = 2
-"""Tile of the opening stage, which lasts until the first tile that has its own stages."""
+"""Tile of the opening stage, which ends at the first tile with its own stages."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -287,7 +287,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the bands that may apply to any of these boards, uint8 `[n, cells]` of ranks."""
+        """Return the bands that may apply to boards of ranks, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -328,7 +328,7 @@ class Bands:
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without the bands of this tile up to this sum, or `None` if none remain."""
+        """Return a copy without this tile's bands up to this sum, or `None` if empty."""
         kept = {
             each: row
             for each, row in self._parts()
@@ -411,7 +411,7 @@ class TrackRecord:
         return reached[-1] if reached else None
 
     def excess(self, board: Board) -> float:
-        """Return the overestimate of a board's value in points, interpolated between stages.
+        """Return the overestimate of a board's value, interpolated between stages.
 
         Raises:
             ValueError: If there are no records for the board's largest tile.
@@ -420,7 +420,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [r.least for r in along], [r.excess for r in along]))
 
     def scale(self, board: Board) -> float:
-        """Return the ratio of actual to expected points for a board, interpolated between stages.
+        """Return the ratio of actual to expected points, interpolated between stages.
 
         Returns 1 if there are no reliable records.
         """
@@ -538,7 +538,7 @@ def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, boar
 
 @cache
 def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each cell's index factor for every tuple and image, and the offset of each index."""
+    """Return each cell's factor in every index, and the offset of each index."""
     radix = 16 if layout.is_packed else layout.ranks
     factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
     for number, (cells, image) in enumerate(

@@ -1,4 +1,4 @@
-"""Weights files: networks on disk, exact or compressed (``docs/reference/weights-format.md``).
+"""Weights files, exact or compressed (``docs/reference/weights-format.md``).
 
 The networks bundled with py2048 are in ``data``, one file per rule set, named after its preset.
 They are small to keep the installation fast. Packages registered under the entry point group
@@ -302,7 +302,7 @@ def browser_script(path: Path | str) -> bytes:
 
 
 def load_records(path: Path | str) -> TrackRecord | None:
-    """Load the records of a weights file, or `None` if there are none for exactly these weights.
+    """Load the records of exactly these weights, or `None` if there are none.
 
     Raises:
         WeightsError: If the records file is damaged.
@@ -541,7 +541,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the installed files by objective; packages take precedence over py2048's own."""
+    """Return the installed files by objective; packages take precedence."""
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 

@@ -1,4 +1,4 @@
-"""`SearchContext`: everything one search thread reads and writes, in a single NumPy record.
+"""`SearchContext`: the state of one search thread, in a single NumPy record.
 
 Kernels receive a record as one pointer, which is cheaper than passing dozens of arrays.
 `new_context` builds the record as an array of length 1. Network weights are too large for it and
@@ -55,7 +55,7 @@ In deterministic games only moves cost anything, and about three of them are leg
 faster.
 """
 LOSS_COST = 50.0
-"""Cost of a move that loses all expected points. Smaller losses cost proportionally less."""
+"""Cost of a move that loses all expected points; it scales with the loss."""
 
 WIN_BONUS = 10_000.0
 """Bonus in points for a board that ends the game by reaching the target."""
@@ -70,7 +70,7 @@ TERMS = np.dtype(
 )
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
-"""Table entry. Hash and value share a cache line, so that a lookup is one memory access."""
+"""Table entry. Hash and value are adjacent, so a lookup is one memory access."""
 
 BAND = np.dtype(
     [
@@ -93,7 +93,7 @@ Entries = NDArray[np.void]
 
 
 class SearchContext:
-    """Per-thread search state. `CONTEXT` is its memory layout, in the order of these attributes."""
+    """Per-thread search state, with its memory layout in `CONTEXT`."""
 
     # Board.
     rows: Long

@@ -68,12 +68,12 @@ def rate_for(
 
 
 def heuristic_win_value(rules: Rules) -> float:
-    """Return the value of a board that reaches the target, on the scale of the heuristic."""
+    """Return the heuristic value of a board that reaches the target."""
     return DEFAULT.base * sum(rules.shape) + WIN_BONUS
 
 
 def max_spawns(rules: Rules, board: Board) -> int:
-    """Return the maximum number of boards that a spawn after any legal move can produce."""
+    """Return the maximum number of boards that a spawn can produce."""
     slides = [board.slide(direction, rules.merging) for direction in board.legal_directions()]
     cells = [len(possible_cells(rules, slide.board, slide.direction)) for slide in slides]
     return len(rules.spawn_weights.pairs) * max(cells, default=0)

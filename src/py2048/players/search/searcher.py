@@ -1,4 +1,4 @@
-"""`Searcher`: the compiled expectimax search, for single boards, arrays of boards and whole games.
+"""`Searcher`: compiled expectimax for boards, arrays of boards and whole games.
 
 The search averages over every possible spawn with its exact probability and evaluates leaves with
 the heuristic or an n-tuple network. `SearchLimits` set a depth, a node budget or a time per move.
@@ -57,7 +57,7 @@ class SearchThread(NamedTuple):
 
     contexts: SearchContexts
     weights: Any
-    """The network's weights; for a banded network, the pair of base weights and band weights."""
+    """Network weights; a pair of base and band weights for a banded network."""
 
 
 class Searcher:
@@ -153,7 +153,8 @@ class Searcher:
             BoardError: If a board has the wrong shape or a tile above 2**31 (2**30 in arrays).
         """
         if isinstance(board, Board):
-            return self._locked(self._rate_board, board)
+            points, found = self.rate_cells(self.cells_of(board))
+            return {d: float(found[d.value]) for d in Direction if points[d.value] >= 0}
         cells = self._cells_of_all(board)
         return self._locked(self._rate_all, cells).reshape(*np.shape(board)[:-2], 4)
 
@@ -356,11 +357,6 @@ class Searcher:
                 *games, moves, draws, params, *worker, points, values, current
             )
         return moves[:made]
-
-    def _rate_board(self, board: Board) -> dict[Direction, float]:
-        """Return the value of each legal move of a board."""
-        points, values = self._rate_limited(self.cells_of(board))
-        return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
 
     def _rate_limited(self, cells: Cells) -> tuple[Points, Values]:
         """Rate the moves of a board given as ranks."""

@@ -1,4 +1,4 @@
-"""Exact solutions of small boards, and tables of 4x4 endgames with mostly locked tiles.
+"""Exact solutions of small boards, and endgame tables for 4x4.
 
 >>> from py2048.players.solving import solve
 >>> solution = solve("classic:size=2x2", "tile=16")

@@ -43,14 +43,14 @@ header, and little-endian arrays compressed with zlib.
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Stands for a number of filter bits: the predictor is right on all boards with this lead."""
+"""Entry for leads at which the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
 """Number of boards looked up at once."""
 
 GAINS = 512
-"""Number of weights for the points of a move, in steps of 4 points; larger gains share the last."""
+"""Number of weights for a move's points, one per 4 points."""
 
 WINDOW = 64
 

@@ -1,4 +1,4 @@
-"""`Formation`: the places of large tiles on a 4x4 board while a smaller tile is built.
+"""`Formation`: the places of large tiles on 4x4 while a smaller tile is built.
 
 `formations.toml` defines the built-in formations; other files in the same format can define more.
 """
@@ -17,7 +17,7 @@ from py2048.core.errors import SolvingError, os_errors_as, shown, unknown
 
 SIDE, CELLS = 4, 16
 MAX_FREE = 12
-"""Maximum number of cells without a large tile; with more, a table would be too large."""
+"""Maximum number of cells without a large tile, which bounds a table's size."""
 
 BUILT_IN = Path(__file__).with_name("formations.toml")
 DEFAULT_SLACK = 98

@@ -177,7 +177,7 @@ class Problem:
         return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
-        """Return the probability of each starting position, merging equivalent symmetric ones.
+        """Return the probability of each starting position, merging symmetric ones.
 
         Raises:
             SolvingError: If there are too many.
@@ -238,7 +238,7 @@ class Problem:
         return float(self.is_reached(rank)) if rank >= self._stop else None
 
     def _named(self, board: Board) -> Board:
-        """Return the representative of a board's symmetric images, consistent with the kernels."""
+        """Return the representative of a board's symmetric images."""
         return board if self.compiled.is_fixed else Board(canonical(board.rows))
 
 

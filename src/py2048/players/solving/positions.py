@@ -205,7 +205,7 @@ class Positions:
     # --- single positions ------------------------------------------------------------------------
 
     def holds(self, board: int) -> bool:
-        """Return whether the large tiles of a packed board, with rank `LARGE`, are in formation."""
+        """Return whether a packed board's tiles of rank `LARGE` are in formation."""
         return large_cells(board) in self._large_cells
 
     @cached_property
@@ -242,7 +242,7 @@ def _larges(mask: int) -> int:
 
 @lru_cache
 def masked_lines(merging: Merging) -> Words:
-    """Return the line table of four cells in which tiles of rank 15 never merge (read-only)."""
+    """Return the read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
     # Let every second large tile of a line slide as an otherwise unused rank 14.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)

@@ -1,4 +1,4 @@
-"""Distributed solver: layers are split into shards, stored in files that all machines share.
+"""Distributed solver, with layers split into shards on a shared file system.
 
 A *shard* is one of equally large ranges of a layer's keys. There are two kinds of tasks, each a
 function of complete files:
@@ -126,7 +126,7 @@ class LayerName(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A transition between layers: a slide from ``before`` to ``after``, or the spawn of a tile."""
+    """A transition between layers, either a slide or the spawn of a tile."""
 
     source: LayerName
     target: LayerName
@@ -466,7 +466,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return the tasks that evaluate the shards of a layer whose `last` file is missing."""
+        """Return the tasks for the shards whose `last` file is missing."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [

@@ -159,7 +159,7 @@ class Solution:
     # --- positions -------------------------------------------------------------------------------
 
     def value_of(self, board: Board) -> float:
-        """Return the value of a board under perfect play: the points still to come, or the chance.
+        """Return a board's value under perfect play, in points to come or as a chance.
 
         If the score is the board's sum, points are counted from the sum of this board.
 
@@ -197,7 +197,7 @@ class Solution:
         return self._lookups[total]
 
     def move_values(self, board: Board) -> dict[Direction, float]:
-        """Return the value of each legal move: its points plus the value of perfect play after it.
+        """Return the value of each legal move, including its own points.
 
         Raises:
             BoardError: If the board is not reachable under the rules.

@@ -1,4 +1,4 @@
-"""Endgame tables: the chance to make a tile from every position of a formation on 4x4.
+"""Endgame tables: the chance to make a tile from every position of a formation.
 
 The chance of an afterstate is the mean over all spawns of the best move's chance. Layers of equal
 sum are computed from the largest sum down, as in the solver. A file holds one chance per
@@ -35,7 +35,7 @@ Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
 
 MAGIC = b"py2048 table 1\n"
-"""First and last bytes of a file; `docs/reference/table-format.md` describes the format."""
+"""First and last bytes of a file, see `docs/reference/table-format.md`."""
 
 BLOCK = 1 << 16
 """Number of chances compressed together."""
@@ -49,11 +49,11 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """A second thread is only worth it for more positions than this."""
 
 MIN_CHANCE = 0.5
-"""Endings with a lower chance are ignored, because leaving the formation may be better."""
+"""Below this chance, leaving the formation may be better."""
 
 
 class EndingTable:
-    """Endgame table in a file: the chance to make a tile from every position of a formation.
+    """The chance to make a tile from every position of a formation, in a file.
 
     Attributes:
         formation: The formation.
@@ -122,7 +122,7 @@ class EndingTable:
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Return whether a board is in the formation in any symmetry, with its target unmade."""
+        """Return whether a board is in the formation and its target is not made."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
@@ -163,7 +163,7 @@ class EndingTable:
         return max(chances, key=chances.__getitem__) if chances else None
 
     def _afters(self, board: int, turn: int) -> dict[Direction, float]:
-        """Return the chance after each legal move on a packed board, given the symmetry `turn`."""
+        """Return the chance after each legal move on a packed board."""
         slid = np.empty(4, np.uint64)
         kernels.afterstates(np.uint64(board), self._positions.spec.lines, slid)
         return {
@@ -198,7 +198,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the packed board with uniform large tiles, and each symmetry to the formation."""
+        """Return the packed board and each symmetry that brings it into formation."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -487,7 +487,7 @@ class _Builder:
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Compress blocks of chances: a bit mask of the non-zero chances, followed by their values."""
+    """Compress blocks of chances, each as a bit mask and the non-zero values."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
