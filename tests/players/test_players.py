@@ -147,7 +147,7 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     assert main(["players"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed] == list(list_players())
-    assert "Always its favourite direction" in listed[2]
+    assert "Plays its favourite direction" in listed[2]
     with pytest.raises(PlayerError, match="of type bool"):
         make_player("mine:bold=perhaps")
 

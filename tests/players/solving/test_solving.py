@@ -144,7 +144,7 @@ def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.Mo
     """Values do not depend on threads, order or symmetric images."""
     usual = solve("classic:size=2x3", goal)
     monkeypatch.setattr(solver, "MIN_BOARDS_PER_THREAD", 16)
-    monkeypatch.setattr(solver, "PORTION", 7)
+    monkeypatch.setattr(solver, "BATCH_BOARDS", 7)
     shared = solve("classic:size=2x3", goal, threads=3)
     turned = solve("classic:size=3x2", goal)
     assert usual.value == shared.value
