@@ -138,7 +138,7 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     for name, reason in [
         ("broken", "'broken' cannot be loaded: ModuleNotFoundError"),
         ("hasty", "'hasty' cannot be made: ZeroDivisionError"),
-        ("nobody", "'nobody' is not one: None lacks name, choose or rate"),
+        ("nobody", "'nobody' is invalid: None lacks name, choose or rate"),
         ("vague:speed=3", "the options of player 'vague' are unknown: NameError"),
     ]:
         with pytest.raises(PlayerError, match=reason):
@@ -409,7 +409,7 @@ def test_the_planner_plays_games_without_chance():
     while not other.is_over:
         other.play(other.legal_directions()[0])
     assert game.score > 2 * other.score
-    with pytest.raises(PlayerError, match="leave the spawn to"):
+    with pytest.raises(PlayerError, match="beam needs deterministic spawns"):
         player.choose(Game(get_rules("classic"), seed=1))
 
 

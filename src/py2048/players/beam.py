@@ -86,12 +86,12 @@ class BeamPlayer:
 def _check(rules: Rules) -> None:
     if not rules.is_deterministic:
         raise PlayerError(
-            f"beam plans games without chance; the rules {rules.name} leave the spawn to it: "
+            f"beam needs deterministic spawns, but {rules.name} has random ones: "
             "use expectimax, or play cits1401"
         )
     if CompiledRules.of(rules).legal_points < 0:
         raise PlayerError(
-            "beam plans the longest game, which is not the best where a move costs points "
+            "beam plans the longest game, which is not the best if moves cost points "
             f"(scoring={rules.scoring}): use expectimax"
         )
 

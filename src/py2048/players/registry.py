@@ -84,10 +84,10 @@ def make_player(spec: str) -> Player:
     except (TypeError, ValueError, Py2048Error) as error:
         raise PlayerError(f"player {shown(spec)}: {error}") from None
     except Exception as error:  # plugins may raise anything
-        raise PlayerError(f"player {shown(spec)} cannot be made: {_one_line(error)}") from error
+        raise PlayerError(f"player {shown(spec)} cannot be created: {_one_line(error)}") from error
     if not isinstance(player, Player):
         raise PlayerError(
-            f"player {shown(spec)} is not one: {shown(player)} lacks name, choose or rate"
+            f"player {shown(spec)} is invalid: {shown(player)} lacks name, choose or rate"
         )
     return player
 

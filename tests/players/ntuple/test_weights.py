@@ -93,7 +93,7 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
     [
         ("version", 99, "of version 99"),
         ("version", True, "of version True"),
-        ("format", "something", "holds no py2048-weights"),
+        ("format", "something", "is not a py2048-weights file"),
         ("rules", "classic:size=0x0", "rules: rows must be"),
         ("rules", None, "rules is None, but must be a text"),
         ("rules", "classic", "rows is 2, but the rules classic are for 4x4"),
@@ -118,7 +118,7 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
         ("history", [{"games": "many"}], "history, entry 0: games is 'many'"),
         ("history", [{}, {"band": 5}], "history, entry 1: band is 5, but must be a tile and a sum"),
         ("bands", 5, "bands is 5, but must be an object"),
-        ("bands", {}, "bands: it lacks 'tuples', lists of cells"),
+        ("bands", {}, "bands: 'tuples' is missing; it must be lists of cells"),
         ("bands", BANDS | {"step": 0}, "bands: step is 0"),
         ("bands", BANDS | {"ranks": 17}, "bands: .* not 17"),
         ("bands", BANDS | {"bands": []}, "bands: bands must ascend"),

@@ -147,10 +147,10 @@ def test_a_flipped_byte_is_refused(place: int, tmp_path: Path) -> None:
     data[place] ^= 4
     file = tmp_path / "broken.moves"
     file.write_bytes(data)
-    with pytest.raises(SolvingError, match="holds no distilled moves, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a moves file"):
         DistilledMoves.load(file)
     file.write_bytes((SHIPPED / "2x3.moves").read_bytes()[:place])
-    with pytest.raises(SolvingError, match="holds no distilled moves, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a moves file"):
         DistilledMoves.load(file)
 
 

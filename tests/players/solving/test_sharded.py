@@ -147,7 +147,9 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
 def test_a_folder_that_a_machine_does_not_see_is_named(tmp_path: Path) -> None:
     """The error names the folder if it is not shared."""
     plan = sharded.Plan("classic:size=2x2", "score", tmp_path / "elsewhere")
-    with pytest.raises(SolvingError, match=r"elsewhere is not there on .*: save to a folder that"):
+    with pytest.raises(
+        SolvingError, match=r"elsewhere does not exist on .*: save to a folder that"
+    ):
         sharded.find(
             plan, sharded.Shard(sharded.LayerName("before", 4), 0, 1), [], np.empty(0, np.uint64)
         )

@@ -195,7 +195,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "file"
     with pytest.raises(Killed):
         solve("classic:size=2x3", save=file, progress=ending_after(3))
-    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left of solving"):
+    with pytest.raises(SolvingError, match=r"file\.unfinished holds unfinished results of"):
         solve("classic:size=2x3", "tile=64", save=file)
 
 
@@ -236,14 +236,14 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     solution = solve("classic:size=2x3", save=file)
     for place in (3, -3, -100):
         flip(file, place)
-        with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+        with pytest.raises(SolvingError, match="is damaged, or is not a solution"):
             Solution.load(file)
         flip(file, place)
     assert Solution.load(file, memory=0).value == solution.value
     flip(file, 18 + 16 * solution.positions // 2)
     damaged = Solution.load(file)
     sums = [layer.total for layer in damaged.layers]
-    with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a solution"):
         list(map(damaged.layer, sums))
     file.unlink()
     with pytest.raises(Killed):

@@ -132,11 +132,11 @@ class Archive:
         except (KeyError, RecursionError):
             header = None
         if not isinstance(header, dict) or header.get("format") != kind:
-            raise WeightsError(f"{self.path} holds no {kind}: its format is another")
+            raise WeightsError(f"{self.path} is not a {kind} file")
         version = header.get("version")
         if type(version) is not int or version != VERSION:
             raise WeightsError(
-                f"{self.path} is of version {shown(version)} of {kind}; this py2048 reads "
+                f"{self.path} has {kind} version {shown(version)}, but this py2048 reads "
                 f"version {VERSION}"
             )
         check_fields(self.path, header, {"sha256": (_is_texts, "a checksum for each array")})
@@ -216,7 +216,9 @@ def check_fields(path: Path, values: object, checks: Mapping[str, Check], within
     prefix = f"{within}: " if within else ""
     for name, (is_right, meaning) in checks.items():
         if name not in values:
-            raise WeightsError(f"{path} is damaged: {prefix}it lacks {name!r}, {meaning}")
+            raise WeightsError(
+                f"{path} is damaged: {prefix}{name!r} is missing; it must be {meaning}"
+            )
         if not is_right(values[name]):
             raise WeightsError(
                 f"{path} is damaged: {prefix}{name} is {shown(values[name])}, but must be {meaning}"
@@ -317,7 +319,7 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     except FileNotFoundError:
         raise WeightsError(f"{path} does not exist") from None
     except bad as error:
-        raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
+        raise WeightsError(f"{path} is damaged, or is not a {kind} file: {error}") from None
     except (OSError, ValueError, MemoryError) as error:
         why = getattr(error, "strerror", None) or error
         raise WeightsError(f"{path} cannot be read: {why}") from None

@@ -571,19 +571,23 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
             f"{rules.columns} board of the rules {rules.name}"
         )
     if rules.is_deterministic:
-        raise WeightsError(f"the spawns of {rules.name} are not random: plan, do not learn")
+        raise WeightsError(
+            f"the spawns of {rules.name} are not random: plan games with the player beam"
+        )
     appearing = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     if appearing > 1 << MAX_RANK:
         raise WeightsError(
-            f"tile {appearing}, which appears under these rules, is too big for a network: "
-            f"at most {1 << MAX_RANK}"
+            f"tile {appearing}, which spawns under these rules, is too big for a network: "
+            f"at most {1 << MAX_RANK} is supported"
         )
     given = CompiledRules.of(rules)
     given.check_end(given.spawn, given.start)
     largest = max(rules.spawn_weights.tiles)
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:
-        raise WeightsError(f"the spawn of a {largest} could begin the stage {unit} by itself")
+        raise WeightsError(
+            f"a spawned {largest} could start a stage: use stages with tiles above {largest}"
+        )
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
@@ -593,7 +597,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
         WeightsError: If there are no bands, they do not ascend, or they are not for 4x4 boards.
     """
     if layout.kind != "4x4" or layout.stages:
-        raise WeightsError("bands are for 4x4 boards, and have no stages")
+        raise WeightsError("bands need a 4x4 layout without stages")
     if not bands or list(bands) != sorted(bands):
         raise WeightsError("bands must ascend by tile and sum")
 
@@ -605,7 +609,7 @@ def check_banded(rules: Rules) -> None:
         WeightsError: If the board is not 4x4, or a target ends the game.
     """
     if rules.shape != (4, 4) or rules.ends_at_target:
-        raise WeightsError("bands are for 4x4 boards and games without an end at a target")
+        raise WeightsError("bands need a 4x4 board and games that continue after the target")
 
 
 def in_points(table: Weights | Quantized, step: float) -> Weights:

@@ -280,7 +280,9 @@ def browser_script(path: Path | str) -> bytes:
     network = load(path)
     layout, table = network.layout, network.table
     if network.bands or not layout.is_packed or table.dtype != np.int16:
-        raise WeightsError(f"{path} is not for browsers: exact weights, bands, sides above 4")
+        raise WeightsError(
+            f"{path} is not for browsers: save packed weights for up to 4x4, without bands"
+        )
     steps = table.astype("<i2")
     zigzag = ((steps << 1) ^ (steps >> 15)).view(np.uint8).reshape(-1, 2)
     payload = {
@@ -463,7 +465,9 @@ def _check_written(path: Path, header: Mapping[str, Any]) -> None:
         check_header(path, json.loads(json.dumps(header)))
     except WeightsError as error:
         fault = str(error).removeprefix(f"{path} is damaged: ")
-        raise WeightsError(f"{path} is not written, as nothing could read it: {fault}") from None
+        raise WeightsError(
+            f"{path} was not written, because it could not be loaded again: {fault}"
+        ) from None
 
 
 def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:

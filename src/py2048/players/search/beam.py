@@ -294,8 +294,8 @@ def spec_of(rules: Rules) -> BeamSpec:
     """
     if not rules.is_deterministic:
         raise RulesError(
-            f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
-            "where the spawn follows from the move (spawn=edge:2, as in cits1401)"
+            f"the rules {rules.name} have random spawns, and only games with deterministic spawns "
+            "can be planned: use rules with spawn=edge:2, such as cits1401"
         )
     given = CompiledRules.of(rules)
     rows, columns = rules.shape

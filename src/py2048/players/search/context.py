@@ -191,13 +191,13 @@ def check_searchable(rules: Rules) -> None:
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
-            f"and {MAX_TILES} different tiles that appear"
+            f"and {MAX_TILES} different spawned tiles are supported"
         )
     largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     if largest > 1 << MAX_RANK:
         raise RulesError(
-            f"tile {largest}, which appears under these rules, is too big to search: "
-            f"at most {1 << MAX_RANK}"
+            f"tile {largest}, which spawns under these rules, is too big to search: "
+            f"at most {1 << MAX_RANK} is supported"
         )
     given = CompiledRules.of(rules)
     given.check_end(given.spawn, given.start)

@@ -363,7 +363,7 @@ class DistilledMoves:
         start = len(MAGIC) + 4
         check, rest = data[len(MAGIC) : start], data[start:]
         if data[: len(MAGIC)] != MAGIC or check != zlib.crc32(rest).to_bytes(4, "little"):
-            raise SolvingError(f"{path} holds no distilled moves, or is damaged: make it again")
+            raise SolvingError(f"{path} is damaged, or is not a moves file: rebuild it")
         try:
             return cls._of(rest)
         except (KeyError, TypeError, ValueError, RulesError) as error:

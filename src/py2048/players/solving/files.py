@@ -82,8 +82,8 @@ def claim(folder: Path, plan: object) -> None:
             write_atomically(file, text)
         elif file.read_bytes() != text:
             raise SolvingError(
-                f"{folder} holds what is left of solving something else: remove it, or save "
-                "to another file"
+                f"{folder} holds unfinished results of another problem: remove it, or save to "
+                "another file"
             )
 
 

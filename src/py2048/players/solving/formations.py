@@ -61,7 +61,7 @@ class Formation:
         elif not least <= self.larges <= most:
             problem = f"{self.larges} of its tiles are large: from {least} to {most} can be"
         elif self.slack not in range(0, 1001, 2):
-            problem = f"its slack is {self.slack}: give an even number from 0 to 1000"
+            problem = f"its slack is {self.slack}: use an even number from 0 to 1000"
         if problem:
             raise SolvingError(f"the formation {self.name} cannot be used: {problem}")
 
@@ -186,7 +186,9 @@ def read_formations(path: Path | str) -> dict[str, Formation]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SolvingError(f"{path}: {error}") from None
     if not data or not all(isinstance(entry, dict) for entry in data.values()):
-        raise SolvingError(f"{path} has no formation: describe one under its name, as [L3]")
+        raise SolvingError(
+            f"{path} has no formation: add one in a section named after it, such as [L3]"
+        )
     return {name: Formation.of(name, entry) for name, entry in data.items()}
 
 

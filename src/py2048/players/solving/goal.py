@@ -118,18 +118,18 @@ class Problem:
     def _check(self) -> None:
         rules = self.rules
         if isinstance(rules.scoring, MovePoints) and rules.scoring.illegal > 0:
-            raise SolvingError(f"{rules.name} pays for illegal moves, so that no score is the best")
+            raise SolvingError(f"{rules.name} pays for illegal moves, so scores have no maximum")
         new = max(rules.spawn_weights.tiles)
         if new >= 1 << MAX_RANK:
             raise SolvingError(
-                f"{rules.name} has new tiles of {new:,}: only rules whose new tiles are smaller "
-                f"than {1 << MAX_RANK:,} are solved"
+                f"{rules.name} spawns tiles of {new:,}, but only rules with spawned tiles below "
+                f"{1 << MAX_RANK:,} can be solved"
             )
         largest = self.largest_rank
         if rules.cells > 16 or largest > MAX_RANK:
             raise SolvingError(
                 f"{rules.name} on {rules.rows}x{rules.columns} is too large to be solved: "
-                "give a smaller board, such as --size 3x3, or a smaller goal, such as tile=2048"
+                "use a smaller board, such as --size 3x3, or a smaller goal, such as tile=2048"
             )
 
     @property

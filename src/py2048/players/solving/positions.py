@@ -98,11 +98,11 @@ class Positions:
             raise SolvingError(text)
         if rules.shape != (SIDE, SIDE) or rules.is_deterministic or rules.ends_at_target:
             raise SolvingError(
-                f"there are no tables for {rules.name}: only for 4x4, tiles that appear at random "
-                "and games that continue after the target, such as classic"
+                f"there are no tables for {rules.name}: use rules with a 4x4 board, random spawns and "
+                "games that continue after the target, such as classic"
             )
         if max(rules.spawn_weights.tiles) >= self.target:
-            raise SolvingError(f"under {rules.name} a {self.target} appears of itself")
+            raise SolvingError(f"target {self.target} spawns under {rules.name}: use a larger one")
 
     def _sums(self) -> tuple[int, int]:
         """Return `limit` and `reach`.

@@ -173,7 +173,7 @@ class Plan:
         """
         if not self.place.is_dir():
             raise SolvingError(
-                f"{self.place} is not there on {platform.node()}: save to a folder that all "
+                f"{self.place} does not exist on {platform.node()}: save to a folder that all "
                 "machines share"
             )
         return self.place

@@ -287,7 +287,7 @@ def _size_of(known: kernels.Lookup) -> int:
 
 
 def _damaged(path: Path) -> SolvingError:
-    return SolvingError(f"{path} is not a solution, or is damaged: solve and save it again")
+    return SolvingError(f"{path} is damaged, or is not a solution: solve and save it again")
 
 
 class _FileArrays:

@@ -269,7 +269,7 @@ class EndingTable:
 
 
 def _damaged(path: Path) -> SolvingError:
-    return SolvingError(f"{path} is not a table, or is damaged: build it again")
+    return SolvingError(f"{path} is damaged, or is not a table: build it again")
 
 
 def _chances_of(rules: Rules) -> tuple[object, ...]:
