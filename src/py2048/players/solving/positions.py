@@ -98,8 +98,8 @@ class Positions:
             raise SolvingError(text)
         if rules.shape != (SIDE, SIDE) or rules.is_deterministic or rules.ends_at_target:
             raise SolvingError(
-                f"there are no tables for {rules.name}: use rules with a 4x4 board, random spawns and "
-                "games that continue after the target, such as classic"
+                f"there are no tables for {rules.name}: use rules with a 4x4 board, random spawns "
+                "and games that continue after the target, such as classic"
             )
         if max(rules.spawn_weights.tiles) >= self.target:
             raise SolvingError(f"target {self.target} spawns under {rules.name}: use a larger one")
