@@ -94,7 +94,7 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # Other shapes are no faster with int16, and would need a second compilation.
+            # Other shapes do not run faster on int16, and would compile a second time.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
