@@ -137,7 +137,7 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     assert (player.favourite, player.bold, player.ratio) == ("up", True, 0.5)  # type: ignore[attr-defined]
     for name, reason in [
         ("broken", "'broken' cannot be loaded: ModuleNotFoundError"),
-        ("hasty", "'hasty' cannot be made: ZeroDivisionError"),
+        ("hasty", "'hasty' cannot be created: ZeroDivisionError"),
         ("nobody", "'nobody' is invalid: None lacks name, choose or rate"),
         ("vague:speed=3", "the options of player 'vague' are unknown: NameError"),
     ]:

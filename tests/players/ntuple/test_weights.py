@@ -91,8 +91,8 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("version", 99, "of version 99"),
-        ("version", True, "of version True"),
+        ("version", 99, "has py2048-weights version 99"),
+        ("version", True, "has py2048-weights version True"),
         ("format", "something", "is not a py2048-weights file"),
         ("rules", "classic:size=0x0", "rules: rows must be"),
         ("rules", None, "rules is None, but must be a text"),
@@ -123,7 +123,7 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
         ("bands", BANDS | {"ranks": 17}, "bands: .* not 17"),
         ("bands", BANDS | {"bands": []}, "bands: bands must ascend"),
         ("bands", BANDS | {"bands": [BAND | {"tile": 3}]}, "band: tile is 3, but must be a tile"),
-        ("bands", BANDS, "rules: bands are for 4x4 boards"),
+        ("bands", BANDS, "rules: bands need a 4x4 board"),
         ("sha256", {"stage0/used": 5}, "must be a checksum for each array"),
         ("sha256", {}, "lacks stage0/used"),
         ("sha256", {f"stage0/{part}": "0" for part in ("used", "low", "high")}, "is wrong"),
@@ -195,7 +195,7 @@ def test_any_header_is_read_as_it_says_or_refused(data, text, packed, tmp_path_f
 def test_nothing_is_saved_that_no_load_reads(values, reason, tmp_path):
     """An invalid header is detected before the file is written."""
     path = tmp_path / "network.npz"
-    with pytest.raises(WeightsError, match=f"network.npz is not written, .*{reason}"):
+    with pytest.raises(WeightsError, match=f"network.npz was not written, .*{reason}"):
         save_packed(NETWORKS["classic"], path, **values)
     assert not path.exists()
 
@@ -214,5 +214,5 @@ def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(WeightsError, match=r"nowhere\.npz does not exist"):
         load(tmp_path / "nowhere.npz")
     (tmp_path / "text.npz").write_text("hello", encoding="utf-8")
-    with pytest.raises(WeightsError, match="no py2048-weights"):
+    with pytest.raises(WeightsError, match="is not a py2048-weights file"):
         load(tmp_path / "text.npz")
