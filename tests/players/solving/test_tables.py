@@ -221,7 +221,7 @@ larges = 0
         ("[x]\nlarges = 3", "3 of its tiles are large: from 4 to 14 can be"),
         ("[x]\nlarges = true", "larges is True, not a whole number"),
         ("[x]\nlarge = 8", "'large'; did you mean 'larges'"),
-        ("[x]\nlarges = 8\nslack = 7", "its slack is 7: give an even number"),
+        ("[x]\nlarges = 8\nslack = 7", "its slack is 7: use an even number"),
         ("x = 3", "has no formation"),
         ("", "has no formation"),
         ("[x", "Expected"),
@@ -304,7 +304,7 @@ def test_tables_are_refused_for_other_rules(corner: EndingTable) -> None:
 @pytest.mark.parametrize(
     ("rules", "target", "reason"),
     [
-        ("3x3", 32, "only for 4x4"),
+        ("3x3", 32, "use rules with a 4x4 board"),
         ("cits1401", 32, "there are no tables for cits1401"),
         ("classic", 8192, "8192 is not a target: give a tile from 16 to 4096"),
         ("classic", 24, "24 is not a target"),
