@@ -31,7 +31,7 @@ from py2048.lab.arena.statistics import estimate, regrets_of
 from py2048.lab.commands.bench import processor
 from py2048.players.solving import Solution
 from py2048.players.solving.files import length_of
-from py2048.players.solving.sharded import FEW, Task, solve_sharded
+from py2048.players.solving.sharded import MIN_SHARD_KEYS, Task, solve_sharded
 
 PLAYERS = ("corner", "greedy", "heuristic", "ntuple", "expectimax:depth=2")
 SEED = 2048
@@ -165,7 +165,7 @@ def costs(rules: str, goal: str) -> None:
         "processor": dict(workers.seconds),
         "bytes": dict(workers.bytes),
         "memory": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-        "few": FEW,
+        "few": MIN_SHARD_KEYS,
         "machine": processor(),
     }
     keep("costs", f"{rules} {goal}", data)

@@ -29,7 +29,7 @@ from py2048.engine._board_kernels import (
 from py2048.engine.jit import kernel
 from py2048.players.solving import Solution
 from py2048.players.solving._solver_kernels import (
-    Known,
+    Lookup,
     SolverSpec,
     board_of,
     is_stopped,
@@ -39,7 +39,7 @@ from py2048.players.solving._solver_kernels import (
     spawn_all,
     worth,
 )
-from py2048.players.solving.files import Keys, once
+from py2048.players.solving.files import Keys, sorted_unique
 from py2048.players.solving.goal import MAX_RANK, TileSpawn
 
 NEGLIGIBLE = 1e-16
@@ -99,7 +99,7 @@ class _Front:
 def _joined(parts: list[_Front]) -> _Front:
     if len(parts) == 1:
         return parts[0]
-    keys = once(np.concatenate([part.keys for part in parts]))
+    keys = sorted_unique(np.concatenate([part.keys for part in parts]))
     least = min(part.brought for part in parts)
     width = max(part.brought + part.chances.shape[1] for part in parts) - least
     chances = np.zeros((len(keys), width))
@@ -207,7 +207,7 @@ class PerfectPlay:
             elif len(afters.keys):
                 found = np.empty(self._problem.rules.cells * len(afters.keys), np.uint64)
                 count = spawn_all(rank, afters.keys, self._spec, found)
-                boards = once(found[:count]).copy()
+                boards = sorted_unique(found[:count]).copy()
                 out = np.zeros((len(boards), chances.shape[1]))
                 spread(rank, afters.keys, self._spec, chances, boards, out)
                 parts.append((spawn.tile, _Front(boards, out, brought)))
@@ -241,7 +241,7 @@ OVER, STOPPED = -1, -2
 
 
 @kernel(borrows=True)
-def pick(boards: Words, spec: SolverSpec, afters: Known, places: Longs, made: Words) -> None:
+def pick(boards: Words, spec: SolverSpec, afters: Lookup, places: Longs, made: Words) -> None:
     """Find the afterstate of each board's best move.
 
     Args:

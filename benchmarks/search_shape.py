@@ -29,8 +29,8 @@ from py2048.players.ntuple.weights import shipped_network
 from py2048.players.search import _expectimax_kernels as kernels
 from py2048.players.search._expectimax_kernels import ALL, SearchParams
 from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST
-from py2048.players.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
-from py2048.players.search.searcher import ROOM, Searcher
+from py2048.players.search.limits import MAX_DEPTH, UNLIMITED_NODES, SearchLimits
+from py2048.players.search.searcher import MAX_MOVES_PER_CALL, Searcher
 
 Evaluation = Network | Heuristic
 COSTS = range(8, 100, 2)
@@ -116,7 +116,9 @@ def search(
     searcher: Searcher, cells: NDArray[np.uint8], cost: int
 ) -> tuple[NDArray[np.float64], int, int]:
     """Return the values of a single search, how many boards it rated, and how often it was cut."""
-    points, values = searcher.search_once(cells, SearchParams(ALL, MAX_DEPTH, cost, UNLIMITED))
+    points, values = searcher.search_once(
+        cells, SearchParams(ALL, MAX_DEPTH, cost, UNLIMITED_NODES)
+    )
     context = searcher.workers[0].contexts[0]
     return (
         np.where(points >= 0, values, -np.inf),
@@ -194,7 +196,7 @@ def taken(rules: Rules, ms: float, limit: float) -> float:
         lead.play_on(cells, state, key, OPENING if rules.cells >= LARGE else 0)
         while not state[kernels.OVER] and seconds < limit * min(seed / GAMES, 1.0):
             start = time.thread_time()
-            moves += len(searcher.play_on(cells, state, key, ROOM))
+            moves += len(searcher.play_on(cells, state, key, MAX_MOVES_PER_CALL))
             seconds += time.thread_time() - start
     return 1000 * seconds / moves / ms
 
@@ -216,7 +218,7 @@ def main() -> None:
         return
     rules = get_rules(wish.rules)
     evaluation = shipped_network(rules) or DEFAULT
-    searcher = Searcher(rules, evaluation, SearchLimits(MAX_DEPTH, nodes=UNLIMITED - 1))
+    searcher = Searcher(rules, evaluation, SearchLimits(MAX_DEPTH, nodes=UNLIMITED_NODES - 1))
     set_shape(searcher, SURPRISE)
     known = judged(searcher, list(positions(wish.rules, wish.games)), wish.judge)
     print(f"{len(known.cells)} positions, judged by searches of {wish.judge:,} boards or more")

@@ -1,4 +1,4 @@
-"""Players: what chooses a direction, and the registry that makes one from a text."""
+"""Players: the `Player` protocol, and a registry that creates players from specs."""
 
 from __future__ import annotations
 

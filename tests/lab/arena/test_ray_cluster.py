@@ -22,7 +22,7 @@ from py2048.core.errors import PlayerError, Py2048Error, TournamentError
 from py2048.lab.arena import GameResult, Results, Tournament, compare_players, run_tournament
 from py2048.lab.arena.ray_cluster import RayPool, RayWorkers, run_there
 from py2048.players.solving import Solution, sharded, solve
-from py2048.players.solving.sharded import Progress, solve_sharded
+from py2048.players.solving.sharded import SolvingProgress, solve_sharded
 
 pytestmark = [
     pytest.mark.cluster,
@@ -64,7 +64,7 @@ def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
     deaths, seen = save.with_name("deaths"), dict[str, int]()
     deaths.mkdir()
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: SolvingProgress) -> None:
         seen[progress.stage] = seen.get(progress.stage, 0) + 1
         if seen[progress.stage] == 20:
             (deaths / progress.stage).touch()
@@ -86,7 +86,7 @@ def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
 @needs_ray
 def test_a_cluster_finds_what_one_machine_finds(cluster, tmp_path, monkeypatch, capsys):
     """To the last digit, with killed processes and a lost node; the command does, too."""
-    monkeypatch.setattr(sharded, "FEW", 64)
+    monkeypatch.setattr(sharded, "MIN_SHARD_KEYS", 64)
     words = ["solve", "classic:size=2x2", "--cluster", cluster.address, "-q"]
     assert main([*words, "--save", str(tmp_path / "command")]) == 0
     assert capsys.readouterr().out.startswith("classic on 2x2: expected score 66.964149")

@@ -159,7 +159,7 @@ def test_a_band_is_unpacked_while_games_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only then, and the games are the same, whole and from a board in the middle of a band."""
-    monkeypatch.setattr("py2048.players.ntuple.network.NEAR", 0)
+    monkeypatch.setattr("py2048.players.ntuple.network.PREFETCH_SUM", 0)
     searcher, lazy = lazily_loaded(tmp_path, depth=1)
     searcher.rate(Board.parse("32 16 8 4/2 . . ./. . . ./. . . ."))
     assert not lazy.loaded
@@ -186,7 +186,7 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the background, once a band that the board may come to is near."""
-    monkeypatch.setattr("py2048.players.ntuple.network.NEAR", 4)
+    monkeypatch.setattr("py2048.players.ntuple.network.PREFETCH_SUM", 4)
     searcher, lazy = lazily_loaded(tmp_path, depth=2)
     for text, expected in (
         ("64 16 4 ./. . . ./. . . ./. . . .", set()),  # six less than the first

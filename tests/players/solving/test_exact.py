@@ -1,4 +1,4 @@
-"""The page about exact values says what was measured, and bounds hold where values are known."""
+"""Tests that the page about exact values is up to date, and of bounds on values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ page = module_of("benchmarks", "exact_page")
 
 
 def test_the_pages_say_what_was_measured(page):
-    """Each table is made from the results as they are."""
+    """Each table on the page matches the results."""
     found = set()
     for path in page.PAGES:
         text = path.read_text(encoding="utf-8")
@@ -24,7 +24,7 @@ def test_the_pages_say_what_was_measured(page):
 
 @pytest.mark.parametrize("size", ["1x2", "1x3", "1x4", "2x2", "2x3"])
 def test_no_game_is_worth_more_than_free_merging(size, exact):
-    """The bound is at least the value of each start."""
+    """The free-merging bound is at least the value of each start."""
     solution = solve(f"classic:size={size}")
     rows, columns = solution.rules.shape
     for start in solution.starts:
@@ -50,7 +50,7 @@ def test_free_merging_by_hand(exact):
     ],
 )
 def test_outcomes_of_perfect_play_have_the_value_as_their_mean(text, ends):
-    """Final scores by their probabilities are worth what the game is worth; so are tiles."""
+    """The mean of the outcome distribution is the value of the game."""
     solution = solve(text)
     found = ends.PerfectPlay(solution).outcomes()
     for shares in (found.tiles, found.scores, found.sums):
@@ -60,7 +60,7 @@ def test_outcomes_of_perfect_play_have_the_value_as_their_mean(text, ends):
 
 
 def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it(ends):
-    """Games for a tile end with it as often as the value says; scores are not told apart."""
+    """The outcome distribution of a tile goal agrees with the tile's chance."""
     solution = solve("classic:size=2x3", "tile=64")
     found = ends.PerfectPlay(solution).outcomes()
     assert found.tiles[64] == pytest.approx(solution.value, abs=1e-12)
@@ -69,7 +69,7 @@ def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it(ends):
 
 
 def test_on_large_boards_scores_are_not_told_apart(ends):
-    """How games end is the same without them."""
+    """The distribution of final tiles is the same if scores are merged."""
     solution = solve("classic:size=2x3")
     whole, large = (ends.PerfectPlay(solution, most).outcomes() for most in (21_752, 21_751))
     assert large.scores == {}
