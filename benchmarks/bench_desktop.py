@@ -41,18 +41,6 @@ SCREEN = "480x640x24"
 
 COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
 
-FIRST_FRAME = """
-import time
-began = time.perf_counter()
-from py2048.app.desktop.launch import GameWindow
-imported = time.perf_counter()
-running = GameWindow(lambda: None)
-running.first_frame()
-shown = time.perf_counter()
-running.close()
-print(imported - began, shown - imported, flush=True)
-"""
-
 
 class Glass:
     """A virtual screen that can be looked at without asking its server.
@@ -138,20 +126,6 @@ def commands() -> None:
             times = [1000 * seconds_to_see(command, screen, environment) for _ in range(RUNS + 1)]
             least, middle = min(times[1:]), statistics.median(times[1:])
             print(f"first frame of {' '.join(words)}: {least:.0f} ms, median {middle:.0f} ms")
-
-
-def first_frames() -> None:
-    """Print how long the first frame takes inside the process."""
-    times = []
-    for _ in range(RUNS + 1):  # the first run warms the disk's cache
-        command = [sys.executable, "-c", FIRST_FRAME]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        times.append([1000 * float(word) for word in printed.split()])
-    imports, frame = zip(*times[1:], strict=True)
-    print(
-        f"inside the process: imports {min(imports):.0f} ms, window {min(frame):.0f} ms, "
-        f"medians {statistics.median(imports):.0f} and {statistics.median(frame):.0f} ms"
-    )
 
 
 def frames() -> None:
@@ -254,7 +228,6 @@ def main() -> None:
         return
     print(f"display {os.environ.get('DISPLAY', '')}, load {os.getloadavg()[0]:.1f}")
     commands()
-    first_frames()
     frames()
     keys()
 

@@ -24,7 +24,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from py2048.courses import COURSES
 from py2048.courses.proving import trials
@@ -80,8 +79,8 @@ def memory(place: Path) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> tuple[Figures, list[Any]]:
-    """Grade a class with the py2048 in `tree`; return what that took, and its submissions."""
+def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> Figures:
+    """Grade a class with the py2048 in `tree`; return what that took."""
     words = [sys.executable, "-m", "py2048", "course", "check", course, str(folder), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     began = time.perf_counter()
@@ -108,21 +107,12 @@ def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> tuple[Figur
         answer.seek(0)
         submissions = json.load(answer)["submissions"]
     count = len(submissions)
-    figures = {
+    return {
         "seconds a submission": took / count,
         "processor seconds a submission": used / count,
         "peak memory, MiB": peak,
         "slowest submission, s": max(one["seconds"] for one in submissions),
     }
-    return figures, submissions
-
-
-def tell(title: str, submissions: list[Any]) -> None:
-    """Say on stderr which submissions take longest, and what marks all have together."""
-    slow = sorted(submissions, key=lambda one: -float(one["seconds"]))[:5]
-    names = ", ".join(f"{one['name']} {one['seconds']:.1f} s" for one in slow)
-    marks = sum(float(one["score"]) for one in submissions)
-    print(f"{title}: {marks:.2f} marks in all; slowest {names}", file=sys.stderr)
 
 
 def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
@@ -133,10 +123,7 @@ def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
         write_class(course, options.submissions, Path(folder, "class"))
         for number in range(options.rounds):
             for name in sorted(trees, reverse=bool(number % 2)):
-                figures, submissions = grade_class(
-                    trees[name], course, Path(folder, "class"), options.jobs
-                )
-                tell(f"{course} {name}", submissions)
+                figures = grade_class(trees[name], course, Path(folder, "class"), options.jobs)
                 known = found.setdefault(name, figures)
                 found[name] = {what: min(figures[what], known[what]) for what in figures}
     return found

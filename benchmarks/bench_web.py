@@ -2,8 +2,7 @@
 
 Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and
 connects players who move, wait for the acknowledgement, and move again. Players and server share
-the machine. At the end the server is killed in the middle of it (SIGKILL), started again, and
-every acknowledged move is looked for.
+the machine.
 
 ``--against PATH`` measures another checkout too, in turns with this one, and compares the two:
 
@@ -22,13 +21,11 @@ import json
 import os
 import random
 import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,17 +33,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from web_parts import WRITER, Profile, processor_seconds
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 OURS, THEIRS = "now", "before"
 T = TypeVar("T")
-MANY = 500
-MAX_PLAYERS = 4000
-MAX_S = 120.0
+WRITER = "writer and other threads"
 _VERSION = re.compile(rb'"version":(\d+)')
-_COOKIE = re.compile(rb"(?i)set-cookie: (py2048=[^;]*)")
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 
@@ -62,7 +54,6 @@ class Player:
     times: list[float] = field(default_factory=list)
     state: bytes = b""
     coming: asyncio.Task[tuple[int, bytes]] | None = None
-    cookie: str = ""
 
     async def send(self, text: str) -> None:
         """Send a masked text frame; the mask is zero, which changes nothing."""
@@ -146,19 +137,16 @@ class Player:
             assert self.version == number, state
 
 
-async def connect(port: int, cookie: str = "") -> Player:
-    """Open a WebSocket, as the owner of the cookie, and wait for the greeting."""
+async def connect(port: int) -> Player:
+    """Open a WebSocket as a new guest and wait for the greeting."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
-    known = f"Cookie: {cookie}\r\n" if cookie else ""
     writer.write(
         b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-        + known.encode() + b"\r\n"
-    )  # fmt: skip
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head.split(b"\r\n")[0], head
-    given = _COOKIE.search(head)
-    player = Player(port, reader, writer, cookie=given[1].decode() if given else cookie)
+    player = Player(port, reader, writer)
     await player.receive()
     return player
 
@@ -235,11 +223,7 @@ class Result:
 async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
     """Let `count` players play as the command line asks."""
     await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
-    began = time.perf_counter()
     players = await enter([server.port for server in servers], count)
-    if count >= MANY:
-        print(f"        {count} players came in within {time.perf_counter() - began:.1f} s")
-    profile = Profile(servers[0].process.pid, chosen.seconds) if chosen.profile else None
     before = [processor_seconds(server.process.pid) for server in servers]
     await play(players, chosen.seconds, chosen.rate)
     used: defaultdict[str, float] = defaultdict(float)
@@ -248,10 +232,6 @@ async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namesp
             part = "event loop" if int(thread) == server.process.pid else WRITER
             used[part] += seconds - then.get(thread, 0.0)
     processor = {"event loop": used["event loop"], WRITER: used[WRITER]}
-    if profile is not None:
-        shares = await asyncio.to_thread(profile.shares)
-        processor = {part: share * used["event loop"] for part, share in shares.items()}
-        processor[WRITER] = used[WRITER]
     times = sorted(time for player in players for time in player.times)
     return Result(servers[0].tree, count, chosen.seconds, times, processor)
 
@@ -267,6 +247,19 @@ def compare(results: Sequence[Result]) -> None:
         f" {theirs / ours:.2f} times the moves a processor second",
         flush=True,
     )
+
+
+def processor_seconds(pid: int) -> dict[str, float]:
+    """Return the processor seconds that each thread of a process has used."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    seconds = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:  # the thread has just ended
+            continue
+        seconds[task.name] = (int(fields[11]) + int(fields[12])) / ticks
+    return seconds
 
 
 class Server:
@@ -294,43 +287,15 @@ class Server:
         line = self.process.stdout.readline()
         self.port = int(line.rsplit(":", 1)[1])
 
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it, kindly or not."""
-        self.process.send_signal(how)
+    def stop(self) -> None:
+        """Stop the server; kill it if it does not stop within a minute."""
+        self.process.terminate()
         try:
             self.process.wait(60)
         finally:
-            self.process.kill()  # if it hangs, nothing is left of it
+            self.process.kill()
             assert self.process.stdout is not None
             self.process.stdout.close()
-
-
-def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durability: str) -> None:
-    """Kill the server in the middle of play and look for every acknowledged move."""
-    from py2048.app.storage import open_store
-
-    server = Server(url, folder, durability)
-
-    async def play_and_kill() -> list[Player]:
-        players = await enter([server.port], count)
-        playing = asyncio.create_task(play(players, seconds * 10))
-        await asyncio.sleep(seconds)
-        await asyncio.to_thread(server.stop, signal.SIGKILL)
-        await playing
-        return players
-
-    players = run_players(play_and_kill())
-    again = Server(url, folder, durability)
-    again.stop()
-    missing = 0
-    with open_store(url) as store:
-        for player in players:
-            saved = store.games.find(player.game)
-            missing += player.version - saved.revision if saved else 0
-            missing = max(missing, 0)
-    moves = sum(len(player.times) for player in players)
-    print(f"killed after {moves:,} acknowledged moves of {count} players: {missing} missing")
-    assert not missing
 
 
 @contextmanager
@@ -355,32 +320,6 @@ def run_players(players: Coroutine[object, object, T]) -> T:
     """Run players on uvloop, as the server does, so that they leave it some of the processor."""
     with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
         return runner.run(players)
-
-
-def calibrate() -> None:
-    """Say how fast this machine is just now: others may use its cores."""
-    began = time.process_time()
-    total = 0
-    for number in range(1_000_000):
-        total += number
-    took = (time.process_time() - began) * 1000
-    print(f"a million additions take {took:.0f} ms of CPU here (about 40 on a quiet core)")
-
-
-def first_response() -> None:
-    """Measure from the start of the process to the first page, with the CPU that it took."""
-    walls, cpus = [], []
-    for _ in range(5):
-        with database("sqlite") as (url, folder):
-            began = time.perf_counter()
-            server = Server(url, folder, "disk")
-            address = f"http://127.0.0.1:{server.port}/"
-            with urllib.request.urlopen(address) as response:
-                response.read()
-            walls.append(time.perf_counter() - began)
-            cpus.append(sum(processor_seconds(server.process.pid).values()))
-            server.stop()
-    print(f"first response after {min(walls) * 1000:.0f} ms ({min(cpus) * 1000:.0f} ms of CPU)")
 
 
 def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -> Result:
@@ -411,11 +350,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--durability", default="disk", help="disk, or process: see serve --help")
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns")
     parser.add_argument("--rounds", type=int, default=1, help="the number of runs of each checkout")
-    parser.add_argument("--profile", action="store_true", help="show the parts, by py-spy")
-    parser.add_argument("--no-kill", action="store_true", help="leave out the kill")
     chosen = parser.parse_args()
-    if max(chosen.players) > MAX_PLAYERS or chosen.seconds > MAX_S:
-        sys.exit(f"at most {MAX_PLAYERS} players for {MAX_S:.0f} seconds")
     if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
         sys.exit(f"{chosen.against} is not a checkout of py2048")
     return chosen
@@ -424,9 +359,6 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     """Measure as the command line asks."""
     chosen = parse_arguments()
-    calibrate()
-    if not chosen.against:
-        first_response()
     for kind in chosen.database:
         for count in chosen.players:
             print(f"{kind}, {chosen.processes} process(es)")
@@ -438,9 +370,6 @@ def main() -> None:
                 results += [run(kind, count, chosen, tree) for tree in ordered]
             if chosen.against:
                 compare(results)
-        if not chosen.no_kill:
-            with database(kind) as (url, folder):
-                survey_after_kill(url, folder, 50, min(chosen.seconds, 3.0), chosen.durability)
 
 
 if __name__ == "__main__":

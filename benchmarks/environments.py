@@ -23,9 +23,6 @@ from py2048.core.game import Game
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames
 from py2048.envs import functional
-from py2048.players.ntuple.weights import shipped_network
-from py2048.players.search.limits import SearchLimits
-from py2048.players.search.searcher import Searcher
 
 CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
@@ -36,10 +33,7 @@ MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
     "NextStep, one-hot": {"autoreset_mode": "NextStep", "observation": "onehot"},
-    "NextStep, normalised": {"autoreset_mode": "NextStep", "observation": "normalised"},
 }
-BOARDS = 4096
-"""Boards that are valued in a call."""
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
@@ -54,9 +48,7 @@ def environments(effort: Effort, folder: Path) -> list[Measurement]:
         title = f"{count:,} environments at once"
         contestants = _vectors(count, effort, folder)
         found.append(race(title, contestants, effort, unit="steps/s", base=f"{BATCH}, 1 core"))
-    title, note = "boards by a network, one move ahead", f"{BOARDS:,} boards in a call"
-    values = _values(effort)
-    return [*found, race(title, values, effort, unit="boards/s", note=note)] if values else found
+    return found
 
 
 # --- one at a time --------------------------------------------------------------------------------
@@ -67,7 +59,6 @@ def _singles(effort: Effort) -> dict[str, Stretch]:
 
     named = {
         "gymnasium.make": _steps_of(make(CLASSIC_ID)),
-        "with Gymnasium's checker": _steps_of(make(CLASSIC_ID, disable_env_checker=False)),
         "one-hot observations": _steps_of(make(CLASSIC_ID, observation="onehot")),
         WRAPPED: _wrapped_game(),
     }
@@ -195,43 +186,3 @@ def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: i
         return count
 
     return stretch(some, effort.seconds)
-
-
-# --- values ---------------------------------------------------------------------------------------
-
-
-def _values(effort: Effort) -> dict[str, Stretch]:
-    """Return what a network does with boards of its own games; nothing without its weights."""
-    network = shipped_network(CLASSIC)
-    if network is None:
-        return {}
-    boards, searchers = functional.reset(CLASSIC, range(BOARDS)), {}
-    for threads in sorted({1, effort.threads}):
-        searchers[threads] = Searcher(CLASSIC, network, SearchLimits(1), threads=threads)
-    for ply in range(WARM_UP):
-        best = searchers[1].rate(boards).argmax(axis=1)
-        draws = functional.draws_of(range(BOARDS), ply)
-        boards, _, _ = functional.step(CLASSIC, boards, best, draws)
-    after = np.ascontiguousarray(functional.afterstates(CLASSIC, boards)[0][:, 0])
-
-    def times(work: Callable[[Any], Any], given: Any) -> Callable[[], int]:
-        def some() -> int:
-            work(given)
-            return BOARDS
-
-        return some
-
-    def rated(searcher: Searcher) -> Callable[[], int]:
-        def some() -> int:
-            searcher.rate(boards)
-            return searcher.nodes
-
-        return some
-
-    named = {"functional.afterstates": times(lambda b: functional.afterstates(CLASSIC, b), boards)}
-    for threads, searcher in searchers.items():
-        cores = f"{threads} core{'s' * (threads > 1)}"
-        named[f"values, {cores}"] = times(searcher.values, after)
-        named[f"rate, {cores}"] = times(searcher.rate, boards)
-        named[f"rate, afterstates of these boards, {cores}"] = rated(searcher)
-    return {name: stretch(some, effort.seconds) for name, some in named.items()}

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048 import Board, Direction
 from py2048.core.rules import Rules
 from py2048.envs import GameVectorEnv
 from py2048.lab.training.trainer import Trainer, TrainingConfig
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 
 Actions = NDArray[np.int64]
 Policy = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Actions]
@@ -60,16 +61,9 @@ def train_td(rules: Rules, budget: Budget, seed: int = 1) -> None:
     trainer = Trainer(TrainingConfig(rules_text=str(rules), seed=seed))
     trainer.prepare()
 
-    def policy(boards: NDArray[np.uint8], masks: NDArray[np.bool_]) -> Actions:
-        network, chosen = trainer.network(), []
-        for ranks, legal in zip(boards, masks, strict=True):
-            board = Board(np.where(ranks, 1 << ranks.astype(np.int64), 0).tolist())
-            slides = {
-                n: board.slide(Direction(int(n)), rules.merging) for n in np.flatnonzero(legal)
-            }
-            worth = {n: each.points + network.value(each.board) for n, each in slides.items()}
-            chosen.append(max(worth, key=worth.__getitem__))
-        return np.array(chosen)
+    def policy(boards: NDArray[np.uint8], _: NDArray[np.bool_]) -> Actions:
+        searcher = Searcher(rules, trainer.network(), SearchLimits(depth=1))
+        return np.asarray(searcher.rate(boards).argmax(axis=1))
 
     while not budget.is_spent(policy, trainer.moves):
         trainer.run(moves=CHUNK)

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,6 @@ def report(
     found: dict[str, str],
     *,
     json: bool,
-    plot: Path | None,
 ) -> None:
     """Measure subjects, and print what was `found` out about the machine, and the figures."""
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
@@ -52,8 +50,6 @@ def report(
         measured += more
     if json:
         print_json({"machine": found, "tables": [data_of(each) for each in measured]})
-    if plot:
-        draw(measured, plot)
 
 
 # --- measuring -----------------------------------------------------------------------------------
@@ -221,21 +217,3 @@ def data_of(each: Measurement) -> dict[str, object]:
     ]
     head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
     return head | {"rows": rows}
-
-
-def draw(measured: list[Measurement], path: Path) -> None:
-    """Draw the best figure of each contestant of a benchmark as a bar."""
-    from matplotlib.figure import Figure
-
-    heights = [len(each.rows) + 2.5 for each in measured]
-    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
-    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
-    for place, each in zip(axes, measured, strict=True):
-        values = [each.best(row) for row in each.rows]
-        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
-        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
-        place.set(title=f"{each.title}: {each.unit}")
-        place.margins(x=0.25)
-        place.invert_yaxis()
-        place.tick_params(labelsize=8)
-    picture.savefig(path, dpi=120)

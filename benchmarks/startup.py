@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
 import signal
@@ -12,9 +11,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-from measuring import Contestant, Effort, Measurement, Stretch, race, show
+from measuring import Effort, Measurement, Stretch, race
 
 import py2048
 
@@ -108,57 +106,3 @@ def run_python(code: str, **environment: str) -> str:
         text=True,
         check=True,
     ).stdout
-
-
-# --- compiling -----------------------------------------------------------------------------------
-
-COMPILE_ALL = """
-import json, time
-from py2048.engine import jit
-from py2048.players.preparing import warmup_tasks
-seconds, last = [], [None, 0.0]
-def progress(done, count, name):
-    now = time.perf_counter()
-    if last[0]:
-        seconds.append([last[0], now - last[1]])
-    last[:] = name, now
-jit.warm_up(progress, warmup_tasks())
-print(json.dumps(seconds))
-"""
-
-
-def compilation(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure how long compiling takes on a new installation, and loading it afterwards."""
-    show("compiling every kernel: this takes a minute or two", effort)
-    environment = new_installation(folder)
-    colds, warms = (_seconds_of_kernels(environment) for _ in range(2))
-    show("", effort)
-    slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
-    names = [*slowest, f"all {len(colds)}"]
-    rows = [Contestant(_short(name), (_of(colds, name),)) for name in names]
-    again = [Contestant(_short(name), (_of(warms, name),)) for name in names]
-    return [
-        Measurement(
-            "compiling kernels and the first use of players: the slowest, and all",
-            "seconds",
-            tuple(rows),
-        ),
-        Measurement("loading it from the cache", "seconds", tuple(again)),
-    ]
-
-
-def _of(seconds: dict[str, float], name: str) -> float:
-    return seconds[name] if name in seconds else sum(seconds.values())
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("py2048.").partition("[")[0]
-
-
-def _seconds_of_kernels(environment: dict[str, str]) -> dict[str, float]:
-    """Return how long each kernel and each first use takes in one process, by its name."""
-    pairs: list[list[Any]] = json.loads(run_python(COMPILE_ALL, **environment))
-    seconds: dict[str, float] = {}
-    for name, taken in pairs:
-        seconds[name] = seconds.get(name, 0.0) + taken
-    return seconds

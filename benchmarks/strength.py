@@ -2,7 +2,7 @@
 
 Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
-NAME is a row of strength.toml, ``nodes``, ``training``, ``ascent`` or ``page``; by default
+NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``; by default
 everything that has no result yet is measured. What is finished is kept in ``results/strength/``
 every minute and when Ctrl-C stops the run; the same command continues from there. With --minutes
 each row begins no game after M minutes, and the next row follows.
@@ -17,10 +17,9 @@ import platform
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -36,7 +35,7 @@ from py2048.engine.jit import available_threads
 from py2048.lab.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
 from py2048.lab.arena.jobs import run_job
 from py2048.lab.commands.bench import load, processor
-from py2048.lab.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
+from py2048.lab.training.ascent import SIX_TUPLES
 from py2048.players.ntuple.heuristic import DEFAULT
 from py2048.players.search.limits import SearchLimits, SearchSpeed
 from py2048.players.search.searcher import Searcher
@@ -221,16 +220,6 @@ def measure_training(minutes: float = 10.0) -> None:
     (RESULTS / "training.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def measure_ascent() -> None:
-    """Train the bands of ascent.toml, from the beginning if there is a result."""
-    folder, path = WORK / "ascent", RESULTS / "ascent.csv"
-    if path.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-    plan = plan_from(tomllib.loads((HERE / "ascent.toml").read_text(encoding="utf-8")))
-    Ascent(folder, replace(plan, threads=available_threads()), print).run()
-    shutil.copy(folder / STRETCHES, path)
-
-
 def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
     from py2048.lab.training.run import StopCriteria
 
@@ -241,7 +230,6 @@ def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
 EXTRAS: dict[str, tuple[Callable[[], None], Path]] = {
     "nodes": (measure_nodes, RESULTS / "nodes.json"),
     "training": (measure_training, RESULTS / "training.json"),
-    "ascent": (measure_ascent, RESULTS / "ascent.csv"),
 }
 
 

@@ -100,27 +100,6 @@ def classic_table() -> str:
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
 
 
-def bars_table() -> str:
-    """Return what players were to reach, and whether they did."""
-    known = {data["name"]: (_earlier(data), each) for data, each in rows()}
-    cells = []
-    for bar in SETTINGS["bars"]:
-        goal, half = bar["bar"], bar.get("half", math.inf)
-        earlier, each = known.get(bar.get("row"), ("", None))
-        value = bar.get("value", math.nan)
-        if each and "tile" in bar:
-            reached = dict(zip(TILES, _shares(each), strict=True))
-            value = reached[bar["tile"]] / reached.get(bar.get("given"), 1.0)
-        elif each:
-            value = each.score.mean
-        shown = percent if goal < 1 else number
-        answer = "yes" if value >= goal else "half" if value >= half else "no"
-        answer = "" if math.isnan(value) else answer
-        texts = [shown(x) if math.isfinite(x) else "" for x in (goal, half, value)]
-        cells.append([bar["gate"] + earlier, *texts, answer])
-    return table(["gate", "bar", "half", "measured", "reached"], cells)
-
-
 def others_table() -> str:
     """Return the table of other programs measured here under the classic rules, weakest first."""
     return _others(other for other in SETTINGS["other"] if other["source"] == MEASURED)
@@ -193,7 +172,6 @@ def machine_text() -> str:
 
 BLOCKS = {
     "classic": classic_table,
-    "bars": bars_table,
     "others": others_table,
     "quoted": quoted_table,
     "rules": rules_table,

@@ -1,6 +1,6 @@
 """Measure the engine and the environments beside baselines in C and in plain Python.
 
-Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--plot FILE] [--json]
+Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
        run_benchmarks.py --list
 
 A NAME that is not listed as a subject is a script of its own, ``benchmarks/bench_NAME.py``.
@@ -29,7 +29,6 @@ SUBJECTS = {
     "engine": ("engine", "random play: batches, whole games, one game in Python"),
     "environments": ("environments", "Gymnasium environments, single and vector"),
     "startup": ("startup", "imports and first steps, compiled and not"),
-    "compilation": ("startup", "every kernel compiled anew, then loaded"),
     "memory": ("memory", "bytes a game"),
 }
 """For each name the module that measures it by a function of that name, and a summary."""
@@ -57,7 +56,7 @@ def main(words: list[str]) -> int:
             found = machine() | {
                 "compiler": importlib.import_module("baselines").compiler_version()
             }
-            report(effort, subjects, found=found, json=options.json, plot=options.plot)
+            report(effort, subjects, found=found, json=options.json)
     where = sys.stderr if options.json else None
     for name in names:
         if name in scripts:
@@ -73,7 +72,6 @@ def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.1, help="the length of a turn")
     parser.add_argument("--threads", "-j", type=int, default=available_threads())
     parser.add_argument("--list", action="store_true", help="list what can be measured")
-    parser.add_argument("--plot", type=Path, help="draw the result, PNG or SVG")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args(words)
     if unknown := set(options.names) - set(names):

@@ -66,7 +66,6 @@ def test_results_of_earlier_weights_say_so(page, monkeypatch):
     monkeypatch.setattr(page, "weights_of", lambda _: "of today")
     assert "| `expectimax:depth=1,evaluation=ntuple`, earlier weights |" in page.classic_table()
     assert "| `greedy` |" in page.classic_table()
-    assert "| 1-ply, earlier weights |" in page.bars_table()
 
 
 def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
