@@ -43,7 +43,7 @@ from py2048.core.rules import get_rules
 from py2048.engine import cuda
 from py2048.engine.batch import BatchGames
 from py2048.lab.training.ascent import SIX_TUPLES, Ascent, plan_from
-from py2048.lab.training.bands import CardBandTrainer
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import evaluate
 from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.trainer import ScoreTally, TrainingConfig
@@ -105,9 +105,9 @@ class Size:
                 {"tile": 32768, "games": 4000, "after": 16384},
             ],
             "bands": [
-                {"tile": 16384, "least": 30_720, "goal": 132_000},
-                {"tile": 32768, "least": 47_104, "goal": 100_000, "makes": 16384},
-                {"tile": 16384, "least": 28_672, "goal": 132_000},
+                {"tile": 16384, "min_sum": 30_720, "goal": 132_000},
+                {"tile": 32768, "min_sum": 47_104, "goal": 100_000, "target_tile": 16384},
+                {"tile": 16384, "min_sum": 28_672, "goal": 132_000},
             ],
         }
     )
@@ -176,9 +176,12 @@ def band_weights(device: str, moves: int) -> bytes:
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
     band = Band(8, 12, 3.5, 0.7, 5000.0, makes=128)
-    trainer = CardBandTrainer(below, layout, band, starts, device=device, games_at_once=1024)
-    trainer.run(moves, 0.5)
-    return trainer.weights.tobytes()
+    config = TrainingConfig(
+        tuples="lines+squares", learning_rate=0.5, device=device, games_at_once=1024
+    )
+    trainer = CardTrainer(config, task=BandTask(below, band, starts))
+    trainer.run(moves=moves)
+    return bytes(trainer.weights)
 
 
 def play(size: Size) -> None:

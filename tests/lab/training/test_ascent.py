@@ -14,21 +14,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import get_rules
 from py2048.cli import main
 from py2048.core.errors import Py2048Error, RulesError, WeightsError
 from py2048.lab.training.ascent import STRETCHES, Ascent, AscentPlan, plan_from
-from py2048.lab.training.bands import BandTrainer, CardBandTrainer
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import (
     SavedBoards,
-    Share,
+    SuccessRate,
     calibrate,
     collect,
-    excess_by_sum,
-    played_on,
+    measure_overestimate,
+    play_to_tile,
 )
-from py2048.lab.training.trainer import Trainer, config_from
+from py2048.lab.training.run import load_checkpoint, save_checkpoint
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Bands, Network
 from py2048.players.ntuple.weights import load, save
@@ -50,13 +52,13 @@ tile = 512
 games = 300
 [[bands]]
 tile = 512
-least = 960
+min_sum = 960
 goal = 4000.0
 moves = [200000, 300000]
 rates = [0.25, 0.05]
 [[bands]]
 tile = 512
-least = 768
+min_sum = 768
 goal = 4000
 moves = [100000]
 rates = [0.25]
@@ -66,7 +68,7 @@ rates = [0.25]
 @cache
 def network() -> Network:
     """Return a network that has learnt a little, for boards up to a 64."""
-    trainer = Trainer(config_from({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
+    trainer = Trainer(TrainingConfig.from_data({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
     trainer.run(games=3000)
     return trainer.network({"games": 3000, "moves": trainer.moves, "seconds": 1.0})
 
@@ -133,17 +135,17 @@ def test_a_band_learns_from_saved_boards() -> None:
     training, held_out = boards.of((1024, 1920)).split()
     play = player(network())()
     band = Band(1024, 1920, goal=8000.0)
-    level, slope = excess_by_sum(play, play, training, band, band.end, seed=3)
+    level, slope = measure_overestimate(play, play, training, band, band.end, seed=3)
     band = band._replace(level=level, slope=slope)
-    trainer = BandTrainer(network(), LAYOUT, band, training.words)
+    trainer = band_trainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
         trainer.reset_coherence()
-        trainer.run(700_000, rate)
-    better = trainer.finished(1.0)
+        learn(trainer, 700_000, rate)
+    better = trainer.with_band(1.0)
     for depth in (1, 2):
-        before = played_on(player(network(), depth), held_out)
-        after = played_on(player(better, depth), held_out)
-        assert len(before.made) == len(after.made) == len(held_out)
+        before = play_to_tile(player(network(), depth), held_out)
+        after = play_to_tile(player(better, depth), held_out)
+        assert len(before.successes) == len(after.successes) == len(held_out)
         assert after.last_stretch.share > before.last_stretch.share
         assert after.worth(8000.0).mean() > before.worth(8000.0).mean()
 
@@ -151,13 +153,13 @@ def test_a_band_learns_from_saved_boards() -> None:
 def test_boards_are_played_on_until_a_larger_tile() -> None:
     """With the points until then; a tile is worth a goal besides. The same on two threads."""
     boards = saved().of(STAGES[1]).spread(20)
-    found, again = (played_on(player(network()), boards, threads=n) for n in (1, 2))
-    assert np.array_equal(found.made, again.made)
+    found, again = (play_to_tile(player(network()), boards, threads=n) for n in (1, 2))
+    assert np.array_equal(found.successes, again.successes)
     assert np.array_equal(found.points, again.points)
-    assert found.last_stretch == (found.made.sum(), 20)
-    assert 0 < found.made.sum() < 20
-    assert (found.points[found.made] >= 1024).all()
-    assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.made)
+    assert found.last_stretch == (found.successes.sum(), 20)
+    assert 0 < found.successes.sum() < 20
+    assert (found.points[found.successes] >= 1024).all()
+    assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.successes)
 
 
 def test_a_band_may_end_with_a_smaller_tile() -> None:
@@ -167,50 +169,56 @@ def test_a_band_may_end_with_a_smaller_tile() -> None:
     play = player(network())()
     band = Band(1024, 1440, goal=8000.0, makes=512)
     assert (band.ending, band.end) == (512, 1536)
-    level, slope = excess_by_sum(play, play, training, band, band.end)
-    trainer = BandTrainer(
+    level, slope = measure_overestimate(play, play, training, band, band.end)
+    trainer = band_trainer(
         network(), LAYOUT, band._replace(level=level, slope=slope), training.words
     )
-    trainer.run(300_000, 0.25)
+    learn(trainer, 300_000, 0.25)
     assert trainer.passed > 0
     before, after = (
-        played_on(player(each), held_out, makes=512) for each in (network(), trainer.finished(1.0))
+        play_to_tile(player(each), held_out, target_tile=512)
+        for each in (network(), trainer.with_band(1.0))
     )
     assert after.last_stretch.share > before.last_stretch.share
-    assert (after.points[after.made] >= 512).all()
+    assert (after.points[after.successes] >= 512).all()
 
 
 REFERENCE: dict[str, Any] = {"device": "reference", "games_at_once": 8}
 
 
-@pytest.mark.parametrize("make", [BandTrainer, partial(CardBandTrainer, **REFERENCE)])
-def test_a_band_training_goes_on_as_if_nothing_had_happened(make: Any, tmp_path: Path) -> None:
-    """From its file, bit for bit."""
+@pytest.mark.parametrize("settings", [{}, REFERENCE], ids=["cpu", "reference"])
+def test_a_band_training_continues_from_its_checkpoint(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """A resumed training gives the same weights, bit for bit, as one that never stopped."""
     training, _ = saved().of(STAGES[2]).split()
-    known = network(), LAYOUT, Band(512, 960, 50.0, 1.0, 1000.0), training.words
-    trainer, path = make(*known), tmp_path / "band.npz"
-    trainer.run(20_000, 0.25)
-    trainer.save(path, {"seen": 1})
-    again = make(*known)
-    assert again.restore(path) == {"seen": 1}
+    task = BandTask(network(), Band(512, 960, 50.0, 1.0, 1000.0), training.words)
+    trainer, path = band_trainer(task.network, LAYOUT, *task[1:], **settings), tmp_path / "band.npz"
+    learn(trainer, 20_000, 0.25)
+    save_checkpoint(trainer, path, {"seen": 1})
+    unmeasured = task._replace(band=Band(512, 960))
+    again, notes = load_checkpoint(path, None, unmeasured)
+    assert notes == {"seen": 1}
     for each in (trainer, again):
         each.reset_coherence()
-        each.run(20_000, 0.1)
+        learn(each, 20_000, 0.1)
     assert np.array_equal(trainer.weights, again.weights)
     assert (trainer.games, trainer.moves) == (again.games, again.moves)
     with pytest.raises(WeightsError, match="another band"):
-        make(network(), LAYOUT, Band(512, 900), training.words).restore(path)
+        load_checkpoint(path, None, task._replace(band=Band(512, 900)))
+    with pytest.raises(WeightsError, match="not of a whole network"):
+        load_checkpoint(path)
 
 
 def test_a_band_training_stays_on_its_device(tmp_path: Path) -> None:
-    """A card keeps other things than threads, and those of as many games as it plays."""
+    """A checkpoint keeps its kind of device and its number of games at once."""
     training, _ = saved().of(STAGES[2]).split()
-    known, path = (network(), LAYOUT, Band(512, 960), training.words), tmp_path / "band.npz"
-    CardBandTrainer(*known, **REFERENCE).save(path, {})
-    with pytest.raises(WeightsError, match="begun on the device reference"):
-        BandTrainer(*known).restore(path)
-    with pytest.raises(WeightsError, match="number of games at once"):
-        CardBandTrainer(*known, device="reference", games_at_once=9).restore(path)
+    task, path = BandTask(network(), Band(512, 960), training.words), tmp_path / "band.npz"
+    save_checkpoint(band_trainer(task.network, LAYOUT, *task[1:], **REFERENCE), path)
+    with pytest.raises(WeightsError, match="on the device reference stays there"):
+        load_checkpoint(path, {"device": "cpu"}, task)
+    with pytest.raises(WeightsError, match="games_at_once cannot change"):
+        load_checkpoint(path, {"games_at_once": 9}, task)
 
 
 def test_values_are_compared_with_what_came() -> None:
@@ -265,7 +273,7 @@ tile = 64
 games = 60
 [[bands]]
 tile = 64
-least = {least}
+min_sum = {least}
 goal = 400.0
 moves = [3000]
 rates = [0.25]
@@ -375,7 +383,7 @@ def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -
 @pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
 def test_a_share_is_never_certain(made: int, boards: int) -> None:
     """Its error is not 0 where none or all made it, and the usual one where they are many."""
-    share, other = Share(made, boards), Share(boards - made, boards)
+    share, other = SuccessRate(made, boards), SuccessRate(boards - made, boards)
     usual = (share.share * (1 - share.share) / boards) ** 0.5
     assert share.error == pytest.approx(other.error)
     assert share.error > 0
@@ -385,7 +393,7 @@ def test_a_share_is_never_certain(made: int, boards: int) -> None:
 def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
     """With what to do, after the few games were played."""
     save(network(), tmp_path / "base.npz")
-    band = {"tile": 4096, "least": 6144, "goal": 1000.0}
+    band = {"tile": 4096, "min_sum": 6144, "goal": 1000.0}
     games = [{"tile": 2048, "games": 3}, {"tile": 4096, "games": 3, "after": 2048}]
     plan = {"weights": str(tmp_path / "base.npz"), "collect": games, "bands": [band]}
     with pytest.raises(WeightsError, match="band 4096 6144: of the games for 4096 too few"):
@@ -407,8 +415,8 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
         *(("collect", name, 0) for name in ("tile", "games", "depth", "continuations")),
         ("collect", "tile", 63),
         ("collect", "after", -2),
-        *(("bands", name, -1) for name in ("tile", "least", "goal", "makes")),
-        ("bands", "least", 62),
+        *(("bands", name, -1) for name in ("tile", "min_sum", "goal", "target_tile")),
+        ("bands", "min_sum", 62),
         ("bands", "goal", float("inf")),
         ("bands", "moves", [0]),
         ("bands", "rates", [-0.1]),
@@ -430,13 +438,24 @@ def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
     """With the name of what is wrong."""
     band = {"tile": 128, "least": 192, "goal": 1000.0}
     for values, message in (
-        ({"bands": [band | {"makes": 100}]}, "band 128 192: makes = 100 is not a tile"),
+        ({"bands": [band | {"target_tile": 100}]}, "band 128 192: target_tile = 100 is not a tile"),
         ({"bands": [band]}, "no games are collected"),
         ({"bands": [band | {"rates": [0.1]}]}, "number of moves for each"),
         ({"bands": [band | {"leest": 3}]}, "leest"),
         ({"collect": [{"tile": 64, "games": 9, "after": 32}]}, "64 cannot begin after 32"),
-        ({"bands": [band | {"makes": 64}]}, "band 128 192 begins where 64 is made"),
+        ({"bands": [band | {"target_tile": 64}]}, "band 128 192 begins where 64 is made"),
     ):
         with pytest.raises((WeightsError, RulesError), match=message):
             plan_from(values)
     assert isinstance(Ascent(tmp_path / "new", plan_from({}), print).plan, AscentPlan)
+
+
+def test_earlier_names_of_band_settings_are_accepted() -> None:
+    """Plans may say `least` and `makes` for `min_sum` and `target_tile`."""
+    band: dict[str, Any] = {"tile": 128, "goal": 1000.0}
+    collected = [{"tile": 128, "games": 3}]
+    earlier, now = (
+        plan_from({"collect": collected, "bands": [band | each]})
+        for each in ({"least": 200, "makes": 128}, {"min_sum": 200, "target_tile": 128})
+    )
+    assert earlier == now

@@ -14,9 +14,10 @@ from tests.engine.emulation import every_card
 from py2048.cli import main
 from py2048.core.errors import Py2048Error, WeightsError
 from py2048.engine import cuda
-from py2048.lab.training.card import CardTrainer, Ground, source_of
+from py2048.lab.training.bands import BandContext
+from py2048.lab.training.card import CardTrainer, source_of
 from py2048.lab.training.run import load_checkpoint, save_checkpoint
-from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load
 
 SMALL = TrainingConfig(tuples="lines+squares", device="reference", games_at_once=64, seed=3)
@@ -54,7 +55,7 @@ def test_a_card_learns_what_the_reference_learns(
 def test_the_source_compiles_for_a_card() -> None:
     """With NVRTC, which needs no card."""
     pytest.importorskip("cupy")
-    assert b"learn" in cuda.compiled(source_of(ODD, Ground.of_table(ODD.rules)), "90")
+    assert b"learn" in cuda.compiled(source_of(ODD, BandContext.without_band(ODD.rules)), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
@@ -66,8 +67,10 @@ def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
         "trajectory_length": 1,
         "seed": 1,
     }
-    plain = Trainer(config_from(values))
-    card = CardTrainer(config_from(values | {"device": "reference", "games_at_once": 1}))
+    plain = Trainer(TrainingConfig.from_data(values))
+    card = CardTrainer(
+        TrainingConfig.from_data(values | {"device": "reference", "games_at_once": 1})
+    )
     plain.run(games=1)
     card.run(moves=plain.moves + 1)  # the game ends one step after its last move
     assert card.moves == plain.moves + 1 > 20

@@ -22,7 +22,7 @@ from py2048.cli import main
 from py2048.core.errors import WeightsError
 from py2048.lab.commands.train import split_settings, stop_criteria
 from py2048.lab.training.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
-from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load, shipped_network
 
 PLAN = """
@@ -41,7 +41,7 @@ SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", se
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     """With stages, carousel and restarts under way."""
     values = SMALL.data() | {"stages": [16], "carousel": True, "restart_length": 10}
-    trainer, path = Trainer(config_from(values)), tmp_path / "checkpoint.npz"
+    trainer, path = Trainer(TrainingConfig.from_data(values)), tmp_path / "checkpoint.npz"
     trainer.run(games=150)
     save_checkpoint(trainer, path, {"seen": 1})
     again, notes = load_checkpoint(path)
@@ -71,7 +71,7 @@ def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
     for wrong in ({"tuples": "lines"}, {"temporal_coherence": False}, {"seed": SMALL.seed + 1}):
         with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
             TrainingRun.resume(folder, wrong)
-    large = config_from({"rules": "classic:size=1x5", "tuples": "lines"})
+    large = TrainingConfig.from_data({"rules": "classic:size=1x5", "tuples": "lines"})
     with pytest.raises(WeightsError, match="four a side only"):
         large.changed({"ranks": 12})
 
@@ -118,7 +118,10 @@ def test_a_wrong_header_of_a_checkpoint_is_refused(
 
 def test_whole_numbers_may_be_written_as_1e6(tmp_path: Path) -> None:
     """In settings, and in the limits that a checkpoint keeps."""
-    assert config_from({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length == 1000
+    assert (
+        TrainingConfig.from_data({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length
+        == 1000
+    )
     TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=1e1))  # type: ignore[arg-type]
     assert TrainingRun.resume(tmp_path).stop == StopCriteria(games=10)
 
@@ -387,4 +390,4 @@ def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
 def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
     """One line that names the value."""
     with pytest.raises(WeightsError, match=reason):
-        config_from(values)
+        TrainingConfig.from_data(values)

@@ -17,7 +17,7 @@ from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
 from py2048.engine.jit import plain_form
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig
 from py2048.players.ntuple._network_kernels import SPARE, indices_small
 from py2048.players.ntuple.network import Network, put_board
 from py2048.players.search.limits import SearchLimits
@@ -139,7 +139,7 @@ def test_a_training_can_be_repeated() -> None:
     whole, pieces, other = (
         Trainer(SMALL),
         Trainer(SMALL),
-        Trainer(config_from(SMALL.data() | {"seed": 6})),
+        Trainer(TrainingConfig.from_data(SMALL.data() | {"seed": 6})),
     )
     whole.run(games=300)
     while pieces.games < 300:
@@ -152,7 +152,7 @@ def test_a_training_can_be_repeated() -> None:
 
 def test_threads_share_the_games() -> None:
     """Every game is played once, by any thread; evaluations do not depend on threads."""
-    trainer = Trainer(config_from(SMALL.data() | {"threads": 3}))
+    trainer = Trainer(TrainingConfig.from_data(SMALL.data() | {"threads": 3}))
     trainer.run(games=200)
     assert trainer.games == trainer.tally.games == 200
     assert trainer.tally.ranks.sum() == 200
@@ -207,7 +207,7 @@ def test_training_makes_a_small_network_strong() -> None:
 def test_restarts_begin_after_so_many_moves() -> None:
     """Until then a training is the one without, bit for bit; threads share the number."""
     values = SMALL.data() | {"restart_length": 10, "restart_after": 3000}
-    never, later = Trainer(SMALL), Trainer(config_from(values))
+    never, later = Trainer(SMALL), Trainer(TrainingConfig.from_data(values))
     while later.moves < 3000:
         assert later.tally.games == later.games
         assert np.array_equal(never.records, later.records)
@@ -215,7 +215,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
         later.run(games=1)
     later.run(games=100)
     assert later.tally.games < later.games
-    shared = config_from(values | {"threads": 3})
+    shared = TrainingConfig.from_data(values | {"threads": 3})
     trainer = Trainer(shared)
     trainer.run(moves=2700)
     assert trainer.tally.games == trainer.games
@@ -225,7 +225,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
 def test_stages_carousel_and_restarts() -> None:
     """Boards that reach a stage are kept and started from; unlearnt weights are promoted."""
     values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart_length": 10}
-    trainer = Trainer(config_from(values))
+    trainer = Trainer(TrainingConfig.from_data(values))
     trainer.run(games=400)
     worker = trainer.workers[0]
     assert worker.started[1] > 0 < worker.started[2]
@@ -244,7 +244,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     trainer.run(games=500)
     old = trainer.network()
     values = SMALL.data() | {"stages": [32], "carousel": True, "learning_rate": 0.1, "seed": 8}
-    later = Trainer(config_from(values), old)
+    later = Trainer(TrainingConfig.from_data(values), old)
     board = Board.from_rows([[32, 8, 0], [2, 4, 0]])
     assert later.network().value(board) == old.value(board)
     later.run(games=2000)

@@ -52,9 +52,9 @@ def devices() -> list[str]:
 def settings() -> list[str]:
     """Return the names of the settings, for shells to complete."""
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import TrainingConfig, shown_names
+    from py2048.lab.training.trainer import TrainingConfig, setting_names
 
-    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in shown_names(kind)]
+    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in setting_names(kind)]
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def split_settings(
 ) -> tuple[Settings, Settings]:
     """Return the settings and the criteria: from the file, then ``--set``, then the options."""
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import dataclass_from
+    from py2048.lab.training.trainer import settings_from
 
     own = values.pop("run", {})
     if not isinstance(own, dict):
@@ -198,14 +198,14 @@ def split_settings(
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
     }
-    dataclass_from(StopCriteria, limits)  # refuses wrong ones before anything is read
+    settings_from(StopCriteria, limits)  # refuses wrong ones before anything is read
     return values, limits
 
 
 def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
     """Return the criteria of a training: given ones, those that it had, or ten minutes."""
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import dataclass_from
+    from py2048.lab.training.trainer import settings_from
 
     values = asdict(kept) if kept else {}
     if any(given.get(name) for name in LIMITS):
@@ -213,7 +213,7 @@ def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCrit
     values |= given
     if not any(values.get(name) for name in LIMITS):
         values["minutes"] = DEFAULT_MINUTES
-    return dataclass_from(StopCriteria, values)
+    return settings_from(StopCriteria, values)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -264,7 +264,7 @@ def _say(text: str) -> None:
 def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
     from py2048.core.rules import Rules
     from py2048.lab.training.run import TrainingRun
-    from py2048.lab.training.trainer import config_from, data_of
+    from py2048.lab.training.trainer import TrainingConfig, network_settings
     from py2048.players.ntuple.weights import load
     from py2048.players.searching import network_for
 
@@ -273,10 +273,12 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
             raise WeightsError("--resume keeps the weights: leave out --weights")
         return TrainingRun.resume(folder, values)
     if not weights:
-        return TrainingRun.begin(folder, config_from(values))
+        return TrainingRun.begin(folder, TrainingConfig.from_data(values))
     rules = Rules.parse(str(values.get("rules", "classic")))
     network = network_for(rules) if weights == SHIPPED else load(weights)
-    return TrainingRun.begin(folder, config_from(data_of(network) | values), network)
+    return TrainingRun.begin(
+        folder, TrainingConfig.from_data(network_settings(network) | values), network
+    )
 
 
 def weights(

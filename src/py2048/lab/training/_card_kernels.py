@@ -103,7 +103,7 @@ class CardState(NamedTuple):
     """uint64 `[places, RESULTS]`."""
 
 
-class Ground(NamedTuple):
+class StepInputs(NamedTuple):
     """What does not change: the rules, and what a band is learnt on; and room to work in."""
 
     spec: PackedBoardSpec
@@ -129,17 +129,17 @@ class Ground(NamedTuple):
 
 
 @kernel(inline=True, borrows=True)
-def spawned(board: Word, word: Word, tiles: TileTable, ground: Ground) -> Word:
+def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
     """Return a board after the spawn of a draw."""
-    cells = ground.spec.cells
+    cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)
 
 
 @kernel(borrows=True)
-def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> None:
+def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
     """Begin the next game in a place; thread number `place` of a `Trainer` plays the same."""
-    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), ground.starts
+    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
     board, waiting = ZERO, game.waiting
@@ -148,12 +148,12 @@ def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> Non
     elif len(starts):
         board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
     else:
-        tiles = ground.start_low
-        if ground.start_high > tiles:
-            tiles += np.int64(pick_high(draw(key, START), np.uint64(ground.start_high - tiles + 1)))
+        tiles = inputs.start_low
+        if inputs.start_high > tiles:
+            tiles += np.int64(pick_high(draw(key, START), np.uint64(inputs.start_high - tiles + 1)))
         for number in range(tiles):
             word = draw(key, START + ONE + np.uint64(number))
-            board = spawned(board, word, ground.start, ground)
+            board = spawned(board, word, inputs.start, inputs)
     game.whole, game.waiting = waiting == ZERO, 0
     game.board, game.early, game.late, game.key = board, board, board, key
     game.moves, game.score, game.fixed = 0, 0, NOTHING
@@ -228,7 +228,7 @@ def change_weight(
 
 
 @kernel(borrows=True)
-def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardParams) -> None:
+def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
     """Note the result of the game in a place, if there was one, and begin the next one."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
@@ -250,13 +250,13 @@ def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardPar
         while 2 * power <= game.moves:
             power *= 2
         game.waiting = game.early if game.moves < power + power // 2 else game.late
-    begin_game(game, place, ground, params)
+    begin_game(game, place, inputs, params)
 
 
 @kernel(borrows=True)
-def spawn_after(game: Any, after: Word, reward: Any, ground: Ground) -> None:
+def spawn_after(game: Any, after: Word, reward: Any, inputs: StepInputs) -> None:
     """Let a tile appear after a move."""
-    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), ground.spawn, ground)
+    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), inputs.spawn, inputs)
     game.score += np.uint32(reward)
     game.moves += np.uint32(1)
     game.played += ONE
@@ -271,14 +271,14 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
 
     @kernel(borrows=True)
     def choose(
-        weights: Any, view: BandView, ground: Ground
+        weights: Any, view: BandView, inputs: StepInputs
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
         """Return the best afterstate of board 0, 0 if there is none, and what it is worth.
 
         This is its points, what is learnt of its value, and what is fixed; then whether the tile
         that ends the band is made.
         """
-        boards, rows, below, spec = ground.boards, ground.rows, ground.rows_below, ground.spec
+        boards, rows, below, spec = inputs.boards, inputs.rows, inputs.rows_below, inputs.spec
         beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
         best, most, is_passed_by_best = ZERO, LOWEST, False
         reward, value, rest = NOTHING, NOTHING, NOTHING
@@ -293,8 +293,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
             if not passes:
                 indices_of(boards, 1, spec, rows, 0)
                 worth = tree_sum(weights, rows[0], 0, 1) * view.step
-                indices_below(boards, 1, ground.below, below, 0)
-                known = np.float64(tree_sum(ground.weights, below[0], 0, 1)) * ground.step
+                indices_below(boards, 1, inputs.below, below, 0)
+                known = np.float64(tree_sum(inputs.weights, below[0], 0, 1)) * inputs.step
                 fixed = np.float32(known - view.level - view.slope * beyond_least)
             total = gained + (fixed + worth)
             if total > most:
@@ -305,7 +305,7 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     return choose
 
 
-Step = Callable[[CardState, Ground, CardParams, Any], None]
+Step = Callable[[CardState, StepInputs, CardParams, Any], None]
 
 
 @cache
@@ -315,9 +315,9 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
     choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
-    def play(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
+    def play(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
         """Play a move in each of the first `active` games, and note what is to be learnt."""
-        weights, boards, rows = state.weights, ground.boards, ground.rows
+        weights, boards, rows = state.weights, inputs.boards, inputs.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
             head, count = np.uint64(game.head), np.uint64(game.count)
@@ -327,11 +327,11 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
             latest = game.fixed
             if not was_over:
                 boards[0, 0] = game.board
-                is_above = sum_packed(game.board, ZERO) >= ground.band.end
+                is_above = sum_packed(game.board, ZERO) >= inputs.band.end
                 if is_above:
-                    found = choose(ground.above_weights, ground.above, ground)
+                    found = choose(inputs.above_weights, inputs.above, inputs)
                 else:
-                    found = choose(weights, ground.band, ground)
+                    found = choose(weights, inputs.band, inputs)
                 after, gained, value, fixed, passes = found
                 reward = gained + (fixed - game.fixed)
                 latest = reward + value
@@ -346,14 +346,14 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
                 game.updated = waiting[head & PLACES].after
                 head, count = (head + ONE) & PLACES, count - ONE
                 boards[1, 0], boards[1, 1] = game.updated, ZERO
-                indices_of(boards, 1, ground.spec, rows, 0)
+                indices_of(boards, 1, inputs.spec, rows, 0)
                 note_error(state.learning, rows[0], target - quartered_sum(weights, rows[0]))
             if after != ZERO:
                 if params.is_learning:
                     last = waiting[(head + count) & PLACES]
                     last.after, last.reward, last.value = after, reward, value
                     count += ONE
-                spawn_after(game, after, gained, ground)
+                spawn_after(game, after, gained, inputs)
             game.head, game.count = head, count
 
     return play
@@ -365,18 +365,18 @@ def make_learn_kernel(code: Code) -> Step:
     indices_of = network.make_indices_kernel(code)
 
     @kernel(borrows=True)
-    def learn(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
+    def learn(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
         """Learn what `play` noted; follow games that are over by the next ones."""
-        boards, rows = ground.boards, ground.rows
+        boards, rows = inputs.boards, inputs.rows
         share = WHOLE / np.float32(rows.shape[1])
         for place in range(active):
             game = state.games[place]
             if game.updated != ZERO:
                 boards[1, 0], boards[1, 1] = game.updated, ZERO
-                indices_of(boards, 1, ground.spec, rows, 0)
+                indices_of(boards, 1, inputs.spec, rows, 0)
                 for index in rows[0]:
                     change_weight(state.weights, state.learning, index, share, params)
             if game.state >= DEAD and game.count == 0:
-                end_game(game, state.results[place], place, ground, params)
+                end_game(game, state.results[place], place, inputs, params)
 
     return learn
