@@ -21,7 +21,7 @@ from pathlib import Path
 import learners
 
 from py2048.core.rules import Rules
-from py2048.lab.arena.protocol import TRACKS, Submission
+from py2048.lab.arena.protocol import TRACKS, AgentSubmission
 from py2048.lab.commands.bench import processor
 from py2048.players.perfect import QUICK_CELLS
 from py2048.players.solving import solve
@@ -112,7 +112,7 @@ def main() -> None:
             f"{wish.minutes / 2:g} of two; their times have loading in them.\n"
         )
     for track in wish.tracks:
-        published = Submission("", track, {}, "", "").tournament(is_played=False)
+        published = AgentSubmission("", track, {}, "", "").tournament(is_played=False)
         rules, folder, agents = published.rules, wish.into / track, [*wish.agents]
         perfect = perfect_play(rules, folder) or wish.solution
         if wish.minutes:

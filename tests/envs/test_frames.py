@@ -52,7 +52,7 @@ def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-unt
 def test_those_who_keep_everything_get_new_memory() -> None:
     """However many arrays are kept, each has memory of its own."""
     pool = FramePool(LAYOUT)
-    kept = [boards(pool) for _ in range(3 * FramePool.KEPT)]
+    kept = [boards(pool) for _ in range(3 * FramePool.MAX_FRAMES)]
     assert len({address(array) for array in kept}) == len(kept)
 
 
@@ -60,5 +60,5 @@ def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) ->
     """On a Python that does not count references nothing is used again."""
     monkeypatch.setattr("sys.implementation.name", "other")
     pool = FramePool(LAYOUT)
-    kept = [address(boards(pool)) for _ in range(FramePool.KEPT)]
+    kept = [address(boards(pool)) for _ in range(FramePool.MAX_FRAMES)]
     assert len(set(kept)) == len(kept)

@@ -139,7 +139,7 @@ def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
     (folder / "records" / "1-greedy").rename(folder / "records" / "1-stranger")
     assert main(check) == 1  # over its budget still, and not to be had here
     with pytest.raises(TournamentError, match="holds stranger on tiny"):
-        protocol.open_submission(folder, protocol.Submission("corner", "tiny", {}, "", ""))
+        protocol.open_submission(folder, protocol.AgentSubmission("corner", "tiny", {}, "", ""))
 
 
 def test_a_search_tells_how_many_boards_it_rated():

@@ -1,4 +1,4 @@
-"""``solve`` and ``tables``: exact values of small boards, and of endings on 4x4."""
+"""``solve`` and ``tables``: exact values of small boards, and of endgames on 4x4."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _MEMORY = "About how much memory to use for what is saved; on a cluster, by each
 MemoryOption = Annotated[str, options.taking("SIZE", _MEMORY)]
 
 MAX_STARTS = 24
-"""How many starts the report has at most; ``--json`` prints all."""
+"""Maximum number of starts in the report; ``--json`` prints all."""
 
 
 def memory_size(text: str) -> int:
-    """Return the bytes that an amount of memory such as ``4G`` means.
+    """Parse an amount of memory such as ``4G``; return bytes.
 
     Raises:
-        BadParameter: if it means none, too few, or more than any machine has.
+        BadParameter: If the text is invalid or the amount is out of range.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
@@ -87,7 +87,7 @@ def solve(
     if cluster and save is None:
         raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
     wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
-    with StatusLine(quiet=quiet) as line, _kept(save):
+    with StatusLine(quiet=quiet) as line, _reporting_unfinished(save):
         if cluster and save:
             from py2048.lab.arena.ray_cluster import RayWorkers
             from py2048.players.solving.sharded import solve_sharded
@@ -109,8 +109,8 @@ def solve(
 
 
 @contextmanager
-def _kept(file: Path | None) -> Iterator[None]:
-    """Say after Ctrl-C where what was done for a file is, if something is kept."""
+def _reporting_unfinished(file: Path | None) -> Iterator[None]:
+    """On Ctrl-C, report where unfinished work is kept."""
     try:
         yield
     except KeyboardInterrupt:
@@ -169,11 +169,11 @@ def _starts(solution: Solution) -> list[str]:
 
 # --- tables --------------------------------------------------------------------------------------
 
-MANY = 10**7
-"""How many positions take a while."""
+ANNOUNCED_POSITIONS = 10**7
+"""Number of positions from which building takes long enough to announce it."""
 
-BYTES = 0.7
-"""What a position takes of a file: 0.2 to 0.7 bytes in those that were built."""
+BYTES_PER_POSITION = 0.7
+"""Maximum bytes per position in a file; tables built so far took 0.2 to 0.7."""
 
 app = typer.Typer(
     cls=options.Subcommands,
@@ -256,10 +256,10 @@ def build(
     if file is None:
         with os_errors_as(SolvingError, str(path.parent)):
             path.parent.mkdir(parents=True, exist_ok=True)
-    with StatusLine(quiet=quiet) as line, _kept(path):
+    with StatusLine(quiet=quiet) as line, _reporting_unfinished(path):
         positions = Positions(chosen, target, get_rules(rules))
         checked_memory(positions, size)
-        if positions.count > MANY and not quiet:
+        if positions.count > ANNOUNCED_POSITIONS and not quiet:
             streams.complain(size_text(positions))
         table = build_table(
             *(chosen, target, path),
@@ -278,8 +278,8 @@ def build(
 
 
 def size_text(positions: Positions) -> str:
-    """Return what is said of a table before it is built."""
-    room = math.ceil(positions.count * BYTES / 1e6)
+    """Return the announcement of a table's size before it is built."""
+    room = math.ceil(positions.count * BYTES_PER_POSITION / 1e6)
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
 
