@@ -103,7 +103,7 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
         each.run(moves=500)
     assert is_same(trainer, again)
     assert again.tally.data() == trainer.tally.data()
-    with pytest.raises(WeightsError, match="stays there"):
+    with pytest.raises(WeightsError, match="cannot resume on another"):
         load_checkpoint(path, {"device": "cpu"})
 
 
@@ -126,7 +126,7 @@ def test_the_command_trains_on_the_reference(
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("rules=5x5", "device reference plays on 4x4"),
+        ("rules=5x5", "device reference supports only 4x4"),
         ("stages=[16384]", "without stages"),
         ("temporal_coherence=false", "with temporal_coherence"),
         ("games_at_once=100000", "games_at_once must be at most 32767"),

@@ -72,7 +72,7 @@ def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
         with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
             TrainingRun.resume(folder, wrong)
     large = TrainingConfig.from_data({"rules": "classic:size=1x5", "tuples": "lines"})
-    with pytest.raises(WeightsError, match="four a side only"):
+    with pytest.raises(WeightsError, match="up to 4 cells a side"):
         large.changed({"ranks": 12})
 
 

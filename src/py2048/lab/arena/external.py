@@ -243,5 +243,5 @@ def any_player(spec: str) -> Player:
     if not is_external(spec):
         return make_player(spec)
     if not rest:
-        raise PlayerError(f"{kind}: lacks what to ask: write {kind}:…")
+        raise PlayerError(f"{kind}: names nothing to ask: write {kind}:…")
     return EXTERNAL[kind](rest)

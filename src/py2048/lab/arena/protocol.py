@@ -143,7 +143,7 @@ def verified(folder: Path, tournament: Tournament) -> Results:
         logged = (str(tournament.rules), seed, played.score, played.max_tile, played.moves)
         if found != logged or not record.follows_seed():
             raise TournamentError(
-                f"{path} is not the game of the log: {found} there, {logged} here"
+                f"{path} contradicts the log: {found} in the record, {logged} in the log"
             )
         results.add(replace(played, record=record.to_json()))
     if not results.complete:

@@ -129,7 +129,7 @@ def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
     if (present := version("py2048")) != wanted:
         return Py2048Error(
             f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same "
-            "on all"
+            "version on all"
         )
     try:
         return task(*arguments)

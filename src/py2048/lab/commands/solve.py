@@ -115,7 +115,7 @@ def _reporting_unfinished(file: Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
-            streams.complain(f"what is done is in {folder}: the same command continues")
+            streams.complain(f"finished work is in {folder}: the same command continues")
         raise
 
 

@@ -125,7 +125,7 @@ def train(
     if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
-                "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
+                "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
             )
         changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
         return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)

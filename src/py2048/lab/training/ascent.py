@@ -118,7 +118,9 @@ class BandPlan:
 
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
-            raise WeightsError("a band needs a number of moves for each learning rate")
+            raise WeightsError(
+                f"{self}: {len(self.moves)} moves for {len(self.rates)} rates: give as many of both"
+            )
         check_ranges(self, ("goal", 0.0, 1e12), ("moves", 1, 1e15), ("rates", 0.0, 10.0))
         for name, tile in (("tile", self.tile), ("target_tile", self.untrained.ending)):
             checked_tile(tile, f"{self}: {name} = ")
@@ -183,7 +185,7 @@ class AscentPlan:
     def __post_init__(self) -> None:
         _ = self.training
         if not self.depths:
-            raise WeightsError("depths = []: a band is judged at one depth or more")
+            raise WeightsError("depths = [] is empty: give at least one depth")
         check_ranges(
             self,
             ("ranks", 0, PACKED_RANKS),
@@ -228,11 +230,13 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
         if each.after and (each.after >= each.tile or each.after not in collected):
             raise WeightsError(
                 f"games for {each.tile} cannot begin after {each.after}: "
-                "it takes a smaller tile that is collected, too"
+                "name a smaller tile that is also collected"
             )
     for band in plan.bands:
         if band.tile not in collected:
-            raise WeightsError(f"no games are collected for the bands of {band.tile}")
+            raise WeightsError(
+                f"no games are collected for {band}: add a [[collect]] with tile = {band.tile}"
+            )
     return plan
 
 
@@ -287,7 +291,9 @@ class Ascent:
             return load(self.folder / WEIGHTS)
         network = load(self.plan.weights) if self.plan.weights else shipped_network(self._rules)
         if network is None:
-            raise WeightsError(f"no weights come with py2048 for the rules {self._rules.name}")
+            raise WeightsError(
+                f"no weights come with py2048 for the rules {self._rules.name}: name a file"
+            )
         return network
 
     def _inherited_history(self, network: Network) -> int:
@@ -310,8 +316,8 @@ class Ascent:
         ):
             if given and given != kept:
                 raise WeightsError(
-                    f"{name} = {_as_toml(given)}: the bands that are there have {name} = "
-                    f"{_as_toml(kept)}; leave {name} out, or begin with weights without bands"
+                    f"{name} = {_as_toml(given)} does not fit existing bands, which have {name} = "
+                    f"{_as_toml(kept)}: leave {name} out, or start from weights without bands"
                 )
         return existing.layout, existing.step
 
@@ -368,7 +374,7 @@ class Ascent:
         training, held_out = self.boards(network, band.tile).of((band.tile, band.min_sum)).split()
         if not len(training) or not len(held_out):
             raise WeightsError(
-                f"{band}: of the games for {band.tile} too few came to a sum of {band.min_sum}: "
+                f"{band}: too few games for {band.tile} reached a sum of {band.min_sum}: "
                 "collect more games"
             )
         if not self._checkpoint(band).exists():
@@ -487,8 +493,8 @@ class Ascent:
             seed=plan.seed,
         )
         self._report(
-            f"{planned}: the value below is {level:,.0f} too high, and "
-            f"{slope:+.1f} for each point of the sum"
+            f"{planned}: the network overestimates by {level:,.0f} points, and by "
+            f"{slope:+.1f} more per point of the sum"
         )
         return band._replace(level=level + plan.margin, slope=slope)
 
@@ -534,6 +540,5 @@ class Ascent:
         self._report(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
-            f"{trainer.passed:.1%} leave it upwards; "
-            f"{stretches}"
+            f"{trainer.passed:.1%} of games leave the band upwards; {stretches}"
         )

@@ -112,7 +112,7 @@ class BandTask(NamedTuple):
         if bands is None:
             return replace(self.network, bands=Bands(layout, (self.band,), table, step))
         if bands.layout != layout or bands.step != step:
-            raise WeightsError("the bands of a network have the same tuples, ranks and step")
+            raise WeightsError("all bands of a network need the same tuples, ranks and step")
         return replace(self.network, bands=bands.with_band(self.band, table))
 
 

@@ -172,11 +172,11 @@ def check_settings(config: TrainingConfig) -> None:
     """
     rules = config.rules
     for is_unsupported, requirement in (
-        (config.layout.kind != "4x4", "plays on 4x4 boards"),
-        (config.stages, "learns without stages: train bands afterwards"),
-        (not config.temporal_coherence, "learns with temporal_coherence"),
-        (rules.scoring != MergePoints(), "knows the points of merges only"),
-        (rules.ends_at_target, "plays games without an end at a target"),
+        (config.layout.kind != "4x4", "supports only 4x4 boards"),
+        (config.stages, "does not support stages: train bands afterwards"),
+        (not config.temporal_coherence, "needs temporal_coherence"),
+        (rules.scoring != MergePoints(), "supports only rules that score merges"),
+        (rules.ends_at_target, "does not support games that end at a target"),
     ):
         if is_unsupported:
             raise WeightsError(f"the device {config.device} {requirement}")
@@ -214,7 +214,7 @@ class CardTrainer(TrainerBase):
             last = max(task.band.ending, int(context.above.ending))
             if task.starts[:, 1].any() or last > 1 << MAX_RANK:
                 raise WeightsError(
-                    f"a card trains bands up to a {1 << MAX_RANK}, which it may make"
+                    f"the device {config.device} only trains bands up to a {1 << MAX_RANK}"
                 )
         kind = ReferenceEngine if config.device == "reference" else CardEngine
         self._engine = kind(config, context)

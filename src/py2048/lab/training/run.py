@@ -174,7 +174,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise WeightsError(
-                    f"another process trains in {folder}: wait for its end, or name another folder"
+                    f"another process trains in {folder}: wait until it ends, or use another one"
                 ) from None
         yield
 
@@ -441,10 +441,10 @@ def load_checkpoint(
             check_fields(path, header, {"band": (is_object, "an object")})
             band = band_of(path, header["band"])
             if (band.tile, band.least) != (task.band.tile, task.band.least):
-                raise WeightsError(f"{path} is of another band")
+                raise WeightsError(f"{path} holds the training of another band")
             task = task._replace(band=band)
         elif "band" in header:
-            raise WeightsError(f"{path} is of a band, not of a whole network")
+            raise WeightsError(f"{path} holds the training of a band, not of a whole network")
         with faults_of(path, "plan"):
             before = TrainingConfig.from_data(dict(header["plan"]))
         trainer = make_trainer(before.changed(changes or {}), task=task)

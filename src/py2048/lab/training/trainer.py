@@ -163,9 +163,11 @@ class TrainingConfig:
                     f"only {', '.join(CHANGEABLE)}"
                 )
         if (values.get("device", self.device) == "cpu") != (self.device == "cpu"):
-            raise WeightsError(f"a training on the device {self.device} stays there")
+            raise WeightsError(
+                f"a training on the device {self.device} cannot resume on another: leave device out"
+            )
         if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
-            raise WeightsError("ranks can change on boards of up to four a side only")
+            raise WeightsError("ranks can only change on boards of up to 4 cells a side")
         return self.from_data({**before, **values})
 
     def data(self) -> dict[str, object]:
@@ -200,7 +202,9 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     arguments: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
-            raise WeightsError(f"a training has no {name!r}{did_you_mean(name, fields)}")
+            raise WeightsError(
+                f"{name!r} is not a setting of a training{did_you_mean(name, fields)}"
+            )
         arguments[fields[name]] = _converted(name, value, types[fields[name]])
     return kind(**arguments)
 
@@ -330,11 +334,11 @@ class TrainerBase:
         known = len(network.layout.stages)
         if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
             raise WeightsError(
-                f"the tuples, ranks ({self.layout.ranks}) or first stages are not those of "
-                "the initial weights: leave out these settings, or begin without weights"
+                f"the tuples, ranks ({self.layout.ranks}) or first stages differ from those of "
+                "the initial weights: leave these settings out, or start without weights"
             )
         if not network.compatible_with(self.rules):
-            raise WeightsError(f"the initial weights are for {network.rules}")
+            raise WeightsError(f"the initial weights are for {network.rules}, not {self.rules}")
         self.history = network.history
         return network.weights
 
