@@ -1,4 +1,4 @@
-"""Saved boards, what is measured from them, and trainings of bands that go on after any end."""
+"""Saved boards, measurements from them, and band trainings that survive interruptions."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ rates = [0.25]
 
 @cache
 def network() -> Network:
-    """Return a network that has learnt a little, for boards up to a 64."""
+    """Return a slightly trained network for boards up to 64."""
     trainer = Trainer(TrainingConfig.from_data({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
     trainer.run(games=3000)
     return trainer.network({"games": 3000, "moves": trainer.moves, "seconds": 1.0})
 
 
 def stretches(folder: Path) -> list[dict[str, int]]:
-    """Return what an ascent noted of the last stretch."""
+    """Read the last stretches logged by an ascent."""
     with (folder / STRETCHES).open(encoding="utf-8", newline="") as file:
         return [{name: int(row[name]) for name in row} for row in csv.DictReader(file)]
 
@@ -89,7 +89,7 @@ def saved() -> SavedBoards:
 
 
 def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
-    """Each with its tile and at least its sum, just reached; the same on two threads."""
+    """Boards are saved just after entering a stage, also with two threads."""
     boards = saved()
     for stage in STAGES:
         found = boards.of(stage)
@@ -108,7 +108,7 @@ def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
 
 
 def test_games_are_played_on_from_saved_boards() -> None:
-    """Each belongs to the game that its first board is from, so held-out games stay apart."""
+    """Continued games keep the number of their origin, so held-out games stay apart."""
     late = saved().last()
     assert (late.stages == STAGES[2]).all()
     found = collect(player(network()), [(1024, 1024)], 40, starts=late, threads=2)
@@ -120,7 +120,7 @@ def test_games_are_played_on_from_saved_boards() -> None:
 
 
 def test_no_game_is_for_training_and_for_measuring() -> None:
-    """Boards are held out by game, and measured over as many games as possible."""
+    """Boards are held out by game and spread over as many games as possible."""
     training, held_out = saved().split()
     assert len(training) + len(held_out) == len(saved())
     assert not set(training.games.tolist()) & set(held_out.games.tolist())
@@ -130,7 +130,7 @@ def test_no_game_is_for_training_and_for_measuring() -> None:
 
 
 def test_a_band_learns_from_saved_boards() -> None:
-    """It makes the next tile more often from boards of other games, without search and with it."""
+    """A trained band makes the next tile more often, with and without search."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
     training, held_out = boards.of((1024, 1920)).split()
     play = player(network())()
@@ -151,7 +151,7 @@ def test_a_band_learns_from_saved_boards() -> None:
 
 
 def test_boards_are_played_on_until_a_larger_tile() -> None:
-    """With the points until then; a tile is worth a goal besides. The same on two threads."""
+    """Outcomes have the points until the tile, also with two threads."""
     boards = saved().of(STAGES[1]).spread(20)
     found, again = (play_to_tile(player(network()), boards, threads=n) for n in (1, 2))
     assert np.array_equal(found.successes, again.successes)
@@ -163,7 +163,7 @@ def test_boards_are_played_on_until_a_larger_tile() -> None:
 
 
 def test_a_band_may_end_with_a_smaller_tile() -> None:
-    """As where a 1024 is there already, and a second 512 is to be made."""
+    """A band can end when a second, smaller tile is made."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1440)], 300, continuations=4)
     training, held_out = boards.of((1024, 1440)).split()
     play = player(network())()
@@ -222,7 +222,7 @@ def test_a_band_training_stays_on_its_device(tmp_path: Path) -> None:
 
 
 def test_values_are_compared_with_what_came() -> None:
-    """For each stage that games reach; what comes at first is the score less that so far."""
+    """Calibration compares expected with realised points at each reached stage."""
     found = calibrate(player(network()), [(4, 0), (64, 96), (1 << 15, 1 << 15)], 50, seed=2)
     rows = found.stages
     assert (found.games, found.seed) == (50, 2)
@@ -237,7 +237,7 @@ def test_values_are_compared_with_what_came() -> None:
 
 @pytest.mark.slow
 def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
-    """Whatever it was doing; each band is in the history, and kept if it is better."""
+    """A killed ascent resumes; every band is in the history and kept if better."""
     weights, folder, plan = tmp_path / "base.npz", tmp_path / "run", tmp_path / "plan.toml"
     save(network(), weights)
     plan.write_text(PLAN.format(weights=weights))
@@ -281,7 +281,7 @@ rates = [0.25]
 
 
 def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
-    """Play by the band that it is to replace, or by one before it, does not count."""
+    """The measured overestimate ignores the band to be replaced and earlier bands."""
     plan = plan_from(tomllib.loads(f'tuples = "0123 4567"{SMALL.format(weights="", least=96)}'))
     boards = collect(player(network()), [(64, 64), (64, 96)], 60).last()
     table = np.random.default_rng(1).integers(-100, 100, 2 * LAYOUT.size, np.int16)
@@ -294,7 +294,7 @@ def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
 def test_a_training_takes_no_folder_of_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither of a network nor of bands, begun or continued; what is there stays as it is."""
+    """Trainings of networks and bands refuse each other's folders."""
     save(network(), tmp_path / "base.npz")
     plan = tmp_path / "plan.toml"
     plan.write_text(f'tuples = "0123 4567"{SMALL.format(weights=tmp_path / "base.npz", least=96)}')
@@ -315,7 +315,7 @@ def test_a_training_takes_no_folder_of_another(
 
 
 def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
-    """With the tuples, ranks and step of those that are there; others are refused at once."""
+    """New bands need the tuples, ranks and step of existing ones."""
     bands = Bands(LAYOUT, (Band(64, 96, goal=400.0),), np.zeros(LAYOUT.size, np.int16), 7.0)
     save(replace(network(), bands=bands), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=112)
@@ -334,7 +334,7 @@ def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
 
 
 def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
-    """At the beginning, at each checkpoint and at the end."""
+    """Last stretches are logged at the start, at checkpoints and at the end."""
     save(network(), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=96)
     (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
@@ -351,7 +351,7 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
 
 
 def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -> None:
-    """And makes the same bands, with the same figures of their training."""
+    """An interrupted ascent gives the same bands and figures as an uninterrupted one."""
     noise = np.random.default_rng(2).normal(0, 50, LAYOUT.size).astype(np.float32)
     save(Network(LAYOUT, CLASSIC, noise), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=96).replace("[3000]", "[30_000]")
@@ -382,7 +382,7 @@ def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -
 
 @pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
 def test_a_share_is_never_certain(made: int, boards: int) -> None:
-    """Its error is not 0 where none or all made it, and the usual one where they are many."""
+    """The error of a success rate is positive and close to the usual one."""
     share, other = SuccessRate(made, boards), SuccessRate(boards - made, boards)
     usual = (share.share * (1 - share.share) / boards) ** 0.5
     assert share.error == pytest.approx(other.error)
@@ -391,7 +391,7 @@ def test_a_share_is_never_certain(made: int, boards: int) -> None:
 
 
 def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
-    """With what to do, after the few games were played."""
+    """The error for a band without boards says to collect more games."""
     save(network(), tmp_path / "base.npz")
     band = {"tile": 4096, "min_sum": 6144, "goal": 1000.0}
     games = [{"tile": 2048, "games": 3}, {"tile": 4096, "games": 3, "after": 2048}]
@@ -423,7 +423,7 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value: object) -> None:
-    """At once, and the message has the name and the value."""
+    """The error for an invalid plan has the setting's name and value."""
     plan = tomllib.loads(SMALL.format(weights="base.npz", least=96))
     changed = plan[part][0] if part else plan
     changed[name] = value
@@ -435,7 +435,7 @@ def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value:
 
 
 def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
-    """With the name of what is wrong."""
+    """Contradictory plans are refused with a reason."""
     band = {"tile": 128, "least": 192, "goal": 1000.0}
     for values, message in (
         ({"bands": [band | {"target_tile": 100}]}, "band 128 192: target_tile = 100 is not a tile"),

@@ -1,4 +1,4 @@
-"""Bands learnt as a card does: the CUDA source against the reference, it against threads."""
+"""Bands trained in many games at once: CUDA source against reference and threads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABOVE = Band(512, 600, -100.1, 1.3, 9000.0, makes=128)
 
 
 def network(above: Band | None = ABOVE, kind: type = np.int16) -> Network:
-    """Return a network that has learnt nonsense, with a band above."""
+    """Return a network with random weights, and optionally a band above."""
     generator = np.random.default_rng(4)
     table = generator.integers(-100, 300, BASE.weights).astype(kind)
     whole = Network(BASE, get_rules("classic"), table, step=0.7)
@@ -41,7 +41,7 @@ def network(above: Band | None = ABOVE, kind: type = np.int16) -> Network:
 
 
 def starts() -> NDArray[np.uint64]:
-    """Return boards of the band: a 512, a pair of 64, and smaller tiles."""
+    """Return boards of the band with a 512, a pair of 64 and smaller tiles."""
     generator = np.random.default_rng(5)
     ranks = generator.integers(0, 6, (3000, 16)).astype(np.uint64)
     ranks[:, 0], ranks[:1000, 5:7] = 9, 6
@@ -68,7 +68,7 @@ def test_a_card_learns_the_bands_of_the_reference(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Bit for bit, in games that end in each way and in games from the middle."""
+    """The CUDA source trains bands like the reference, bit for bit."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
     reference, trainer = (
@@ -86,7 +86,7 @@ def test_a_card_learns_the_bands_of_the_reference(
 
 
 def test_the_source_of_a_band_compiles_for_a_card() -> None:
-    """With NVRTC, which needs no card; also for weights below that are not rounded."""
+    """NVRTC compiles the source for rounded and exact weights below."""
     pytest.importorskip("cupy")
     for kind in (np.int16, np.float32):
         context = BandTask(network(kind=kind), BAND, starts()).context(LAYOUT)
@@ -95,7 +95,7 @@ def test_the_source_of_a_band_compiles_for_a_card() -> None:
 
 
 def test_values_and_endings_are_those_of_threads() -> None:
-    """Without learning the same games come, move by move, until the same ends."""
+    """Without learning, games and endings equal those of the CPU trainer."""
     known = network(), LAYOUT, BAND, starts()
     plain = band_trainer(*known, restart_length=0, seed=3)
     card = card_trainer(restart_length=0, games_at_once=1)
@@ -113,7 +113,7 @@ DYING, PASSING, RISING = (f"{row}/{FULL}" for row in ("4 4 256 128", "256 128 12
 
 @pytest.mark.parametrize("text", [DYING, PASSING, RISING])
 def test_what_is_learnt_is_that_of_threads(text: str) -> None:
-    """From a game of a single afterstate: what came, less what is known, in equal shares."""
+    """A game with one afterstate teaches the same as on the CPU trainer."""
     board = Board.parse(text)
     ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
     word = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
@@ -131,7 +131,7 @@ def test_what_is_learnt_is_that_of_threads(text: str) -> None:
 
 
 def test_what_no_card_can_train_is_refused() -> None:
-    """Boards with a 65536, tiles above it."""
+    """Boards with a 65536 and larger target tiles are refused."""
     late = np.array([[1, 1]], np.uint64)
     for band, boards in ((Band(1 << 16, 1 << 16), starts()), (BAND, late)):
         with pytest.raises(WeightsError, match="up to a 65536"):
