@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,6 @@ from pathlib import Path
 from measuring import Effort, Measurement, Stretch, race
 
 import py2048
-
-try:
-    import pty
-    import termios
-except ImportError:  # on Windows
-    pty = None  # type: ignore[assignment]
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules
@@ -45,8 +38,6 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
     if importlib.util.find_spec("gymnasium") is not None:
         codes["gymnasium.make, reset, first step"] = FIRST_STEP
     warm = {"an empty Python": _python("pass"), **{n: _python(c) for n, c in codes.items()}}
-    if pty is not None:
-        warm["py2048 in a terminal, until the score is there"] = lambda: terminal_frame(folder)
     title = "a fresh Python, kernels compiled before"
     tables = [race(title, warm, effort, unit="seconds", is_less_better=True)]
     steps = {name: code for name, code in codes.items() if "first" in name}
@@ -66,24 +57,6 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
         return time.perf_counter() - start
 
     return play
-
-
-def terminal_frame(folder: Path) -> float:
-    """Return the seconds from ``py2048`` in a terminal, without a display, to its first screen."""
-    start, seen = time.perf_counter(), b""
-    process, terminal = pty.fork()
-    if not process:
-        os.environ |= {"TERM": "xterm-256color", "PY2048_HOME": str(folder), "LANG": "C.UTF-8"}
-        os.environ.pop("DISPLAY", None)
-        os.execv(sys.executable, [sys.executable, "-m", "py2048"])
-    termios.tcsetwinsize(terminal, (30, 100))
-    while b"score" not in seen.lower():
-        seen += os.read(terminal, 1 << 16)
-    seconds = time.perf_counter() - start
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    os.close(terminal)
-    return seconds
 
 
 def new_installation(folder: Path) -> dict[str, str]:
