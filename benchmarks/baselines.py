@@ -1,4 +1,4 @@
-"""The C programs that the engine is measured against, compiled when they are needed."""
+"""C baselines, compiled on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 def compiler() -> str | None:
-    """Return the path of a C compiler, if there is one."""
+    """Return the path of a C compiler, or None."""
     return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
 
 
@@ -34,7 +34,7 @@ def compiler_version() -> str:
 
 
 def build(source: str, folder: Path, *options: str) -> Path | None:
-    """Compile a C file of this folder into `folder`; return None where there is no compiler."""
+    """Compile a C file of this folder into `folder`; return None without a compiler."""
     path = compiler()
     if path is None:
         return None
@@ -44,12 +44,12 @@ def build(source: str, folder: Path, *options: str) -> Path | None:
 
 
 class RowTables:
-    """Random play in C by tables of rows: ``baseline.c``, a process for each core.
+    """Random play in C with row tables (``baseline.c``), one process per core.
 
     Args:
-        program: the compiled program.
-        games: the number of games, over all processes.
-        processes: how many run at the same time.
+        program: The compiled program.
+        games: Number of games over all processes.
+        processes: Number of parallel processes.
     """
 
     def __init__(self, program: Path, games: int, processes: int) -> None:
@@ -58,7 +58,7 @@ class RowTables:
         self._seed = 0
 
     def speed(self, steps: int) -> float:
-        """Return the moves a second of `steps` steps of all games."""
+        """Return moves per second over `steps` steps of all games."""
         running = [self._start(steps) for _ in range(self._processes)]
         times = [float(each.communicate()[0].split()[0]) for each in running]
         return self._games * steps * self._processes / max(times)

@@ -1,15 +1,15 @@
-"""What grading a class costs: seconds, processor seconds and memory, for each course.
+"""Measure the cost of grading a class: time, processor time and memory per course.
 
-A class is made of the right solutions of ``tests/courses`` and wrong ones in every task, evenly
-chosen; ``py2048 course check`` grades it as a teacher would.
+A class consists of the right solutions of ``tests/courses`` and of mutants, evenly chosen. It is
+graded with ``py2048 course check``.
 
-``--against TREE`` grades the same class with another checkout too, in turns, and compares the two:
+``--against TREE`` grades the same class with another checkout in turns, and compares the two:
 
     python benchmarks/bench_grading.py --submissions 30 --against ../py2048-before
 
-Processor seconds are those of all processes, the grader's, the submissions' and the displays'. They
-are read fifty times a second, because what is killed leaves no account. Memory is what all of them
-hold at a time, with what they share counted once.
+Processor time is that of all processes: grader, submissions and displays. It is sampled fifty times
+a second, because killed processes leave no account. Memory is the peak over all processes, with
+shared memory counted once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Figures = dict[str, float]
 
 
 def write_class(course: str, count: int, folder: Path) -> None:
-    """Write `count` submissions: right solutions and mutants, evenly chosen of all there are."""
+    """Write `count` submissions: right solutions and mutants, evenly chosen."""
     _, *programs = trials(COURSES[course])
     for number in range(count):
         program = programs[number * len(programs) // count % len(programs)]
@@ -50,11 +50,11 @@ def write_class(course: str, count: int, folder: Path) -> None:
 
 
 def family(pid: int) -> Iterator[Path]:
-    """Yield the folders in ``/proc`` of a process and of all that it has started."""
+    """Yield the ``/proc`` folders of a process and all its descendants."""
     place = Path(f"/proc/{pid}")
     yield place
     children: list[str] = []
-    with suppress(OSError):  # it has just ended
+    with suppress(OSError):  # the process has just ended
         for task in (place / "task").iterdir():
             children += (task / "children").read_text().split()
     for child in children:
@@ -62,7 +62,7 @@ def family(pid: int) -> Iterator[Path]:
 
 
 def processor_seconds(place: Path) -> float:
-    """Return the processor seconds of a process, and of those that it has waited for."""
+    """Return the processor seconds of a process and of children it has waited for."""
     try:
         fields = (place / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -71,7 +71,7 @@ def processor_seconds(place: Path) -> float:
 
 
 def memory(place: Path) -> float:
-    """Return the MiB that a process holds: its share of what it shares with others."""
+    """Return the proportional memory (PSS) of a process in MiB."""
     try:
         lines = (place / "smaps_rollup").read_text().splitlines()
     except OSError:
@@ -80,7 +80,7 @@ def memory(place: Path) -> float:
 
 
 def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> Figures:
-    """Grade a class with the py2048 in `tree`; return what that took."""
+    """Grade a class with the py2048 in `tree`; return the cost."""
     words = [sys.executable, "-m", "py2048", "course", "check", course, str(folder), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     began = time.perf_counter()
@@ -116,7 +116,7 @@ def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> Figures:
 
 
 def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
-    """Grade one class with each tree, each round in another order; the least of all rounds."""
+    """Grade a class with each tree in turns; return the minimum over all rounds."""
     trees = {OURS: ROOT} | ({THEIRS: options.against.resolve()} if options.against else {})
     found: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory(prefix="py2048-class-") as folder:
@@ -130,7 +130,7 @@ def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
 
 
 def main(words: list[str]) -> None:
-    """Measure the courses that the words name, by default all."""
+    """Measure the given courses, by default all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("courses", nargs="*", metavar="COURSE", choices=COURSES)
     parser.add_argument("--submissions", type=int, default=30, metavar="N")

@@ -1,15 +1,15 @@
-"""How many moves a second the web server takes, and how soon it acknowledges them.
+"""Measure the web server's throughput and latency.
 
-Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and
-connects players who move, wait for the acknowledgement, and move again. Players and server share
-the machine.
+Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and connects
+players who each move as soon as the previous move is acknowledged. Players and server share the
+machine.
 
-``--against PATH`` measures another checkout too, in turns with this one, and compares the two:
+``--against PATH`` measures another checkout in turns with this one, and compares the two:
 
     python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
 
-Processor time counts from when all players are in; PostgreSQL's own is not counted. A move takes
-from when it is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
+Processor time is counted once all players are connected, without PostgreSQL's. Latency is measured
+from when a move is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 @dataclass
 class Player:
-    """One connection that plays, with what was acknowledged to it."""
+    """A connection that plays, and the latency of its moves."""
 
     port: int
     reader: asyncio.StreamReader
@@ -56,7 +56,7 @@ class Player:
     coming: asyncio.Task[tuple[int, bytes]] | None = None
 
     async def send(self, text: str) -> None:
-        """Send a masked text frame; the mask is zero, which changes nothing."""
+        """Send a text frame, masked with zeros."""
         data = text.encode()
         head = bytes([0x81, 0x80 | len(data)]) if len(data) < 126 else None
         assert head, "the benchmark sends short messages only"
@@ -64,7 +64,7 @@ class Player:
         await self.writer.drain()
 
     async def receive(self) -> bytes:
-        """Return the next text frame; pings are answered."""
+        """Return the next text frame; answer pings."""
         while True:
             kind, data = await (self.coming or self._frame())
             self.coming = None
@@ -73,7 +73,7 @@ class Player:
             self._answer(kind, data)
 
     async def wait(self, start: asyncio.Event) -> None:
-        """Wait until all are there, and answer pings meanwhile, as a browser does."""
+        """Wait until all players are connected, answering pings meanwhile."""
         waiting = asyncio.create_task(start.wait())
         while not start.is_set():
             self.coming = self.coming or asyncio.create_task(self._frame())
@@ -98,7 +98,7 @@ class Player:
         return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
-        """Ask for a game and return its state; who has begun too many continues as another."""
+        """Start a game and return its state; reconnect as another guest if refused as busy."""
         await self.send('{"type":"new","rules":"classic","mode":"casual"}')
         state = await self.receive()
         if b'"reason":"busy"' in state:
@@ -111,11 +111,11 @@ class Player:
         return state
 
     async def play(self, until: float, rate: float) -> None:
-        """Move until the time is over; a finished game is followed by the next.
+        """Move until a time; start a new game when one is over.
 
         Args:
-            until: when the time is over.
-            rate: moves a second; 0 for a move as soon as the one before is acknowledged.
+            until: When to stop.
+            rate: Moves per second; 0 for the next move right after each acknowledgement.
         """
         state, due = self.state, time.perf_counter()
         due += random.random() / rate if rate else 0.0
@@ -152,7 +152,7 @@ async def connect(port: int) -> Player:
 
 
 async def enter(ports: Sequence[int], count: int) -> list[Player]:
-    """Connect `count` players, some at a time, each with a game on the table."""
+    """Connect `count` players, some at a time, and start a game for each."""
     gate, start = asyncio.Semaphore(50), asyncio.Event()
     players: list[Player] = []
 
@@ -184,14 +184,14 @@ async def play(players: list[Player], seconds: float, rate: float = 0.0) -> None
 
 @dataclass
 class Result:
-    """What one run measured.
+    """Measurements of one run.
 
     Attributes:
-        tree: what was measured: this checkout or another.
-        players: how many played.
-        seconds: how long.
-        times: how long each move took, in seconds, in ascending order.
-        processor: seconds of processor time of the servers, by part or thread.
+        tree: The measured checkout.
+        players: Number of players.
+        seconds: Duration.
+        times: Latency of each move in seconds, ascending.
+        processor: Processor seconds of the servers, by kind of thread.
     """
 
     tree: str
@@ -202,11 +202,11 @@ class Result:
 
     @property
     def cost(self) -> float:
-        """Processor time of the servers a move, in microseconds."""
+        """Processor time of the servers per move, in microseconds."""
         return sum(self.processor.values()) / len(self.times) * 1e6
 
     def print(self) -> None:
-        """Print one line of results, and one for each part."""
+        """Print the results, with one line per kind of thread."""
         moves = len(self.times)
         print(
             f"{self.tree:<8}{self.players:>6} players {moves / self.seconds:>8,.0f} moves/s"
@@ -221,7 +221,7 @@ class Result:
 
 
 async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
-    """Let `count` players play as the command line asks."""
+    """Let `count` players play with the command line's options."""
     await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
     players = await enter([server.port for server in servers], count)
     before = [processor_seconds(server.process.pid) for server in servers]
@@ -237,7 +237,7 @@ async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namesp
 
 
 def compare(results: Sequence[Result]) -> None:
-    """Print what the runs of two checkouts cost in the median, and how they compare."""
+    """Print the median costs of two checkouts and their ratio."""
     costs: dict[str, list[float]] = {}
     for result in results:
         costs.setdefault(result.tree, []).append(result.cost)
@@ -263,13 +263,13 @@ def processor_seconds(pid: int) -> dict[str, float]:
 
 
 class Server:
-    """The server in a process of its own.
+    """A server process.
 
     Args:
-        url: its database.
-        folder: where its key is.
-        durability: what an acknowledged move outlives.
-        other: another checkout whose server it is, instead of this one's.
+        url: Its database.
+        folder: Folder of its key.
+        durability: The value of ``--durability``.
+        other: Another checkout to run instead of this one.
     """
 
     def __init__(self, url: str, folder: Path, durability: str, other: Path | None = None) -> None:
@@ -300,7 +300,7 @@ class Server:
 
 @contextmanager
 def database(kind: str) -> Iterator[tuple[str, Path]]:
-    """Offer an empty database of a kind, and a folder."""
+    """Provide an empty database of a kind, and a folder."""
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as name:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
@@ -317,13 +317,13 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
 
 
 def run_players(players: Coroutine[object, object, T]) -> T:
-    """Run players on uvloop, as the server does, so that they leave it some of the processor."""
+    """Run players on uvloop, which leaves more processor time to the server."""
     with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
         return runner.run(players)
 
 
 def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -> Result:
-    """Start servers of a checkout on a new database, let players play, and print the result."""
+    """Measure a checkout on a new database and print the result."""
     with database(kind) as (url, folder):
         servers = [Server(url, folder, chosen.durability, other) for _ in range(chosen.processes)]
         try:
@@ -336,7 +336,7 @@ def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what the command line asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -357,7 +357,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure as the command line asks."""
+    """Run the measurements."""
     chosen = parse_arguments()
     for kind in chosen.database:
         for count in chosen.players:
@@ -365,7 +365,7 @@ def main() -> None:
             trees = [chosen.against, None] if chosen.against else [None]
             results = []
             for number in range(chosen.rounds):
-                # The first of one round is the last of the next.
+                # Alternate the order between rounds.
                 ordered = trees if number % 2 == 0 else trees[::-1]
                 results += [run(kind, count, chosen, tree) for tree in ordered]
             if chosen.against:

@@ -1,6 +1,6 @@
-"""How fast the environments step, beside the bare batch, other libraries and C, in the same run.
+"""Measure the environments beside the bare batch, other libraries and C.
 
-PufferLib's core is measured from its source, whose folder the variable PUFFERLIB names.
+PufferLib's core is compiled from its source, in the folder named by the variable PUFFERLIB.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Steps until games of all ages are among them."""
+"""Untimed steps, so that games of all ages are in progress."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
@@ -37,10 +37,10 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random actions, illegal ones included, with everything that Gymnasium returns.
+    """Measure random actions, some illegal, with everything that Gymnasium returns.
 
     Raises:
-        MissingExtraError: if Gymnasium is not installed.
+        MissingExtraError: If Gymnasium is not installed.
     """
     importlib.import_module("py2048.envs")
     found = [race("one environment", _singles(effort), effort, unit="steps/s", base=WRAPPED)]
@@ -92,7 +92,7 @@ def _steps_of(env: Any) -> Callable[[], int]:
 
 
 def _wrapped_game() -> Callable[[], int]:
-    """Return what an environment would be that is written in Python around `Game`."""
+    """Step an environment as it would be written in Python around `Game`."""
     seeds = iter(range(1 << 62))
     actions, directions = _random_actions(200), tuple(Direction)
     game = Game(CLASSIC, seed=next(seeds))
@@ -112,7 +112,7 @@ def _wrapped_game() -> Callable[[], int]:
 
 
 def _open_spiel() -> Callable[[], int]:
-    """Return OpenSpiel's game with a uniform spawn, by legal actions, as it has no others."""
+    """Step OpenSpiel's game with legal actions; it has no others."""
     game: Any = importlib.import_module("pyspiel").load_game("2048")
     chance, state = random.Random(1), game.new_initial_state()
 
@@ -133,7 +133,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return what steps `count` games, the bare batch first."""
+    """Return everything that steps `count` games, the bare batch first."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"
@@ -163,7 +163,7 @@ def _vector(count: int, threads: int, options: dict[str, Any]) -> Callable[[Any]
 
 
 def _functional(count: int) -> Callable[[Any], Any]:
-    """Return steps of boards as values, of which those that are over stay as they are."""
+    """Step boards with the functional API; finished boards do not change."""
     boards = functional.reset(CLASSIC, range(count))
     draws = cycle([functional.draws_of(range(count), ply) for ply in range(8)])
 
@@ -175,7 +175,7 @@ def _functional(count: int) -> Callable[[Any], Any]:
 
 
 def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: int) -> Stretch:
-    """Return the speed of stepping all games with random actions."""
+    """Measure stepping all games with random actions."""
     chance = np.random.default_rng(1)
     actions = cycle([chance.integers(0, 4, count) for _ in range(8)])
     for _ in range(warm_up):

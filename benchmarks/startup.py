@@ -1,4 +1,4 @@
-"""What a user waits for: imports, first steps, first compilations."""
+"""Measure imports, first steps and first compilations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure how long fresh Pythons take, with all kernels compiled and with none."""
+    """Measure new Python processes, with all kernels compiled and with none."""
     codes = {
         "import py2048": "import py2048",
         "py2048 --version": "from py2048.cli import main; main(['--version'])",
@@ -48,7 +48,7 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
-    """Return the seconds that a fresh Python takes for some code; a new installation if `cold`."""
+    """Time a new Python process that runs `code`, in a new installation if `cold` is given."""
 
     def play() -> float:
         extra = {} if cold is None else new_installation(cold)
@@ -60,7 +60,7 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
 
 
 def new_installation(folder: Path) -> dict[str, str]:
-    """Copy the package without anything compiled; return the environment that uses the copy."""
+    """Copy the package without compiled files; return the environment that uses the copy."""
     folder = Path(tempfile.mkdtemp(dir=folder))
     source = Path(py2048.__file__).parent
     shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -69,8 +69,8 @@ def new_installation(folder: Path) -> dict[str, str]:
 
 
 def run_python(code: str, **environment: str) -> str:
-    """Run some code in a fresh Python and return what it prints."""
-    # Where this is set, Python would compile the sources each time, as it does for no user.
+    """Run code in a new Python process and return its output."""
+    # This variable would make Python recompile all sources in each process.
     around = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
         [sys.executable, "-c", code],
