@@ -34,8 +34,9 @@ def vector_results(text: str) -> list[object]:
     results: list[object] = []
     for mode in ("NextStep", "SameStep"):
         for options in ({}, {"reward": "log", "illegal": "terminate"}, {"observation": "onehot"}):
-            envs = GameVectorEnv(5, text, autoreset_mode=mode, threads=1, **options)  # type:
-            ignore[arg-type] envs.reset(seed=4) for step in range(12):
+            envs = GameVectorEnv(5, text, autoreset_mode=mode, threads=1, **options)  # type: ignore[arg-type]
+            envs.reset(seed=4)
+            for step in range(12):
                 told = envs.step(np.arange(5) * step % 4)
                 results += [array.tolist() for array in told[:4]]
                 results += [told[4]["action_mask"].tolist(), told[4]["score"].tolist()]
