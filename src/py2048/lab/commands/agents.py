@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from py2048.lab.arena.statistics import Regret
 
 AGENT = (
-    "A player such as greedy; program:COMMAND, which reads lines; endpoint:URL; "
-    "policy:MODULE:FUNCTION, of an environment. To verify: the folder of a submission."
+    "A player such as greedy, program:COMMAND, endpoint:URL or policy:MODULE:FUNCTION. "
+    "With --verify, the folder of a submission."
 )
 
 
@@ -49,15 +49,15 @@ def benchmark_agent(
         ),
     ] = "classic",
     out: Annotated[Path | None, options.taking("DIR", "Write the submission here.")] = None,
-    ms: Annotated[float | None, options.taking("N", "The milliseconds of a move.")] = None,
-    boards: Annotated[float | None, options.taking("N", "The boards it may rate a move.")] = None,
-    tokens: Annotated[float | None, options.taking("N", "The tokens of a move.")] = None,
+    ms: Annotated[float | None, options.taking("N", "Budget in milliseconds per move.")] = None,
+    boards: Annotated[float | None, options.taking("N", "Budget in rated boards per move.")] = None,
+    tokens: Annotated[float | None, options.taking("N", "Budget in tokens per move.")] = None,
     solution: Annotated[
         Path | None,
-        options.taking("FILE", "Where to read perfect play for the regret on 3x3."),
+        options.taking("FILE", "A solution file, for the regret on 3x3."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Replay a submission and hold it to its word.")
+        bool, typer.Option("--verify", help="Replay a submission and check its claims.")
     ] = False,
     jobs: options.JobsOption = None,
     json: options.JsonOption = False,

@@ -28,9 +28,9 @@ VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def bench(
-    rounds: Annotated[int, options.counting("Turns of each contestant.", most=10**6)] = 15,
+    rounds: Annotated[int, options.counting("Number of measurements.", most=10**6)] = 15,
     seconds: Annotated[
-        float, typer.Option(min=0.001, max=3600, help="The length of a turn.")
+        float, typer.Option(min=0.001, max=3600, help="Length of a measurement in seconds.")
     ] = 0.1,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,

@@ -37,13 +37,11 @@ def evaluate(
     csv: Annotated[Path | None, options.taking("FILE", "Write a table of the games.")] = None,
     plot: options.PlotOption = None,
     regret: Annotated[
-        bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
+        bool, typer.Option("--regret", help="Report what moves lose against perfect play.")
     ] = False,
     solution: Annotated[
         Path | None,
-        options.taking(
-            "FILE", "Where to read perfect play for --regret on boards of over 8 cells."
-        ),
+        options.taking("FILE", "A solution file, for --regret on boards of more than 8 cells."),
     ] = None,
     quiet: options.QuietOption = False,
 ) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
-_MEMORY = "About how much memory to use for what is saved; on a cluster, by each processor."
+_MEMORY = "Approximate memory to use with --save; on a cluster, per processor."
 MemoryOption = Annotated[str, options.taking("SIZE", _MEMORY)]
 
 MAX_STARTS = 24
@@ -69,7 +69,7 @@ def solve(
     save: Annotated[
         Path | None,
         options.taking(
-            "FILE", "Write all values to FILE; the same command continues what was stopped."
+            "FILE", "Write all values to FILE; the same command continues after a stop."
         ),
     ] = None,
     memory: MemoryOption = "4G",
@@ -78,7 +78,7 @@ def solve(
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Find what perfect play is worth, exactly, on a board that is small enough.
+    """Compute the exact value of perfect play on a board that is small enough.
 
     3x3 takes a minute or two.
     """
@@ -177,7 +177,7 @@ BYTES_PER_POSITION = 0.7
 
 app = typer.Typer(
     cls=options.Subcommands,
-    help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
+    help="Tables of endings on 4x4: the chance to make a tile while large tiles stay in place.",
     pretty_exceptions_enable=False,
 )
 
@@ -198,7 +198,7 @@ TableArgument = Annotated[
 
 @app.command("list")
 def list_(json: options.JsonOption = False) -> None:
-    """List the formations that are known, and the tables in the data folder."""
+    """List the known formations and the tables in the data folder."""
     from py2048.players.solving.formations import list_formations
 
     names = options.table_names()
@@ -244,7 +244,7 @@ def build(
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Build a table; the same command continues building that was stopped."""
+    """Build a table; the same command continues a stopped build."""
     from py2048.players.solving.formations import get_formation
     from py2048.players.solving.positions import Positions
     from py2048.players.solving.tables import build_table, checked_memory
@@ -314,7 +314,7 @@ def query(
 
 @app.command(cls=options.Command)
 def check(table: TableArgument, json: options.JsonOption = False) -> None:
-    """Read every byte of a table, and say whether the file is whole."""
+    """Read every byte of a table and report whether the file is intact."""
     from py2048.players.solving.tables import load_table
 
     with StatusLine(quiet=json):

@@ -292,10 +292,10 @@ def weights(
         Path | None, options.taking("FILE", "Write the network in the packed format.")
     ] = None,
     step: Annotated[
-        float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
+        float, typer.Option(min=1e-6, max=1e9, help="Points per unit of a packed weight.")
     ] = 16.0,
     prune: Annotated[
-        float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
+        float, typer.Option(min=0, max=1e9, help="Drop weights closer to 0 than this.")
     ] = 0.0,
     games: Annotated[
         int, options.counting("Measure the strength over this many games.", least=0)
@@ -304,8 +304,8 @@ def weights(
         bool,
         typer.Option(
             "--calibrate",
-            help="Compare, by stage, the points it expects with those that come; keep that beside "
-            "FILE, where hints look for it.",
+            help="Compare expected with actual points by stage; save the result beside FILE for "
+            "hints.",
         ),
     ] = False,
     seed: options.SeedOption = None,
