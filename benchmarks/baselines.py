@@ -70,20 +70,18 @@ class RowTables:
 
 
 class Environments:
-    """Environments in C, stepped by threads of this process: ``environment_core.c``.
-
-    All arrays are reused at each step, which spares C the allocations of a Gymnasium environment.
+    """C environments (``environment_core.c``), stepped by threads of this process.
 
     Args:
-        library: the compiled library.
-        count: the number of environments.
-        threads: how many threads step them.
+        library: The compiled library.
+        count: Number of environments.
+        threads: Number of threads.
 
     Attributes:
-        boards: uint8 `[count, 16]`.
-        masks: the legal actions, a byte for each: uint32 `[count]`.
-        rewards: float64 `[count]`.
-        ends: whether a game is over, uint8 `[count]`.
+        boards: Ranks, uint8 `[count, 16]`.
+        masks: Legal actions, one byte each: uint32 `[count]`.
+        rewards: Rewards, float64 `[count]`.
+        ends: Whether each game is over, uint8 `[count]`.
     """
 
     def __init__(self, library: Path, count: int, threads: int) -> None:
@@ -110,16 +108,16 @@ class Environments:
 
 
 class PufferGames:
-    """The 2048 of PufferLib, whose environments one thread steps: ``puffer_core.c``.
+    """PufferLib's 2048 (``puffer_core.c``), stepped by one thread.
 
     Args:
-        source: where the source of PufferLib is.
-        folder: where the library is compiled.
-        count: the number of environments.
+        source: Folder of PufferLib's source.
+        folder: Folder in which the library is compiled.
+        count: Number of environments.
     """
 
     def __init__(self, source: str, folder: Path, count: int) -> None:
-        (folder / "raylib.h").touch()  # it draws, but not here
+        (folder / "raylib.h").touch()  # drawing is not used
         core = Path(source, "pufferlib", "ocean", "g2048")
         library = build("puffer_core.c", folder, "-shared", "-fPIC", f"-I{folder}", f"-I{core}")
         self._core, self._count = ctypes.CDLL(str(library)), ctypes.c_int64(count)

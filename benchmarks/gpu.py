@@ -1,18 +1,18 @@
-"""Measure a graphics card, each figure beside its bar, and train a network on it.
+"""Measure a GPU and train a network on it; each result is printed beside a minimum.
 
 Usage: gpu.py [--out FOLDER] [quick | table | bands]
 
-`quick` takes about two minutes: equality with the reference, random moves and environment steps a
-second, beside pgx and jumanji where they are installed. `table` trains one table for 8 minutes,
-measured after 30 s and at the end, and writes its curve for docs/strength.md. `bands` trains bands
-on it, backwards from the end of the game, while less than 215 s have passed. Both leave their
-weights in FOLDER, packed, in pieces: ``cat weights.npz.* > weights.npz``, and ``bands.npz.*``
-likewise. Without any, all is done, in 14 minutes.
+`quick` takes about two minutes. It compares the GPU with the reference, and measures random moves
+and environment steps per second, beside pgx and jumanji if they are installed. `table` trains one
+table for 8 minutes, evaluates it after 30 s and at the end, and writes its curve for
+docs/strength.md. `bands` trains bands on that table, from the end of the game backwards, while less
+than 215 s have passed. Both write packed weights to FOLDER in pieces: ``cat weights.npz.* >
+weights.npz``, and ``bands.npz.*`` likewise. Without an argument, everything runs in 14 minutes.
 
-It needs CuPy, NumPy and Numba. On a lent machine that can reach nothing and ends a command after
-ten minutes, three commands do it while the machine is warm; what one needs of another is kept in
-build/gpu. pgx and jumanji, and svgwrite, esquilax, dm-env and gymnasium that they need, can be
-carried as wheels, installed with ``pip install --no-index --no-deps --target /tmp/site``::
+It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
+ten minutes, run the three parts separately while the machine is up. Intermediate files are in
+build/gpu. pgx and jumanji, and their dependencies svgwrite, esquilax, dm-env and gymnasium, can be
+uploaded as wheels and installed with ``pip install --no-index --no-deps --target /tmp/site``::
 
     export PYTHONPATH=src:/tmp/site PYTHONUNBUFFERED=1
     python3 benchmarks/gpu.py quick --out $OUT
@@ -193,7 +193,7 @@ def play(size: Size) -> None:
     actions = np.random.default_rng(1).integers(0, 4, (8, size.games), np.uint8)
 
     def speed(step: Callable[[Any], Any], ways: list[Any], steps: int) -> float:
-        """Return the steps of all games in a second, after some to warm up."""
+        """Return steps of all games per second, after a warm-up."""
 
         def some(count: int) -> None:
             for way in islice(cycle(ways), count):

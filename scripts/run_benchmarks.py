@@ -3,7 +3,7 @@
 Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
        run_benchmarks.py --list
 
-A NAME that is not listed as a subject is a script of its own, ``benchmarks/bench_NAME.py``.
+A NAME other than the subjects is a separate script, ``benchmarks/bench_NAME.py``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SUBJECTS = {
     "startup": ("startup", "imports and first steps, compiled and not"),
     "memory": ("memory", "bytes a game"),
 }
-"""For each name the module that measures it by a function of that name, and a summary."""
+"""For each subject, the module with a function of that name, and a summary."""
 
 USUAL = ("engine", "environments", "startup", "memory")
 
 
 def main(words: list[str]) -> int:
-    """Measure what the words name."""
+    """Run the given benchmarks."""
     scripts = {path.stem.removeprefix("bench_"): path for path in FOLDER.glob("bench_*.py")}
     options = _parsed(words, [*SUBJECTS, *sorted(scripts)])
     if options.list:
@@ -68,19 +68,19 @@ def main(words: list[str]) -> int:
 def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each contestant")
-    parser.add_argument("--seconds", type=float, default=0.1, help="the length of a turn")
+    parser.add_argument("--rounds", type=int, default=15, help="measurements per contestant")
+    parser.add_argument("--seconds", type=float, default=0.1, help="length of a measurement")
     parser.add_argument("--threads", "-j", type=int, default=available_threads())
     parser.add_argument("--list", action="store_true", help="list what can be measured")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args(words)
     if unknown := set(options.names) - set(names):
-        parser.error(f"there is no benchmark {min(unknown)!r}; there are {', '.join(names)}")
+        parser.error(f"there is no benchmark {min(unknown)!r}; choose from {', '.join(names)}")
     return options
 
 
 def _usual() -> list[str]:
-    """Return what is measured by default: what can be measured here."""
+    """Return the default subjects that can be measured here."""
     if importlib.util.find_spec("gymnasium") is not None:
         return list(USUAL)
     print("environments are left out: they need pip install 'py2048[rl]'", file=sys.stderr)
