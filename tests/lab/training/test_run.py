@@ -254,7 +254,7 @@ def test_shipped_weights_get_a_later_stage(
     words[1] = str(tmp_path / "b")
     for rules, setting, reason in (
         ("3x3", "stages=[64,32]", "must ascend"),
-        ("3x3", "tuples=squares", "leave out these settings"),
+        ("3x3", "tuples=squares", "leave these settings out"),
         ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
     ):
         assert main([*words, "--rules", rules, "--set", setting]) == 2
