@@ -462,7 +462,7 @@ def test_ctrl_c_says_what_is_kept(
     with monkeypatch.context() as patch:
         patch.setattr(solve.StatusLine, "tell", Mock(side_effect=KeyboardInterrupt))
         assert main([*words, "--save", "file"]) == 130
-    kept = "py2048: what is done is in file.unfinished: the same command continues\n"
+    kept = "py2048: finished work is in file.unfinished: the same command continues\n"
     assert capsys.readouterr().err == kept
     assert main([*words, "--save", "file"]) == 0
     assert sorted(home.glob("file*")) == [home / "file"]
