@@ -20,7 +20,7 @@ from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source, gra
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading import Check, Example, Task
 from py2048.courses.grading.grader import opening_of
-from py2048.courses.grading.report import Report, TaskResult
+from py2048.courses.grading.report import GradeReport, TaskResult
 from py2048.courses.grading.submissions import PreparedSubmission
 from py2048.courses.ist.tasks import PORTUGUESE
 
@@ -45,17 +45,17 @@ def _qsan(folder: Path, **changes: list[tuple[str, str]]) -> Path:
     return folder
 
 
-def _graded(course: str, source: str, *tasks: str) -> Report:
+def _graded(course: str, source: str, *tasks: str) -> GradeReport:
     return grade_source(source, grading_of(course, *tasks))
 
 
-def _lost(report: Report) -> dict[str, float]:
+def _lost(report: GradeReport) -> dict[str, float]:
     return {
         task.id: float(task.marks - task.earned) for task in report.tasks if task.status != "passed"
     }
 
 
-def _task(report: Report, number: str) -> TaskResult:
+def _task(report: GradeReport, number: str) -> TaskResult:
     return next(task for task in report.tasks if task.id == number)
 
 

@@ -19,7 +19,7 @@ from toys import GREET, GROW, RIGHT, TOY
 from py2048.core.errors import CourseError
 from py2048.courses.grading import Check, Example
 from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import Submission, collect
 
@@ -37,7 +37,7 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 
 def _graded(
     submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
-) -> dict[str, Report]:
+) -> dict[str, GradeReport]:
     around = SandboxConfig()
     reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
     return {report.name: report for report in reports}
@@ -242,7 +242,7 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
     sources = {"ann": RIGHT, "bob": table, "cy": wrong.format(1), "dee": wrong.format(3)}
     class_ = _class(tmp_path, sources)
 
-    def graded(secret: str) -> dict[str, Report]:
+    def graded(secret: str) -> dict[str, GradeReport]:
         found = grade_all(class_, grading, SandboxConfig(), jobs=2, secret=secret)
         return {report.name: report for report in found}
 

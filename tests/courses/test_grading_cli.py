@@ -22,7 +22,7 @@ from py2048.cli import main
 from py2048.courses import COURSES
 from py2048.courses.grading import Check, grader
 from py2048.courses.grading.grader import grade_all
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 
 
 @pytest.fixture
@@ -153,10 +153,10 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
     assert not list(Path.cwd().glob("class*"))
 
 
-def _stopping_after(count: int) -> Callable[..., Iterator[Report]]:
+def _stopping_after(count: int) -> Callable[..., Iterator[GradeReport]]:
     """Grading that Ctrl-C stops after some submissions."""
 
-    def graded(*args: Any, **options: Any) -> Iterator[Report]:
+    def graded(*args: Any, **options: Any) -> Iterator[GradeReport]:
         yield from islice(grade_all(*args, **options), count)
         raise KeyboardInterrupt
 

@@ -23,7 +23,7 @@ from py2048.courses import COURSES
 from py2048.courses.grading import report as pages
 from py2048.courses.grading.report import (
     CheckResult,
-    Report,
+    GradeReport,
     RunInfo,
     TaskResult,
     gradebook,
@@ -37,7 +37,7 @@ RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
 
 
-def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> Report:
+def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> GradeReport:
     failed = CheckResult(EVIL, 1, passed=False, example=EVIL, expected=EVIL, actual=EVIL)
     good = CheckResult("fine", 2, passed=True, carried=True)
     tasks = (
@@ -45,7 +45,7 @@ def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> Rep
         TaskResult("2", "greet", "Greet.", Fraction(2), Fraction(2)),
         TaskResult("3", "grow", "Grow.", Fraction(3), Fraction(0)),
     )
-    return Report(name, "toy", tasks, ("app.py",), (f"note {EVIL}",), problem, 1.5, "key")
+    return GradeReport(name, "toy", tasks, ("app.py",), (f"note {EVIL}",), problem, 1.5, "key")
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -56,7 +56,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 def test_reports_can_be_written_down_and_read_back(name, earned, problem):
     """What the results file keeps is the whole report, marks exactly."""
     report = _report(name, earned, problem)
-    assert Report.from_json(report.to_json()) == report
+    assert GradeReport.from_json(report.to_json()) == report
 
 
 def test_json_has_everything():
@@ -152,7 +152,7 @@ expected: [[4, 2"""
         in task.text
     )
     assert "likely:   tiles far from the edge merge first" in task.text
-    page = pages.student_page(RUN, Report("ann", "toy", (task,)))
+    page = pages.student_page(RUN, GradeReport("ann", "toy", (task,)))
     assert page.count("<table>") == 3
     assert page.count("<td class=bad>") == 2
     assert "tiles far from the edge merge first" in page
@@ -209,8 +209,8 @@ def test_every_student_has_a_page_that_the_index_leads_to(tmp_path):
 
 def test_the_index_says_how_the_class_did():
     """The mean of all submissions, and how many lost nothing; one that failed to load counts."""
-    full = Report("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
-    broken = Report(
+    full = GradeReport("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
+    broken = GradeReport(
         "bob", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(0)),), (), (), "no"
     )
     index = pages.index_page(RUN, [full, broken, broken], ["a.html", "b.html", "c.html"])
@@ -275,8 +275,8 @@ def test_the_gradebook_on_80_columns_has_names_and_totals():
     """It says where marks were lost."""
     tasks = [TaskResult(str(n), "t", "a", Fraction(10), Fraction(n % 2 * 10)) for n in range(1, 22)]
     reports = [
-        Report("maria-manuela-fernandes", "toy", tuple(tasks)),
-        Report("x", "toy", tuple(tasks[:1])),
+        GradeReport("maria-manuela-fernandes", "toy", tuple(tasks)),
+        GradeReport("x", "toy", tuple(tasks[:1])),
     ]
     console = Console(width=80, record=True)
     print_reports(RUN, reports, detailed=False, console=console)

@@ -15,7 +15,7 @@ import pytest
 
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig, copies_of_py2048
 from py2048.courses.grading.submissions import Submission, collect
 from py2048.courses.proving import trials
@@ -73,7 +73,7 @@ def test_a_class_with_hostile_submissions_is_graded(tmp_path):
         grading = COURSES[course].grading()
         submissions: list[Submission] = collect([folder], grading, tmp_path / f"{course}-scratch")
         assert len(submissions) == 15
-        reports: dict[str, Report] = {}
+        reports: dict[str, GradeReport] = {}
         for report in grade_all(submissions, grading, SandboxConfig(), jobs=2):
             reports[report.name] = report
             print(f"{course} {report.name}: {float(report.earned):g} in {report.seconds} s")

@@ -15,7 +15,7 @@ from toys import grade_path, grading_of
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-from py2048.courses.proving import check_tasks, trials, tried
+from py2048.courses.proving import check_tasks, grade_trials, trials
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
 TRIALS = {course: trials(COURSES[course]) for course in COURSES}
@@ -49,7 +49,7 @@ def test_programs_lose_the_marks_of_their_tasks_and_no_others(course, number):
     if trial.mutant:
         others = [task.id for task in grading.tasks if task.id not in trial.loses]
         grading = grading_of(course, *trial.loses, *others[number % 3 :: 3])
-    ((_, report),) = tried([trial], grading, choose_protection())
+    ((_, report),) = grade_trials([trial], grading, choose_protection())
     assert trial.finding(report) == ""
 
 
@@ -70,7 +70,7 @@ def test_courses_outside_the_package_are_proved(course):
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) < 400
     found = get_course(str(folder))
     check_tasks(found)
-    proof = tried(trials(found), found.grading(), choose_protection(), jobs=2)
+    proof = grade_trials(trials(found), found.grading(), choose_protection(), jobs=2)
     assert not list(filter(None, (trial.finding(report) for trial, report in proof)))
 
 

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 @pytest.mark.parametrize("course", COURSES)
 def test_a_starter_is_written_as_it_is(course, tmp_path):
     """Same names and bytes, without tools' leftovers, in a folder that is made if needed."""
-    files = COURSES[course].handed_out
+    files = COURSES[course].handout_files
     written = COURSES[course].hand_out(tmp_path / "new" / "folder")
     assert [path.read_bytes() for path in written] == [path.read_bytes() for path in files]
     names = {path.name for path in written}

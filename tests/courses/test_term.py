@@ -21,7 +21,7 @@ from py2048 import courses
 from py2048.cli import main
 from py2048.courses.grading import grader
 from py2048.courses.grading.grader import key_of
-from py2048.courses.grading.report import CheckResult, Report, TaskResult
+from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult
 from py2048.courses.grading.submissions import text_of
 
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -80,7 +80,7 @@ def _fake(submission, grading, sandbox, secret):
         for task in grading.tasks
     )
     key = key_of(submission, grading, secret)
-    return Report(submission.name, "toy", tasks, problem=submission.problem, key=key)
+    return GradeReport(submission.name, "toy", tasks, problem=submission.problem, key=key)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from py2048.courses import Course, get_course
 from py2048.courses.grading import Check, Example, Grading, Raises, Task
 from py2048.courses.grading.grader import grade
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
 
@@ -40,7 +40,7 @@ class ToyCourse(Course):
     """The toy course, which has no folder."""
 
     found = TOY
-    handed_out = ()
+    handout_files = ()
 
     def grading(self) -> Grading:
         return self.found
@@ -73,7 +73,7 @@ RIGHT = ADD + GREET + GROW
 
 def grade_source(
     source: str | bytes, grading: Grading = TOY, around: SandboxConfig | None = None
-) -> Report:
+) -> GradeReport:
     """Grade one file with this source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "app.py"
@@ -91,14 +91,16 @@ def grading_of(course: str, *ids: str) -> Grading:
     return replace(part_of(grading), variants=tuple(map(part_of, grading.variants)))
 
 
-def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None = None) -> Report:
+def grade_path(
+    path: Path, grading: Grading = TOY, around: SandboxConfig | None = None
+) -> GradeReport:
     """Grade what lies at a path, which is one submission."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
         return grade(submission, grading, around or SandboxConfig())
 
 
-def failures(report: Report) -> str:
+def failures(report: GradeReport) -> str:
     """All that a report says about what went wrong, in one text."""
     checks = [check for task in report.tasks for check in task.checks if not check.passed]
     lines = [f"{check.example}\n{check.expected}\n{check.actual}" for check in checks]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from py2048.core.errors import CourseError, MissingExtraError
 from py2048.core.language import N_, _, use_language
-from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
+from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult, grader_version
 from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
 from py2048.courses.grading.session import (
     CALLED,
@@ -53,7 +53,7 @@ PATCHED = N_("# with right versions of what other tasks ask for")
 
 def grade(
     submission: Submission, grading: Grading, sandbox: SandboxConfig, secret: str = ""
-) -> Report:
+) -> GradeReport:
     """Grade one submission. Whatever goes wrong concerns this submission and no other.
 
     With a course's `secret` the examples are drawn anew for it, and the same ones for the same
@@ -92,7 +92,7 @@ def grade(
             failure, key = _failure(error, session), ""
     with use_language(grading.language):
         missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
-    return Report(
+    return GradeReport(
         name=submission.name,
         course=grading.course,
         tasks=(*tasks, *missing),
@@ -323,7 +323,7 @@ class ResultsFile:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.known: dict[str, Report] = {}
+        self.known: dict[str, GradeReport] = {}
         if path is not None and path.exists():
             self._read(path)
 
@@ -334,7 +334,7 @@ class ResultsFile:
             raise CourseError(f"{str(path)!r} cannot be read: {error}") from None
         for number, line in enumerate(lines, 1):
             try:
-                report = Report.from_json(line) if line.strip() else None
+                report = GradeReport.from_json(line) if line.strip() else None
             except ValueError:
                 if number >= len(lines) - 1:  # the line that a killed run was writing
                     continue
@@ -345,7 +345,7 @@ class ResultsFile:
             if report is not None and report.key:
                 self.known[report.key] = report
 
-    def write(self, report: Report) -> None:
+    def write(self, report: GradeReport) -> None:
         """Append a result and flush it to the disk."""
         if self.path is None:
             return
@@ -372,7 +372,7 @@ def grade_all(
     results: ResultsFile | None = None,
     secret: str = "",
     on_start: Callable[[Submission], None] = lambda submission: None,
-) -> Generator[Report, None, None]:
+) -> Generator[GradeReport, None, None]:
     """Grade submissions, `jobs` at a time; yield reports as they are ready.
 
     Those that `results` holds come first and are not graded again. With a `secret` examples are
@@ -390,13 +390,13 @@ def grade_all(
         else:
             yield known
 
-    def one(submission: Submission) -> Report:
+    def one(submission: Submission) -> GradeReport:
         on_start(submission)
         return grade(submission, grading, sandbox, secret)
 
     pool = ThreadPoolExecutor(jobs)
     try:
-        waiting: set[Future[Report]] = {pool.submit(one, submission) for submission in new}
+        waiting: set[Future[GradeReport]] = {pool.submit(one, submission) for submission in new}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:

@@ -1,6 +1,6 @@
 """The results of grading, and the forms in which people and machines read them.
 
-A `Report` is plain data that can be written down and read back. It becomes a table on the
+A `GradeReport` is plain data that can be written down and read back. It becomes a table on the
 terminal, a line of a CSV gradebook, JSON, Gradescope's ``results.json``, and web pages.
 """
 
@@ -108,7 +108,7 @@ class TaskResult:
 
 
 @dataclass(frozen=True)
-class Report:
+class GradeReport:
     """One graded submission.
 
     `problem` says why it could not be graded at all, if so; `opening` is what to type before the
@@ -170,14 +170,14 @@ class Report:
         return msgspec.json.encode(self, enc_hook=str)
 
     @classmethod
-    def from_json(cls, line: bytes) -> Report:
+    def from_json(cls, line: bytes) -> GradeReport:
         """Return the report that `to_json` wrote; raise `ValueError` if `line` is not one."""
         return msgspec.json.decode(line, type=cls, dec_hook=_made)
 
-    def printable(self) -> Report:
+    def printable(self) -> GradeReport:
         """Return the report in texts to write anywhere, whatever a submission printed."""
         plain = _printable(msgspec.to_builtins(self, enc_hook=str))
-        return msgspec.convert(plain, Report, dec_hook=_made)
+        return msgspec.convert(plain, GradeReport, dec_hook=_made)
 
 
 def _made(kind: type, text: str) -> Any:
@@ -242,9 +242,9 @@ def number(marks: Fraction) -> float | int:
     return int(marks) if marks.denominator == 1 else round(float(marks), 2)
 
 
-def marks_of(result: Report | TaskResult) -> str:
+def marks_of(result: GradeReport | TaskResult) -> str:
     """Return earned of possible marks in words; a failure of the grader is not a mark."""
-    if isinstance(result, Report) and result.failure:
+    if isinstance(result, GradeReport) and result.failure:
         return _("no mark")
     return f"{number(result.earned)} / {number(result.marks)}"
 
@@ -252,7 +252,7 @@ def marks_of(result: Report | TaskResult) -> str:
 # --- CSV, JSON, Gradescope ---
 
 
-def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
+def gradebook(grading: Grading, reports: Sequence[GradeReport]) -> bytes:
     """Return a table: name, score, possible marks, percent, marks of each task, any problem."""
     heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
     file = io.StringIO(newline="")
@@ -282,7 +282,7 @@ def _task_data(task: TaskResult) -> dict[str, Any]:
     return {**told, **marks, "checks": [vars(check) for check in task.checks]}
 
 
-def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
+def to_json(run: RunInfo, reports: Sequence[GradeReport]) -> dict[str, Any]:
     """Return the whole run as plain data."""
     return {
         "course": run.course,
@@ -307,7 +307,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
     }
 
 
-def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
+def to_gradescope(run: RunInfo, report: GradeReport) -> dict[str, Any]:
     """Return one submission as Gradescope's autograder harness reads it.
 
     The fields are those of Gradescope's published specification ("Autograder Specifications",
@@ -349,7 +349,7 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
 
 
 def print_reports(
-    run: RunInfo, reports: Sequence[Report], *, detailed: bool, console: Console | None = None
+    run: RunInfo, reports: Sequence[GradeReport], *, detailed: bool, console: Console | None = None
 ) -> None:
     """Print the submissions in full, the gradebook if there are several, what is not graded."""
     console = console or Console(highlight=False)
@@ -367,13 +367,13 @@ def _not_graded(run: RunInfo) -> list[str]:
     return [text] if run.not_graded else []
 
 
-def language_of(reports: Sequence[Report]) -> str:
+def language_of(reports: Sequence[GradeReport]) -> str:
     """Return the language of reports if all have the same, else English."""
     languages = {report.language for report in reports}
     return languages.pop() if len(languages) == 1 else ENGLISH
 
 
-def one_line(report: Report) -> Text:
+def one_line(report: GradeReport) -> Text:
     """Return one submission on one line, for when results come in."""
     text = Text.assemble((printable(report.name), "bold"), "  ", _marks(report))
     if report.reason:
@@ -383,15 +383,15 @@ def one_line(report: Report) -> Text:
     return text
 
 
-def _marks(result: Report | TaskResult) -> Text:
+def _marks(result: GradeReport | TaskResult) -> Text:
     """Return the marks, green when they are full."""
     text = marks_of(result)
     full = result.earned == result.marks
-    failed = isinstance(result, Report) and result.failure
+    failed = isinstance(result, GradeReport) and result.failure
     return Text(text, style="yellow" if failed else "green" if full else "red")
 
 
-def _details(report: Report) -> RenderableType:
+def _details(report: GradeReport) -> RenderableType:
     """Return one submission with every task."""
     title = printable(report.name).replace("[", "\\[")  # rich sees nothing to obey either
     columns = (
@@ -407,7 +407,7 @@ def _details(report: Report) -> RenderableType:
     return Group(*(Text(printable(line), style="yellow") for line in report.summary), table)
 
 
-def _gradebook(reports: Sequence[Report]) -> Table:
+def _gradebook(reports: Sequence[GradeReport]) -> Table:
     """Return the class: a row for each submission, with the tasks in which it lost marks."""
     table = Table(title="Gradebook", title_justify="left")
     table.add_column("Submission", overflow="fold")
@@ -425,7 +425,7 @@ def _gradebook(reports: Sequence[Report]) -> Table:
 PAGE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
 
 
-def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
+def write_pages(folder: Path, run: RunInfo, reports: Sequence[GradeReport]) -> Path:
     """Write the pages into `folder`; return the index."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -466,7 +466,7 @@ def filled(title: str, body: str, grader: str, protected: str) -> str:
     return PAGE.substitute({name: escape(text) for name, text in words.items()}, body=body)
 
 
-def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) -> str:
+def index_page(run: RunInfo, reports: Sequence[GradeReport], names: Sequence[str]) -> str:
     """Return the class: one row for each submission."""
     rows = "\n".join(
         f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
@@ -481,7 +481,7 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
     return _page(run.title, f"{bad}<p>{_averages(reports)}</p>\n{table}", run)
 
 
-def _averages(reports: Sequence[Report]) -> str:
+def _averages(reports: Sequence[GradeReport]) -> str:
     """Return the class in one sentence."""
     reports = [report for report in reports if not report.failure]
     count = ngettext("{n} submission", "{n} submissions", len(reports)).format(n=len(reports))
@@ -494,7 +494,7 @@ def _averages(reports: Sequence[Report]) -> str:
     return words.format(count=count, mean=f"{mean:.3g}", marks=marks, full=full)
 
 
-def _lost(report: Report) -> str:
+def _lost(report: GradeReport) -> str:
     if report.reason:
         told = _("Not graded: {reason}").format(reason=report.reason)
         return f'<span class="bad">{escape(told)}</span>'
@@ -503,7 +503,7 @@ def _lost(report: Report) -> str:
     return escape(lost) or f'<span class="good">{none}</span>'
 
 
-def student_page(run: RunInfo, report: Report) -> str:
+def student_page(run: RunInfo, report: GradeReport) -> str:
     """Return one submission: what was asked, what was earned, what went wrong."""
     with use_language(report.language):
         marks = _("{marks} marks").format(marks=marks_of(report))
