@@ -19,7 +19,7 @@ from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source, gra
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading import Check, Example, Task
-from py2048.courses.grading.grader import opening_of
+from py2048.courses.grading.grader import import_line
 from py2048.courses.grading.report import GradeReport, TaskResult
 from py2048.courses.grading.submissions import PreparedSubmission
 from py2048.courses.ist.tasks import PORTUGUESE
@@ -413,4 +413,4 @@ def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
 def test_examples_for_a_mouse_have_nothing_to_be_typed_first(tmp_path):
     """Those of cits1401 say where a person clicks."""
     prepared = PreparedSubmission(tmp_path, "app.py", get_course("cits1401").grading())
-    assert opening_of(prepared) == ""
+    assert import_line(prepared) == ""

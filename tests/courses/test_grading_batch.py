@@ -18,7 +18,7 @@ from toys import GREET, GROW, RIGHT, TOY
 
 from py2048.core.errors import CourseError
 from py2048.courses.grading import Check, Example
-from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
+from py2048.courses.grading.grader import ResultsFile, grade_all, result_key
 from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import Submission, collect
@@ -124,9 +124,9 @@ def test_more_time_grades_again_what_had_too_little(tmp_path):
 def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):
     """A corrected grader does not repeat its old verdicts."""
     (submission,) = _class(tmp_path, {"ann": RIGHT})
-    before = key_of(submission, TOY)
+    before = result_key(submission, TOY)
     monkeypatch.setattr("py2048.courses.grading.grader.grader_version", lambda _: "another")
-    assert key_of(submission, TOY) != before
+    assert result_key(submission, TOY) != before
 
 
 def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
@@ -262,5 +262,5 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
     assert public_seeds == {7}
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 4
-    keys = {key_of(class_[0], grading, secret) for secret in ("", "one", "other")}
+    keys = {result_key(class_[0], grading, secret) for secret in ("", "one", "other")}
     assert len(keys) == 3

@@ -440,7 +440,7 @@ def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
 @pytest.mark.parametrize("programs", [1, 8])
 def test_waiting_for_a_busy_processor_costs_no_marks(monkeypatch, programs):
     """A call that waits for five times its limit overruns, unless eight programs share a core."""
-    monkeypatch.setattr("py2048.courses.grading.session.slowness", lambda: programs)
+    monkeypatch.setattr("py2048.courses.grading.session.load_factor", lambda: programs)
     waits = "    import threading\n    threading.Event().wait(0.5)\n    return a + b"
     report = grade_source(RIGHT.replace("    return a + b", waits), replace(TOY, seconds=0.1))
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)

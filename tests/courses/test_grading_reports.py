@@ -167,10 +167,10 @@ def test_a_report_is_in_the_language_of_its_course():
     assert '<html lang="pt">' in page
     assert "esperado: 3\nobtido:   2" in page
     assert "expected" not in page
-    english = grade_source(source, replace(TOY, language="pt").told_in("en"))
+    english = grade_source(source, replace(TOY, language="pt").in_language("en"))
     assert "expected: 3\nactual:   2" in pages.student_page(RUN, english)
     with pytest.raises(CourseError, match="--language 'fr': it is one of en, pt"):
-        TOY.told_in("fr")
+        TOY.in_language("fr")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_ist_is_told_in_both_languages_with_the_names_of_the_program(language, w
     titles = [check.title for task in grading.tasks for check in task.checks]
     assert grading.language == "pt"
     with use_language(language):
-        assert any(grading.told(title).startswith(words) for title in titles)
+        assert any(grading.translated(title).startswith(words) for title in titles)
 
 
 def test_pages_show_students_text_as_text(tmp_path):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from py2048.courses.grading.agent.host import encode
 from py2048.courses.grading.tasks import (
     Array,
-    Lines,
     Loosely,
     OneOf,
     Opaque,
     Raised,
     Raises,
     Satisfies,
+    TextLines,
     decode,
     same,
     show,
@@ -139,8 +139,8 @@ def test_matchers():
     assert same(OneOf(1, [2]), [2])
     assert not same(OneOf(1, 2), True)
     assert same(Loosely(4), 4.0)
-    assert same(Lines("a\nb"), "a \nb")
-    assert not same(Lines("a\nb"), "a b")
+    assert same(TextLines("a\nb"), "a \nb")
+    assert not same(TextLines("a\nb"), "a b")
     assert same([Satisfies("even", lambda n: n % 2 == 0)], [4])
     assert not same(Satisfies("even", lambda n: n % 2 == 0), None)
     assert not same(Satisfies("anything", lambda _: True), error)

@@ -10,7 +10,7 @@ from toys import RIGHT, toy_course
 from py2048 import courses
 from py2048.cli import main
 from py2048.core.errors import CourseError
-from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, old_lines
+from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, python2_lines
 
 OLD = """
 def add(a, b):
@@ -47,7 +47,7 @@ def grow(numbers):
 )
 def test_lines_for_python_2_are_found(line):
     """What only Python 2 understands, by the number of its line."""
-    assert old_lines(f"x = 1\n{line}\n") == [2]
+    assert python2_lines(f"x = 1\n{line}\n") == [2]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_lines_for_python_2_are_found(line):
 )
 def test_programs_for_python_3_have_no_such_lines(text):
     """Texts and remarks do not count."""
-    assert old_lines(text) == []
+    assert python2_lines(text) == []
 
 
 def test_tabs_are_mixed_where_python_3_refuses_them():

@@ -20,7 +20,7 @@ from toys import RIGHT, toy_course
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses.grading import grader
-from py2048.courses.grading.grader import key_of
+from py2048.courses.grading.grader import result_key
 from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult
 from py2048.courses.grading.submissions import text_of
 
@@ -79,7 +79,7 @@ def _fake(submission, grading, sandbox, secret):
         )
         for task in grading.tasks
     )
-    key = key_of(submission, grading, secret)
+    key = result_key(submission, grading, secret)
     return GradeReport(submission.name, "toy", tasks, problem=submission.problem, key=key)
 
 

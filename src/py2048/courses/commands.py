@@ -247,7 +247,7 @@ def check(
 
     outputs.refuse_changed()
     course = get_course(name)
-    grading = course.grading().told_in(language)
+    grading = course.grading().in_language(language)
     sandbox, run = _prepare_run(course.title, grading, machine, timeout)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
@@ -316,7 +316,7 @@ def mutants(
     total = f"{detected.total()} of {found.total()} mutants"
     print(f"detected: {total} of {solution.name}, {share:.1f} %")
     print(f"marks lost in unrelated tasks: {unrelated} mutants")
-    return int(share < planted.ENOUGH or unrelated > 0)
+    return int(share < planted.MIN_DETECTED_PERCENT or unrelated > 0)
 
 
 def _prepare_run(

@@ -29,7 +29,7 @@ from py2048.courses.grading.submissions import (
     Collector,
     Submission,
     files_of,
-    is_hidden,
+    is_ignored,
     unpack,
 )
 from py2048.courses.grading.tasks import Grading, printable
@@ -141,7 +141,7 @@ class Finder:
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
         """Yield a folder's entries by student; descend into folders and ZIPs of a whole class."""
-        paths = [path for path in sorted(folder.iterdir()) if not _is_ignored(path)]
+        paths = [path for path in sorted(folder.iterdir()) if not is_ignored(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
         gradescope = _read_metadata(folder / METADATA)
@@ -244,12 +244,12 @@ class Finder:
         """Yield the attempts in an entry."""
         attempts = [entry.paths]
         if not entry.platform and len(entry.paths) == 1 and entry.paths[0].is_dir():
-            inside = [path for path in sorted(entry.paths[0].iterdir()) if not _is_ignored(path)]
+            inside = [path for path in sorted(entry.paths[0].iterdir()) if not is_ignored(path)]
             if len(inside) > 1 and all(ATTEMPT.match(path.name) for path in inside):
                 attempts = [[path] for path in inside]
         for number, paths in enumerate(attempts, 1):
             name = printable(entry.name) + (f" ({number})" if len(attempts) > 1 else "")
-            submission = self.collector.one(name, paths)
+            submission = self.collector.merge(name, paths)
             when, known_by = self._when(entry, paths)
             if entry.when and len(attempts) == 1:
                 when, known_by = entry.when.astimezone(self.zone), entry.known_by
@@ -267,15 +267,11 @@ class Finder:
         return when, "the date of its files"
 
 
-def _is_ignored(path: Path) -> bool:
-    return is_hidden(path.name) or path.is_symlink()
-
-
 def _names_in(path: Path) -> set[str]:
     """Return a folder's or ZIP's top-level names, below a single wrapping folder."""
     try:
         if path.is_dir():
-            parts = [p.relative_to(path).parts for p in path.rglob("*") if not _is_ignored(p)]
+            parts = [p.relative_to(path).parts for p in path.rglob("*") if not is_ignored(p)]
         elif path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as opened:
                 names = [name.replace("\\", "/").strip("/") for name in opened.namelist()]

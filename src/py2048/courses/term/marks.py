@@ -10,7 +10,7 @@ from pathlib import Path
 
 from py2048.core.errors import CourseError
 from py2048.courses import get_course
-from py2048.courses.grading.grader import ResultsFile, key_of
+from py2048.courses.grading.grader import ResultsFile, result_key
 from py2048.courses.grading.report import GradeReport, TaskResult, number
 from py2048.courses.grading.submissions import Submission
 from py2048.courses.grading.tasks import Grading
@@ -120,7 +120,7 @@ class Term:
     def grading(self, assignment: Assignment) -> Grading:
         """Return the tasks and checks of an assignment's course."""
         grading = get_course(assignment.course or self.settings.course).grading()
-        return grading.told_in(self.settings.language)
+        return grading.in_language(self.settings.language)
 
     def finder(self, name: str, scratch: Path) -> Finder:
         """Return the finder of an assignment's hand-ins."""
@@ -168,7 +168,7 @@ def kept_reports(term: Term, name: str, hand_ins: Sequence[HandIn]) -> dict[str,
     grading = term.grading(term.settings.assignment(name))
     known = ResultsFile(_results_file(term, name)).known
     secret = term.settings.secret
-    keys = [key_of(one.submission, grading, secret) for one in hand_ins]
+    keys = [result_key(one.submission, grading, secret) for one in hand_ins]
     return {known[key].name: known[key] for key in keys if key in known}
 
 

@@ -12,10 +12,10 @@ from py2048.courses.grading.report import (
     RunInfo,
     TaskResult,
     file_names,
-    filled,
     marks_of,
     number,
-    section,
+    render_page,
+    task_section,
 )
 from py2048.courses.term.marks import Mark, Term
 from py2048.courses.term.tables import replace_file
@@ -52,7 +52,7 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
         for task in mark.tasks
     ]
     title = f"{mark.name}: {assignment.title}"
-    return filled(title, "\n".join(parts), run.grader, run.protected).encode()
+    return render_page(title, "\n".join(parts), run).encode()
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:
@@ -115,4 +115,4 @@ def _rubric(mark: Mark) -> str:
 def _section(task: TaskResult, mark: Mark, *, plain: bool) -> str:
     by_hand = " (by hand)" if task.id in mark.manual.items else ""
     body = f"<pre>{escape(task.asked)}</pre>" if plain else ""
-    return section(task, f"{marks_of(task)}{by_hand}", body)
+    return task_section(task, f"{marks_of(task)}{by_hand}", body)
