@@ -52,9 +52,7 @@ def assignments(ctx: typer.Context) -> list[str]:
     return []
 
 
-AssignmentArgument = Annotated[
-    str, options.word("ASSIGNMENT", "An assignment in course.toml.", assignments)
-]
+AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "Name in course.toml.", assignments)]
 
 
 @dataclass(frozen=True)
@@ -140,9 +138,7 @@ TimeoutOption = Annotated[
 LanguageOption = Annotated[
     str,
     options.taking(
-        "CODE",
-        "Language of reports, en or pt; by default that of the program's names.",
-        words=lambda: list(LANGUAGES),
+        "CODE", "Report language, en or pt; default: the program's.", words=lambda: list(LANGUAGES)
     ),
 ]
 PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
@@ -207,9 +203,8 @@ def prove(name: NameArgument, machine: Machine) -> None:
     grading, trials = course.grading(), proving.trials(course)
     sandbox, _ = _prepare_run(course.title, grading, machine)
     wrong = 0
-    for trial, report in proving.grade_trials(
-        trials, grading, sandbox.protection, machine.job_count
-    ):
+    graded = proving.grade_trials(trials, grading, sandbox.protection, machine.job_count)
+    for trial, report in graded:
         finding = trial.finding(report)
         wrong += bool(finding)
         lost = f", marks lost in {', '.join(report.lost)}" if trial.mutant else ""
@@ -225,9 +220,7 @@ def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        options.word(
-            "PATH...", "A Python file, a submission's folder, or a folder or ZIP of them."
-        ),
+        options.word("PATH...", "Python files, submission folders, or folders or ZIPs of them."),
     ],
     outputs: Outputs,
     machine: Machine,
@@ -253,9 +246,7 @@ def check(
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
         outputs.refuse_several(len(submissions))
         jobs = machine.job_count
-        reports = _grade_with_progress(
-            submissions, grading, run, sandbox, jobs, log, quiet=outputs.json
-        )
+        reports = _run_grader(submissions, grading, run, sandbox, jobs, log, quiet=outputs.json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
@@ -276,9 +267,7 @@ def mutants(
     machine: Machine,
     solution: Annotated[
         Path | None,
-        options.word(
-            "[SOLUTION]", "A right solution, a file or folder; by default the course's own."
-        ),
+        options.word("[SOLUTION]", "A right solution, a file or folder; by default the course's."),
     ] = None,
     match: Annotated[
         str, options.taking("TEXT", "Use only mutants whose report line contains this text.")
@@ -343,7 +332,7 @@ def _write_gradescope(path: Path, run: RunInfo, graded: GradeReport, submission:
     path.write_text(json_text.dumps(data, indent=2), "utf-8")
 
 
-def _grade_with_progress(
+def _run_grader(
     submissions: list[Submission],
     grading: Grading,
     run: RunInfo,
@@ -434,7 +423,7 @@ def _graded_assignment(
 
     def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[GradeReport]:
         jobs, secret = machine.job_count, term.settings.secret
-        return _grade_with_progress(submissions, grading, run, sandbox, jobs, log, secret=secret)
+        return _run_grader(submissions, grading, run, sandbox, jobs, log, secret=secret)
 
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         try:
@@ -452,9 +441,7 @@ def grade(
     assignment: Annotated[
         str | None,
         options.word(
-            "[ASSIGNMENT]",
-            "An assignment in course.toml; by default all with hand-ins.",
-            assignments,
+            "[ASSIGNMENT]", "Name in course.toml; by default all with hand-ins.", assignments
         ),
     ] = None,
     timeout: TimeoutOption = SUBMISSION_S,

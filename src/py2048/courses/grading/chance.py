@@ -28,10 +28,8 @@ class Odds:
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        self._evidence = {
-            1 - fault: 0.0,
-            1 + fault: 0.0,
-        }  # log-likelihood ratio by relative probability
+        # Log-likelihood ratios, by the faulty probability relative to the correct one.
+        self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0
         self.wrong = False

@@ -68,15 +68,8 @@ MAX_LOAD_FACTOR = 8.0
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # \b avoids quadratic time on long words
 MAX_SHOWN_LINES = 24  # fits a board built tile by tile
-CONTINUATIONS = (
-    "elif ",
-    "else:",
-    "except",
-    "finally:",
-    ")",
-    "]",
-    "}",
-)  # no block ends before these
+# A block does not end before these.
+CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
 
 class StartError(CourseError):
@@ -370,11 +363,8 @@ class SubmissionSession:
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
-        if (
-            self._loaded_patch
-            and self._loaded_patch != reference_patch
-            and not self.runner.sandbox.trusted
-        ):
+        trusted = self.runner.sandbox.trusted
+        if self._loaded_patch not in {"", reference_patch} and not trusted:
             self.runner.reset()
             self._loaded_patch = ""
 
@@ -524,9 +514,7 @@ class SubmissionSession:
             }
             report = self._result(request, _expected_text(example.expected))
             if report.early is not None:
-                self.fail(
-                    _("the setup to run without errors"), show(report.early), fact_of(report.early)
-                )
+                self.fail(_("the setup to succeed"), show(report.early), fact_of(report.early))
             self._compare(example.expected, report.error or report.value)
             if example.prints is not None and not same(example.prints, report.output):
                 wanted = _("to print {text}").format(text=_printed(example.prints))

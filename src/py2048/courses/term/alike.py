@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import keyword
+import operator
 import re
 import tokenize
 import zlib
@@ -45,6 +46,9 @@ class Program:
     owners: frozenset[Student]
     text: str
     prints: dict[int, set[int]]
+
+
+_share = operator.attrgetter("share")
 
 
 @dataclass(frozen=True)
@@ -158,12 +162,10 @@ def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[
         share = 100 * count / min(len(one.prints), len(other.prints))
         key = (one.owners or one.name, other.owners or other.name)
         if share >= threshold and not one.owners & other.owners:
-            found[key] = max(found.get(key, Pair(one, other, 0)), Pair(one, other, share), key=_by)
-    return sorted(found.values(), key=_by, reverse=True)
-
-
-def _by(pair: Pair) -> float:
-    return pair.share
+            found[key] = max(
+                found.get(key, Pair(one, other, 0)), Pair(one, other, share), key=_share
+            )
+    return sorted(found.values(), key=_share, reverse=True)
 
 
 def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:

@@ -322,14 +322,13 @@ class Desk:
         term, name, marks = self.read(request)
         return self.page("class.html", term=term, name=name, marks=marks, **overview(marks))
 
-    async def show_student(self, request: Request) -> Response:
-        """Show a student's report, program and marking form."""
-        return self.student(request)
-
-    def student(
+    async def show_student(
         self, request: Request, error: str = "", typed: Mapping[str, str] | None = None
     ) -> Response:
-        """Render a student's page; after an `error` it keeps the entries in `typed`."""
+        """Show a student's report, program and marking form.
+
+        After an `error` the form keeps the entries in `typed`.
+        """
         term, name, marks = self.read(request)
         keys, at = self.locate(request, marks)
         mark = marks[at]
@@ -373,7 +372,7 @@ class Desk:
                 lines = [*there["comments"].splitlines(), *form.get("comments", "").splitlines()]
                 form |= {key: text for key, text in there.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
-            return self.student(request, str(error), form)
+            return await self.show_student(request, str(error), form)
         who, flag = keys[at], "&saved"
         if "next" in form and at + 1 < len(keys):
             who, flag = keys[at + 1], ""

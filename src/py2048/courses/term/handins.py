@@ -205,9 +205,9 @@ class Finder:
             keys = [f"canvas:{found['id']}", f"name:{name_key(found['name'])}"]
             return self._owned(_Entry(found["who"], keys))
         if name in gradescope:
-            keys, when = gradescope[name]
-            when_ = _date(when, self.zone)
-            entry = _Entry(name, keys, when=when_, known_by="Gradescope", platform=True)
+            keys, text = gradescope[name]
+            when = _date(text, self.zone)
+            entry = _Entry(name, keys, when=when, known_by="Gradescope", platform=True)
             entry.owners = {s for key in keys if (s := self.roster.find(key))}
             return self._complete(entry)
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))

@@ -30,6 +30,7 @@ class Manual:
 
 
 NO_DECISIONS = Manual()
+Decisions = dict[tuple[str, str], Manual]  # by assignment name and student id
 
 
 def manual_table(folder: Path) -> CsvTable:
@@ -38,15 +39,13 @@ def manual_table(folder: Path) -> CsvTable:
     return read_table(path) if path.exists() else CsvTable(list(MANUAL_COLUMNS), path=path)
 
 
-def decisions(
-    table: CsvTable, settings: TermSettings, roster: Roster
-) -> dict[tuple[str, str], Manual]:
+def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisions:
     """Return the decisions in a table, by assignment name and student id.
 
     Raises:
         CourseError: For a row with an unknown assignment, student or item, or an invalid number.
     """
-    places = [table.required(name) for name in MANUAL_COLUMNS]
+    places = [*map(table.required, MANUAL_COLUMNS)]
     items: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
     comments: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line, row in enumerate(table.rows, 2):
@@ -103,9 +102,7 @@ def decide(
     Items with empty marks are removed, and `comments` replace the student's comments. Other rows
     and additional columns stay.
     """
-    at_name, at_id, at_item, at_marks, at_comment = (
-        table.required(each) for each in MANUAL_COLUMNS
-    )
+    at_name, at_id, at_item, at_marks, at_comment = map(table.required, MANUAL_COLUMNS)
     wanted = {item: marks.strip() for item, marks in items.items()}
     new = [line.strip() for line in comments if line.strip()]
     kept = []

@@ -15,7 +15,7 @@ from py2048.courses.grading.report import GradeReport, TaskResult, number
 from py2048.courses.grading.submissions import Submission
 from py2048.courses.grading.tasks import Grading
 from py2048.courses.term.handins import Finder, HandIn
-from py2048.courses.term.manual import NO_DECISIONS, Manual, decisions, manual_table
+from py2048.courses.term.manual import NO_DECISIONS, Decisions, Manual, decisions, manual_table
 from py2048.courses.term.roster import Roster, Student, read_roster
 from py2048.courses.term.settings import Assignment, TermSettings, read_settings
 from py2048.courses.term.tables import table_text
@@ -109,7 +109,7 @@ class Term:
     folder: Path
     settings: TermSettings
     roster: Roster
-    manual: dict[tuple[str, str], Manual]
+    manual: Decisions
 
     @classmethod
     def read(cls, folder: Path) -> Term:

@@ -10,14 +10,13 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from py2048.core.errors import CourseError, os_errors_as
+from py2048.core.game.record import replacing
 from py2048.courses.grading.report import no_formula
 
 MOODLE_PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
@@ -147,17 +146,8 @@ def replace_file(path: Path, data: bytes) -> None:
     with os_errors_as(CourseError, f"{str(path)!r} cannot be written"):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).chmod(path.stat().st_mode if path.exists() else 0o644)
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        with replacing(path, path.stat().st_mode if path.exists() else 0o644) as file:
+            file.write(data)
 
 
 def _is_stream(path: Path) -> bool:
