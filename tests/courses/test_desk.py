@@ -84,7 +84,7 @@ def test_what_is_graded_is_shown_at_once(term, run, desk):
     assert "Bob Stone 4.8 / 9 2 2026-10-18 08:00" in shown
     assert "Cy Young no mark 2026-10-01 12:00 not graded yet" in shown
     assert "Sam Lee no mark nothing handed in" in shown
-    assert "fits no student of roster.csv" in shown
+    assert "matches no student in roster.csv" in shown
     assert "Task 3: sums 1 Bob Stone" in shown
     assert "90 to 100 % 1 1" in shown
     assert run("grade", "first")[0] == 0
@@ -143,7 +143,7 @@ def test_an_edit_made_meanwhile_is_not_lost(term, desk):
     was = manual.read_bytes()
     answer = save(desk, "1003", seen(page), item__style="0.5", comments="so <so>")
     assert answer.status_code == 409
-    assert "manual.csv has changed since this page was made" in answer.text
+    assert "manual.csv has changed since you opened this page" in answer.text
     assert 'value="0.5"' in answer.text
     assert "in manual.csv: 1" in answer.text
     assert "from a spreadsheet\nso &lt;so&gt;" in answer.text
@@ -157,7 +157,7 @@ def test_a_group_can_be_marked_at_once(term, desk):
     manual = term / "manual.csv"
     manual.write_text("assignment,id,item,marks,comment\nsecond,1002,late,0,was ill\n")
     page = desk.get("second/student?who=1001").text
-    assert "Also for <bdi>Bob Stone</bdi>" in page
+    assert "Also apply to <bdi>Bob Stone</bdi>" in page
     save(desk, "1001", seen(page), item__style="1", comments="neat", group="on")
     assert manual.read_text().splitlines()[1:] == [
         "second,1002,late,0,was ill",
@@ -171,9 +171,9 @@ def test_a_group_can_be_marked_at_once(term, desk):
 @pytest.mark.parametrize(
     ("item", "marks", "said"),
     [
-        ("style", "9", "style = 9: it is from 0 to 1.5"),
-        ("style", "good", "style = 'good': this is not a number"),
-        ("attempt", "7", "has 1 attempts, and attempt 7 is not one"),
+        ("style", "9", "style = 9 must be from 0 to 1.5"),
+        ("style", "good", "style = 'good' is not a number"),
+        ("attempt", "7", "there is no attempt 7 of '1003', who has 1"),
         ("stile", "1", "did you mean 'style'"),
     ],
 )
@@ -247,7 +247,9 @@ def test_what_is_wrong_in_the_folder_is_one_line(term, desk):
     manual.write_text("assignment,id,item,marks,comment\nfirst,9,total,5,\n")
     answer = desk.get("first/")
     assert answer.status_code == 422
-    assert "manual.csv, row 2: no student of roster.csv has the id '9'" in unescape(answer.text)
+    assert "manual.csv, row 2: there is no student with the id '9' in roster.csv" in unescape(
+        answer.text
+    )
     manual.write_bytes(good)
     assert desk.get("first/").status_code == 200
     assert desk.get("fourth/").status_code == 404

@@ -75,7 +75,7 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     source = source.replace("numbers.append(0)", "numbers.append(add(1, 1))")
     (check,) = _task(grade_source(source), "3").checks
     assert (check.expected, check.actual) == ("[1, 2, 3]", "another list")
-    assert check.example.startswith("# with right versions of what other tasks ask for\n")
+    assert check.example.startswith("# with correct versions of the other tasks' functions\n")
 
 
 SLOW = """

@@ -68,7 +68,7 @@ def test_what_cannot_be_started_is_alone_in_that(tmp_path):
     reports = _graded(submissions, memory)
     if choose_protection().own_root:
         assert "No space left on device" in reports["bob"].failure
-        assert len(ResultsFile(memory.path).known) == 2, "what could not be graded is tried again"
+        assert len(ResultsFile(memory.path).stored) == 2, "what could not be graded is tried again"
     assert (reports["ann"].lost, reports["cy"].lost) == ((), ())
 
 
@@ -136,7 +136,7 @@ def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
     _graded(submissions, ResultsFile(path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
-    assert len(ResultsFile(path).known) == 1
+    assert len(ResultsFile(path).stored) == 1
     assert {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()} == {
         "ann": (),
         "bob": (),
@@ -149,7 +149,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     """A results file is not confused with another file, and that is not spoiled."""
     path = tmp_path / "essay.txt"
     path.write_text("It was a dark\nand stormy\nnight.\n")
-    with pytest.raises(CourseError, match=r"is not a results file of this command \(line 1\)"):
+    with pytest.raises(CourseError, match=r"is not a results file \(line 1\)"):
         ResultsFile(path)
     assert path.read_text().startswith("It was")
 
@@ -189,7 +189,7 @@ def test_a_run_that_is_cut_short_continues(number, tmp_path):
     assert run.stdout.readline() == "s1\n"
     run.send_signal(number)
     run.communicate(timeout=30)
-    done = set(ResultsFile(path).known)
+    done = set(ResultsFile(path).stored)
     assert 2 <= len(done) < 6
     told: list[str] = []
     reports = grade_all(

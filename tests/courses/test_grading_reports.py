@@ -145,9 +145,9 @@ def test_a_board_is_drawn_as_it_was_should_be_and_came():
     task = TaskResult("1", "left", "Left.", Fraction(4), Fraction(0), (SLID,))
     assert (
         """
-before     should come    came
-2 2 2 .    4 2 . .        2 4 . .
-. . 4 .    4 . . .        4 . . .
+before     expected    actual
+2 2 2 .    4 2 . .     2 4 . .
+. . 4 .    4 . . .     4 . . .
 expected: [[4, 2"""
         in task.text
     )
@@ -169,7 +169,7 @@ def test_a_report_is_in_the_language_of_its_course():
     assert "expected" not in page
     english = grade_source(source, replace(TOY, language="pt").in_language("en"))
     assert "expected: 3\nactual:   2" in pages.student_page(RUN, english)
-    with pytest.raises(CourseError, match="--language 'fr': it is one of en, pt"):
+    with pytest.raises(CourseError, match="--language 'fr' is unknown: use one of en, pt"):
         TOY.in_language("fr")
 
 

@@ -157,7 +157,7 @@ def test_paths_out_of_the_folder_are_refused(name, tmp_path):
     """Nothing is written, inside or outside, when one name leads out."""
     path = tmp_path / "bad.zip"
     path.write_bytes(_zipped({"app.py": RIGHT, name: "evil"}))
-    with pytest.raises(BadArchive, match="leads out"):
+    with pytest.raises(BadArchive, match="outside the folder"):
         unpack(path, tmp_path / "deep" / "folder")
     assert not [p for p in tmp_path.rglob("*") if p.is_file() and p != path]
 
@@ -190,7 +190,7 @@ def test_zips_in_zips_end(tmp_path):
         content = _zipped({f"{depth}.zip": content, "app.txt": ""})
     path = _laid_out(tmp_path / "class", {"ann.zip": content, "bob.py": RIGHT})
     (ann, bob) = sorted(collect([path], TOY, tmp_path / "scratch"), key=lambda s: s.name)
-    assert ann.problem == "too many ZIPs inside each other"
+    assert ann.problem == "ZIPs are nested too deeply"
     assert not bob.problem
 
 
@@ -205,9 +205,9 @@ def test_a_students_bad_zip_is_that_students_alone(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda _: None, "there is no file or folder"),
-        (lambda path: path.mkdir(), "holds no Python file"),
-        (lambda path: path.write_text("x"), "is not a Python file, a folder or a ZIP"),
+        (lambda _: None, "does not exist"),
+        (lambda path: path.mkdir(), "contains no Python file"),
+        (lambda path: path.write_text("x"), "is not a Python file, folder or ZIP"),
     ],
 )
 def test_a_path_with_nothing_to_grade_is_refused(make, message, tmp_path):
@@ -224,7 +224,7 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    problem = "there is no Python file (essay.docx); app.py was expected"
+    problem = "there is no Python file (essay.docx): hand in app.py"
     assert reports[0].problem == problem
 
 
@@ -245,7 +245,7 @@ def test_the_program_is_found_by_what_it_defines(tmp_path):
     )
     report = grade_path(folder / "Final version (2).py")
     assert report.lost == ()
-    assert "Final version (2).py was taken for app.py" in report.notes
+    assert "Final version (2).py was graded as app.py" in report.notes
 
 
 def test_the_course_s_program_may_import_what_it_defines(tmp_path):

@@ -83,7 +83,7 @@ def test_a_converted_program_does_the_same():
 
 def test_what_is_not_a_program_at_all_cannot_be_converted():
     """The reason is said."""
-    with pytest.raises(ValueError, match="cannot be read as Python 2 either"):
+    with pytest.raises(ValueError, match="not valid Python 2 either"):
         convert("def add(")
 
 

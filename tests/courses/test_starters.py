@@ -32,7 +32,7 @@ def test_a_starter_is_written_as_it_is(course, tmp_path):
 def test_one_file_in_the_way_stops_all(name, tmp_path):
     """The file is named and untouched, and nothing else is written."""
     (tmp_path / name).write_text("mine")
-    with pytest.raises(CourseError, match=f"{name}' is there already and is not overwritten"):
+    with pytest.raises(CourseError, match=f"{name}' already exists: choose another folder"):
         get_course("ist").hand_out(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "mine"
@@ -41,7 +41,7 @@ def test_one_file_in_the_way_stops_all(name, tmp_path):
 def test_a_file_for_a_folder_is_refused(tmp_path):
     """The starter needs a folder to go to."""
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(CourseError, match="is a file: name a folder"):
+    with pytest.raises(CourseError, match="is a file: choose a folder"):
         get_course("ist").hand_out(tmp_path / "file")
 
 

@@ -147,7 +147,7 @@ def test_a_term_from_roster_to_mark_files(term, run):
     assert status == 0, said
     assert "7 of 8" not in said
     assert "6 of 8 students have handed in" in said
-    assert "'stranger' fits no student" in said
+    assert "'stranger' matches no student" in said
     marks = rows(term, "first")
     totals = {who: row["total"] for who, row in marks.items()}
     assert totals == {
@@ -208,7 +208,7 @@ def test_a_term_from_roster_to_mark_files(term, run):
     assert (marks["1006"]["total"], marks["1006"]["possible"]) == ("6", "6")
     assert (marks["1007"]["days late"], marks["1007"]["total"]) == ("1", "3.6")
     page = (term / "results" / "third" / "1006.html").read_text("utf-8")
-    assert "shown from 2999-01-01" in page
+    assert "hidden until 2999-01-01" in page
     assert "6 / 6 marks" not in page
 
 
@@ -283,7 +283,7 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
     )
     status, said = run("export", "first", "--platform", "canvas", "--template", gradebook)
     assert status == 0, said
-    assert "Sam Lee has marks and is not in the platform's table" in said
+    assert "Sam Lee has marks but is not in the platform's table" in said
     lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
     assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,First (12)"
     assert lines[2:] == ['"Stone, Bob",501,1002,bob,A,8', '"Who, Else",502,9,else,A,1']
@@ -392,7 +392,7 @@ def test_a_download_is_read_as_it_comes(term, run):
         ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
         ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
         ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
-        ("[assignments.first]", "[assignments.first", ("not TOML", "line 7")),
+        ("[assignments.first]", "[assignments.first", ("not valid TOML", "line 7")),
         ('title = "First"', "", ("assignments.first", "`title`")),
     ],
 )
@@ -410,11 +410,11 @@ def test_a_slip_in_the_settings_is_one_clear_line(term, run, old, new, words):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' is there twice")),
-        ("name,email\nAnn,a@uni.edu\n", ("no column 'id'", "name, email")),
-        ("", ("it is empty",)),
+        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' appears twice")),
+        ("name,email\nAnn,a@uni.edu\n", ("has no column 'id'", "name, email")),
+        ("", ("is empty",)),
         ("id,name\n1,Jo\xe3o\n".encode("latin-1"), ("line 2", "not UTF-8")),
-        ("id,name\n1,Ann,more\n", ("row 2", "3 cells")),
+        ("id,name\n1,Ann,more\n", ("row 2", "has 3 cells")),
         ("id,name\n,Ann\n", ("row 2", "no id")),
     ],
 )
@@ -484,7 +484,7 @@ def test_reports_a_day_are_limited_before_the_due_date(term, run):
     hand_in(term, "first/1001/2/app.py", "# earns 2", "2026-10-01T11:00")
     assert run("grade", "first")[0] == 0
     assert "add(1, 2)" not in page.read_text()
-    assert "1 a day" in page.read_text()
+    assert "1 full reports per day" in page.read_text()
 
 
 def test_a_new_terms_folder_is_whole(tmp_path, capsys):
@@ -498,7 +498,7 @@ def test_a_new_terms_folder_is_whole(tmp_path, capsys):
     capsys.readouterr()
     assert main(["course", "alike", str(folder), "project"]) == 0
     assert main(["course", "new-term", str(folder), "--course", "ist"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_a_real_hand_in_is_graded(term, run, monkeypatch):
@@ -516,5 +516,5 @@ def test_a_real_hand_in_is_graded(term, run, monkeypatch):
     page = (term / "results" / "first" / "1001.html").read_text("utf-8")
     assert "app.ipynb was read as app.py" in page
     page = (term / "results" / "first" / "1002.html").read_text("utf-8")
-    assert "app.py was graded, because it has most" in page
+    assert "app.py was graded instead of old/add.py, because it defines most" in page
     assert "old/add.py" in page

@@ -22,17 +22,17 @@ TRAPPED = [
     ("2 0 2 8", "4 8 0 0", "2 2 8 0", "equal tiles with a gap between them do not merge"),
     ("2 2 2 2", "4 4 0 0", "4 2 2 0", "only the first pair of a line merges"),
     ("2 4 2 0", "2 4 2 0", "4 4 0 0", "a tile moves through another to an equal one"),
-    ("0 2 2 0", "4 0 0 0", "2 2 0 0", "tiles slide, but never merge"),
-    ("0 2 2 0", "4 0 0 0", "0 4 0 0", "tiles merge, but do not slide"),
-    ("0 0 2 0", "2 0 0 0", "0 2 0 0", "tiles move by one cell only"),
-    ("2 2 0 0", "4 0 0 0", "2 0 0 0", "two tiles merge into one of the same number"),
-    ("0 2 0 0", "2 0 0 0", "0 0 0 2", "the tiles go in another direction"),
+    ("0 2 2 0", "4 0 0 0", "2 2 0 0", "tiles slide but never merge"),
+    ("0 2 2 0", "4 0 0 0", "0 4 0 0", "tiles merge but do not slide"),
+    ("0 0 2 0", "2 0 0 0", "0 2 0 0", "tiles only move by one cell"),
+    ("2 2 0 0", "4 0 0 0", "2 0 0 0", "two tiles merge into one with the same number"),
+    ("0 2 0 0", "2 0 0 0", "0 0 0 2", "the tiles move in the wrong direction"),
     ("0 2 0 0", "2 0 0 0", "0 2 0 0", "nothing moves"),
-    ("0 2 0 0", "2 0 0 2", "2 0 0 0", "no new tile comes"),
-    ("0 2 0 0", "2 0 0 0", "2 0 0 4", "a new tile comes, where none should"),
+    ("0 2 0 0", "2 0 0 2", "2 0 0 0", "no new tile appears"),
+    ("0 2 0 0", "2 0 0 0", "2 0 0 4", "a new tile appears where none should"),
     ("0 2 0 0, 4 8 0 0", "0 2 0 0, 4 8 0 0", "9 9 9 9, 1 1 1 1", ""),
     ("0 2 0 0, 0 4 0 0", "2 0 0 0, 4 0 0 0", "2 0 0 0, 0 4 0 0", "some lines stay as they are"),
-    ("0 2, 4 8", "2 0, 4 8", "2 4, 0 8", "rows and columns are exchanged"),
+    ("0 2, 4 8", "2 0, 4 8", "2 4, 0 8", "rows and columns are swapped"),
 ]
 
 
@@ -67,4 +67,4 @@ def test_exchanged_parameters_are_named():
     """A function that takes what is asked for in another order is told so where it fails."""
     source = ADD.replace("add(a, b)", "add(b, a)").replace("a + b", "a - b") + GREET + GROW
     sums, _refuses = grade_source(source).tasks[0].checks
-    assert sums.cause == "add takes (b, a), and is called as add(a, b)"
+    assert sums.cause == "add takes (b, a) but is called as add(a, b)"

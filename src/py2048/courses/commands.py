@@ -509,14 +509,14 @@ def export(
     if platform not in PLATFORMS:
         raise CourseError(f"--platform {platform!r} is unknown: use one of {', '.join(PLATFORMS)}")
     with _graded_assignment(folder, assignment, machine) as (term, run, marks):
-        made = exports.export(term, assignment, marks, platform, template, run)
+        exported = exports.export(term, assignment, marks, platform, template, run)
         written = WrittenFiles(folder / "results")
-        for name, data in made.files.items():
+        for name, data in exported.files.items():
             written.write(folder / "results" / name, data, force=force)
             print(folder / "results" / name)
-    if not made.files:
+    if not exported.files:
         print(f"{assignment}: no student has marks yet")
-    for student in made.missing:
+    for student in exported.missing:
         print(f"{student} has marks but is not in the platform's table")
 
 
@@ -545,7 +545,7 @@ def alike(
         float, typer.Option(metavar="P", min=1, max=100, help="Minimum similarity in percent.")
     ] = 50.0,
 ) -> None:
-    """List pairs of similar programs in an assignment; course desk shows them."""
+    """List pairs of similar programs in an assignment. The desk shows them side by side."""
     from py2048.courses.term import alike as likeness
     from py2048.courses.term.marks import Term
 

@@ -123,9 +123,11 @@ def check_tasks(course: Course) -> None:
         validate(one, SEEDS)
         marks = {task.id: task.marks for task in one.tasks}
         for id_ in sorted(asked.keys() | marks.keys()):
-            here, there = asked.get(id_, "no"), marks.get(id_, "none")
-            if here != there:
-                raise CourseError(f"{sheet}: task {id_} has {here} marks, and {there} in tasks.py")
+            on_sheet, in_code = asked.get(id_, "no"), marks.get(id_, "none")
+            if on_sheet != in_code:
+                raise CourseError(
+                    f"{sheet}: task {id_} has {on_sheet} marks, but {in_code} in tasks.py"
+                )
 
 
 def trials(course: Course) -> list[Trial]:

@@ -322,7 +322,7 @@ class ResultsFile:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.known: dict[str, GradeReport] = {}
+        self.stored: dict[str, GradeReport] = {}
         if path is not None and path.exists():
             self._read(path)
 
@@ -341,7 +341,7 @@ class ResultsFile:
                     f"{str(path)!r} is not a results file (line {number}): choose another file"
                 ) from None
             if report is not None and report.key:
-                self.known[report.key] = report
+                self.stored[report.key] = report
 
     def write(self, report: GradeReport) -> None:
         """Append a result and flush it to disk."""
@@ -379,7 +379,7 @@ def grade_all(
         sandbox: How to run submissions.
         jobs: Number of submissions graded in parallel.
         results: Earlier results, which are yielded first and not graded again; new ones are added.
-        secret: Draws examples for each submission (see `grade`).
+        secret: Seed of the examples (see `grade`).
         on_start: Called when grading of a submission begins.
     """
     validate(grading)
@@ -387,7 +387,7 @@ def grade_all(
     new = []
     for submission in submissions:
         key = result_key(submission, grading, secret)
-        known = results.known.get(key)
+        known = results.stored.get(key)
         if known is None:
             new.append(submission)
         else:

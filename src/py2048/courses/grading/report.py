@@ -236,9 +236,9 @@ class RunInfo:
 @functools.cache
 def grader_version(grading: Grading) -> str:
     """Return py2048's version and a digest of the grader's and the course's source code."""
-    here = Path(__file__).resolve().parent
+    folder = Path(__file__).resolve().parent
     hasher = hashlib.sha256()
-    sources = {*here.rglob("*.py"), *here.rglob("*.tcl"), *grading.given_files}
+    sources = {*folder.rglob("*.py"), *folder.rglob("*.tcl"), *grading.given_files}
     if grading.folder:
         sources.update(path for path in grading.folder.rglob("*") if path.suffix in {".py", ".md"})
     for path in sorted(sources):

@@ -4,7 +4,7 @@ A process loads the program once and forks for each check, so every check starts
 
 There are two time limits. A call may use the seconds of its check as CPU time, measured by a timer
 in the process. Its wall-clock limit is `WAIT_FACTOR` times as long, and longer on a busy machine.
-The whole submission may take the seconds of `SandboxConfig` by the clock, regardless of load.
+The whole submission has a wall-clock limit (see `SandboxConfig`) that does not depend on load.
 Loading may take half of the remaining time, so that there is enough left to load the program again
 in quiet mode.
 """

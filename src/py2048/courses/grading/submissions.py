@@ -207,7 +207,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 
 
 def defined_share(text: str, grading: Grading) -> float:
-    """Return the share of expected names a program defines, in its best language.
+    """Return the share of expected names a program defines, in the language that fits best.
 
     Courses without expected names score 1 if the program opens a window, otherwise 0.
     """

@@ -31,15 +31,15 @@ def boards_of(example: str, expected: str, actual: str) -> Boards | None:
 
     A line of tiles is a board with one row. The actual board may be missing.
     """
-    before, wanted, came = map(_board_in, (example, expected, actual))
-    if wanted is None or any(tile & (tile - 1) or tile == 1 for row in wanted for tile in row):
+    before, target, result = map(_board_in, (example, expected, actual))
+    if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
         return None
     if TILE_CALL.search(example):
         cells = {(int(r), int(c)): int(value) for r, c, value in TILE_CALL.findall(example)}
         before = tuple(tuple(cells.get((r, c), 0) for c in range(1, 5)) for r in range(1, 5))
-    if before is None or _size(before) != _size(wanted):
+    if before is None or _size(before) != _size(target):
         return None
-    return before, wanted, came if came and _size(came) == _size(wanted) else None
+    return before, target, result if result and _size(result) == _size(target) else None
 
 
 def _size(rows: Rows) -> tuple[int, int]:
@@ -58,8 +58,8 @@ def _board_in(text: str) -> Rows | None:
 
 def with_titles(boards: Boards) -> list[tuple[str, Rows]]:
     """Return the boards with their titles."""
-    before, wanted, came = boards
-    pairs = (_("before"), before), (_("expected"), wanted), (_("actual"), came)
+    before, expected, actual = boards
+    pairs = (_("before"), before), (_("expected"), expected), (_("actual"), actual)
     return [(title, rows) for title, rows in pairs if rows is not None]
 
 
@@ -154,45 +154,45 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
 
 def trap_of(boards: Boards) -> str:
     """Name the mistakes that produce the student's board; empty if there is none."""
-    before, wanted, came = boards
-    if came is None or came == wanted:
+    before, expected, actual = boards
+    if actual is None or actual == expected:
         return ""
     found: dict[str, None] = {}
     for direction in Direction:
         for merging in Merging:
             right = slide(before, direction, merging)[0]
-            if _is_with_new(right, wanted):
-                found |= dict.fromkeys(_traps(before, wanted, came, direction, merging))
+            if _is_with_new(right, expected):
+                found |= dict.fromkeys(_traps(before, expected, actual, direction, merging))
     return _(" or ").join(map(_, list(found)[:MAX_CAUSES]))
 
 
 def _traps(
-    before: Rows, wanted: Rows, came: Rows, direction: Direction, merging: Merging
+    before: Rows, expected: Rows, actual: Rows, direction: Direction, merging: Merging
 ) -> Iterator[str]:
     right = slide(before, direction, merging)[0]
-    if came == before:
+    if actual == before:
         yield N_("nothing moves")
         return
-    if came == right:
+    if actual == right:
         yield N_("no new tile appears")
         return
     for name, trap in TRAPS:
         along = tuple(tuple(trap(line)) for line in lines(before, direction))
-        made = from_lines(along, direction)
-        if made != right and _is_with_new(made, came):
+        result = from_lines(along, direction)
+        if result != right and _is_with_new(result, actual):
             yield name
     for other in Direction:
-        made = slide(before, other, merging)[0]
-        if made != right and _is_with_new(made, came):
+        result = slide(before, other, merging)[0]
+        if result != right and _is_with_new(result, actual):
             yield N_("the tiles move in the wrong direction")
-    if came == tuple(zip(*right, strict=True)):
+    if actual == tuple(zip(*right, strict=True)):
         yield N_("rows and columns are swapped")
     after = zip(
-        lines(before, direction), lines(right, direction), lines(came, direction), strict=True
+        lines(before, direction), lines(right, direction), lines(actual, direction), strict=True
     )
     if len(before) > 1 and all(there in {still, moved} for still, moved, there in after):
         yield N_("some lines stay as they are")
-    if right == wanted and _is_with_new(right, came):
+    if right == expected and _is_with_new(right, actual):
         yield N_("a new tile appears where none should")
 
 

@@ -3,7 +3,7 @@
 S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: local algorithms for document fingerprinting",
 SIGMOD 2003. A program is tokenized, with all names and all literals treated alike. Each run of
 `LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a fingerprint.
-A shared passage of at least `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and none
+A shared passage of at minimum `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and none
 shorter than `LENGTH`. Fingerprints of the course's own material, and those found in more than a
 quarter of the class, are removed first.
 """
@@ -89,10 +89,10 @@ def prints_of(text: str) -> dict[int, set[int]]:
     chosen = -1
     for first in range(windows):
         window = range(first, min(first + WINDOW, len(hashes)))
-        least = min(window, key=lambda at: (hashes[at], -at))
-        if least != chosen:
-            chosen = least
-            kept[hashes[least]].update(line for _, line in tokens[least : least + LENGTH])
+        minimum = min(window, key=lambda at: (hashes[at], -at))
+        if minimum != chosen:
+            chosen = minimum
+            kept[hashes[minimum]].update(line for _, line in tokens[minimum : minimum + LENGTH])
     return kept
 
 

@@ -118,13 +118,13 @@ class TermCache:
                 "manual.csv has changed since you opened this page, so nothing was saved: compare "
                 "your entries with the current ones, then save again"
             )
-        there = form_of(mark)
+        current = form_of(mark)
         typed = {key: text.strip() for key, text in form.items() if key.startswith("item:")}
-        changed = {key for key, text in typed.items() if text != there.get(key, "")}
+        changed = {key for key, text in typed.items() if text != current.get(key, "")}
         owners = mark.hand_in.owners if mark.hand_in and "group" in form else [mark.student]
         manual = dict(term.manual)
         for owner in owners:
-            comments = form.get("comments", there["comments"]).splitlines()
+            comments = form.get("comments", current["comments"]).splitlines()
             is_partner = owner != mark.student
             if is_partner:  # partners get all marks typed here, and keep their own comments
                 comments = [*manual.get((name, owner.id), NO_DECISIONS).comments, *comments]
@@ -348,7 +348,7 @@ class Desk:
             keys=keys,
             programs=programs_of(mark),
             fields=fields_of(term, mark),
-            there=form_of(mark),
+            current=form_of(mark),
             typed=typed or form_of(mark),
             seen=manual_table(self.cache.folder).digest,
             pairs=pairs,
@@ -367,10 +367,10 @@ class Desk:
         try:
             self.cache.decide(term, name, students[at], form)
         except CourseError as error:
-            there = form_of(students[at])
+            current = form_of(students[at])
             if form.get("seen") != manual_table(self.cache.folder).digest:  # keep new entries
-                lines = [*there["comments"].splitlines(), *form.get("comments", "").splitlines()]
-                form |= {key: text for key, text in there.items() if not form.get(key)}
+                lines = [*current["comments"].splitlines(), *form.get("comments", "").splitlines()]
+                form |= {key: text for key, text in current.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
             return await self.show_student(request, str(error), form)
         who, flag = keys[at], "&saved"
@@ -396,9 +396,9 @@ class Desk:
             pair=pair,
             lines=alike.lines_in_both(pair) if pair else (),
             threshold=threshold,
-            whose={one.submission.name: mark for mark in marks for one, _ in mark.attempts},
+            owners={one.submission.name: mark for mark in marks for one, _ in mark.attempts},
             passage=alike.LENGTH + alike.WINDOW - 1,
-            least=alike.LENGTH,
+            min_passage=alike.LENGTH,
         )
 
 

@@ -63,7 +63,7 @@ class HandIn:
         entry: Name of the file or folder.
         owners: Students it counts for; empty if nobody was recognised.
         when: Submission time.
-        known_by: Source of the time, in words.
+        time_source: Source of the time, in words.
         submission: The files to grade.
         attempt: Number among its owners' hand-ins, from 1.
         digest: Identifies its contents, to drop duplicates.
@@ -72,7 +72,7 @@ class HandIn:
     entry: str
     owners: tuple[Student, ...]
     when: datetime
-    known_by: str
+    time_source: str
     submission: Submission
     attempt: int = 1
     digest: str = ""
@@ -93,7 +93,7 @@ class _Entry:
     paths: list[Path] = field(default_factory=list)
     owners: set[Student] = field(default_factory=set)
     when: datetime | None = None
-    known_by: str = ""
+    time_source: str = ""
     platform: bool = False
 
 
@@ -157,7 +157,7 @@ class Finder:
                 continue
             if known := [times[one.id] for one in entry.owners if one.id in times]:
                 entry.when = entry.when or max(known)
-                entry.known_by = entry.known_by or "the table next to the hand-ins"
+                entry.time_source = entry.time_source or "the table next to the hand-ins"
             first = entries.setdefault(entry.name, entry)
             first.paths.append(path)
         yield from entries.values()
@@ -207,7 +207,7 @@ class Finder:
         if name in gradescope:
             keys, text = gradescope[name]
             when = _date(text, self.zone)
-            entry = _Entry(name, keys, when=when, known_by="Gradescope", platform=True)
+            entry = _Entry(name, keys, when=when, time_source="Gradescope", platform=True)
             entry.owners = {s for key in keys if (s := self.roster.find(key))}
             return self._complete(entry)
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
@@ -250,12 +250,12 @@ class Finder:
         for number, paths in enumerate(attempts, 1):
             name = printable(entry.name) + (f" ({number})" if len(attempts) > 1 else "")
             submission = self.collector.merge(name, paths)
-            when, known_by = self._when(entry, paths)
+            when, time_source = self._when(entry, paths)
             if entry.when and len(attempts) == 1:
-                when, known_by = entry.when.astimezone(self.zone), entry.known_by
+                when, time_source = entry.when.astimezone(self.zone), entry.time_source
             owners = tuple(sorted(entry.owners))
             digest = (submission.files and digest_of(submission).hex()) or entry.name
-            yield HandIn(name, owners, when, known_by, submission, digest=digest)
+            yield HandIn(name, owners, when, time_source, submission, digest=digest)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
         """Return when a hand-in came in, and how that is known."""

@@ -166,7 +166,7 @@ def grade_assignment(term: Term, name: str, scratch: Path, grade: Grader) -> lis
 def kept_reports(term: Term, name: str, hand_ins: Sequence[HandIn]) -> dict[str, GradeReport]:
     """Return the stored reports of hand-ins, by submission name."""
     grading = term.grading(term.settings.assignment(name))
-    known = ResultsFile(_results_file(term, name)).known
+    known = ResultsFile(_results_file(term, name)).stored
     secret = term.settings.secret
     keys = [result_key(one.submission, grading, secret) for one in hand_ins]
     return {known[key].name: known[key] for key in keys if key in known}

@@ -23,8 +23,8 @@ from py2048.courses.term.tables import replace_file
 
 def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime) -> None:
     """Write the pages of an assignment's students."""
-    whose = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
-    for mark, file in zip(marks, file_names(map(str.lower, whose)), strict=True):
+    names = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
+    for mark, file in zip(marks, file_names(map(str.lower, names)), strict=True):
         if mark.report is not None or mark.manual.items or mark.manual.comments:
             path = term.folder / "results" / name / file
             with use_language(mark.report.language if mark.report else ENGLISH):
@@ -93,7 +93,7 @@ def _attempts(mark: Mark, *, plain: bool) -> str:
     for count, (one, report) in enumerate(mark.attempts, 1):
         marks = "" if plain or report is None else marks_of(report)
         counts = " (counts)" if one is mark.hand_in else ""
-        when = f"{one.when:%Y-%m-%d %H:%M}, by {escape(one.known_by)}"
+        when = f"{one.when:%Y-%m-%d %H:%M}, according to {escape(one.time_source)}"
         rows.append(f'<tr><td>{count}{counts}</td><td>{when}</td><td class="number">{marks}</td>')
     head = '<tr><th>Attempt</th><th>Handed in</th><th class="number">Marks of the tests</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""

@@ -166,9 +166,9 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
         return date.replace(tzinfo=zone) if date and date.tzinfo is None else date
 
     def found(course: str) -> str:
-        there = path.parent / course
-        is_path = course and course not in course_names() and there.is_dir()
-        return str(there) if is_path else course
+        folder = path.parent / course
+        is_path = course and course not in course_names() and folder.is_dir()
+        return str(folder) if is_path else course
 
     return msgspec.structs.replace(
         settings,

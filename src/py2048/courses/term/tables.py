@@ -33,7 +33,7 @@ class CsvTable:
         delimiter: Character between cells.
         bom: Whether the file begins with a byte order mark.
         path: File the table was read from.
-        known: Columns identified by their contents, in addition to `head`.
+        identified: Columns recognised by their contents.
         digest: SHA-256 of the file.
     """
 
@@ -42,13 +42,13 @@ class CsvTable:
     delimiter: str = ","
     bom: bool = False
     path: Path = Path()
-    known: dict[str, int] = field(default_factory=dict)
+    identified: dict[str, int] = field(default_factory=dict)
     digest: str = ""
 
     def column(self, *names: str) -> int | None:
         """Return the index of the first column with one of these names, ignoring case."""
         plain = [" ".join(head.lower().replace("_", " ").split()) for head in self.head]
-        places = self.known | {name: plain.index(name) for name in plain}
+        places = self.identified | {name: plain.index(name) for name in plain}
         return next((places[name] for name in names if name in places), None)
 
     def required(self, *names: str) -> int:
@@ -161,10 +161,10 @@ class WrittenFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / ".written.json"
-        self.known: dict[str, str] = {}
+        self.digests: dict[str, str] = {}
         if self.path.exists():
             try:
-                self.known = dict(json.loads(self.path.read_text("utf-8")))
+                self.digests = dict(json.loads(self.path.read_text("utf-8")))
             except ValueError:
                 raise CourseError(
                     f"{str(self.path)!r} is damaged: delete it, then use --force once"
@@ -174,7 +174,7 @@ class WrittenFiles:
         """Raise `CourseError` if a file was edited since it was written, unless `force` is set."""
         if not force and path.exists() and not _is_stream(path):
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            if self.known.get(str(path.relative_to(self.folder))) != digest:
+            if self.digests.get(str(path.relative_to(self.folder))) != digest:
                 raise CourseError(
                     f"{str(path)!r} was edited by hand and is not overwritten: move it away, "
                     "or replace it with --force"
@@ -187,5 +187,5 @@ class WrittenFiles:
             path.write_bytes(data)
             return
         replace_file(path, data)
-        self.known[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
-        replace_file(self.path, json.dumps(self.known, indent=1).encode())
+        self.digests[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
+        replace_file(self.path, json.dumps(self.digests, indent=1).encode())
