@@ -516,5 +516,5 @@ def test_a_real_hand_in_is_graded(term, run, monkeypatch):
     page = (term / "results" / "first" / "1001.html").read_text("utf-8")
     assert "app.ipynb was read as app.py" in page
     page = (term / "results" / "first" / "1002.html").read_text("utf-8")
-    assert "app.py was graded instead of old/add.py, because it defines most" in page
+    assert "app.py was graded instead of old/add.py, because it fits the tasks best" in page
     assert "old/add.py" in page

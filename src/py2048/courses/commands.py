@@ -170,8 +170,7 @@ def play(
 
 @app.command()
 def start(
-    name: NameArgument,
-    folder: Annotated[Path, options.word("DIR", "Where to put the files.")],
+    name: NameArgument, folder: Annotated[Path, options.word("DIR", "Where to put the files.")]
 ) -> None:
     """Copy the files a student starts from; existing files are never overwritten."""
     written = get_course(name).hand_out(folder)

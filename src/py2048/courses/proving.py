@@ -14,7 +14,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +24,7 @@ from py2048.core.errors import CourseError, did_you_mean, shown
 from py2048.courses import COURSES, SUBMISSION_S, Course, read_toml, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
+from py2048.courses.grading.ownership import files_of_solution
 from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import Protection, SandboxConfig
 from py2048.courses.grading.submissions import collect
@@ -71,7 +71,7 @@ class Trial:
         """
         if self.mutant is None:
             return {}
-        files = sorted(self.source.glob("*.py")) if self.source.is_dir() else [self.source]
+        files = files_of_solution(self.source)
         texts = [file.read_text("utf-8") for file in files]
         for search, _ in self.mutant.changes:
             found = "\0".join(texts).count(search)
@@ -189,12 +189,8 @@ def grade_trials(
             seconds = (trial.mutant and trial.mutant.seconds) or grading.seconds
             return grade(found[0], replace(grading, seconds=seconds), sandbox)
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
+    with sandbox.pool(jobs) as pool:
         yield from zip(trials, pool.map(report_on, trials), strict=True)
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)
 
 
 def new_course(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,12 +28,7 @@ from py2048.courses.grading.session import (
     load_program,
     submission_folder,
 )
-from py2048.courses.grading.submissions import (
-    PreparedSubmission,
-    Submission,
-    Unreadable,
-    prepare,
-)
+from py2048.courses.grading.submissions import PreparedSubmission, Submission, Unreadable, prepare
 from py2048.courses.grading.tasks import (
     Check,
     CheckFailed,
@@ -397,8 +392,7 @@ def grade_all(
         on_start(submission)
         return grade(submission, grading, sandbox, secret)
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
+    with sandbox.pool(jobs) as pool:
         waiting: set[Future[GradeReport]] = {pool.submit(one, submission) for submission in new}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -406,6 +400,3 @@ def grade_all(
                 report = future.result()
                 results.write(report)
                 yield report
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)

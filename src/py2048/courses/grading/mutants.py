@@ -24,7 +24,6 @@ import random
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -266,12 +265,8 @@ def check_mutants(
     def judged(mutant: Mutant) -> tuple[Mutant, bool, list[str]]:
         return mutant, *_grade_mutant(solution, mutant, grading, sandbox, belongs[mutant.unit])
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
+    with sandbox.pool(jobs) as pool:
         yield from pool.map(judged, mutants)
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)
 
 
 def _grade_mutant(

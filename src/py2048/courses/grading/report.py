@@ -71,10 +71,7 @@ class CheckResult:
             return [f"✓ {self.title}"]
         free = "" if self.weight else " " + _("(costs no marks)")
         example = [line for line in self.example.split("\n") if line]
-        return [
-            f"✗ {self.title}{free}",
-            *example,
-        ]
+        return [f"✗ {self.title}{free}", *example]
 
     @property
     def foot(self) -> list[str]:

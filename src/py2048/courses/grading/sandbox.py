@@ -30,7 +30,8 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -199,6 +200,16 @@ class SandboxConfig:
         self.aborted.set()
         for running in list(self.live):
             running.kill()
+
+    @contextlib.contextmanager
+    def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
+        """Yield a pool of threads that grade; when the context ends, the rest is aborted."""
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            yield pool
+        finally:
+            self.abort()
+            pool.shutdown(cancel_futures=True)
 
 
 # --- users, folders and bubblewrap's command line ---

@@ -363,9 +363,7 @@ def rival_notes(program: Path, paths: Sequence[Path], grading: Grading) -> list[
         return []
     best, *_rest = score_of(program, grading, in_use)
     if best > max(score_of(path, grading, in_use)[0] for path in rivals):
-        why = _(
-            "{file} was graded instead of {names}, because it defines most of what is asked for"
-        )
+        why = _("{file} was graded instead of {names}, because it fits the tasks best")
     elif program.name in grading.files:
         why = _("{file} was graded instead of {names}, because it has the required name")
     else:
@@ -399,19 +397,19 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
 
 
 def _copy_files(
-    submission: Submission, program: Path, variant: Grading, folder: Path
+    submission: Submission, program: Path, grading: Grading, folder: Path
 ) -> PreparedSubmission:
     """Copy a submission's files; add notes in the language of the program's names."""
-    paths, grading = submission.files, variant
-    work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
+    paths = submission.files
+    work = PreparedSubmission(folder, program.name, grading, notes=list(submission.notes))
     if program.name not in grading.files:
         words = _("{file} was graded as {name}")
         work.notes.append(words.format(file=program.name, name=grading.files[0]))
     work.notes += rival_notes(program, paths, grading)
-    work.exchanged = swapped_parameters(text_with_imports(program), variant)
+    work.exchanged = swapped_parameters(text_with_imports(program), grading)
     needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
     has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
-    if variant.gui and needs_zelle and not has_zelle:
+    if grading.gui and needs_zelle and not has_zelle:
         raise MissingExtraError(
             "programs that import graphics need John Zelle's library, so run: "
             + install_line("py2048[zelle]")

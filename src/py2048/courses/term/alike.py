@@ -119,13 +119,11 @@ def course_prints(package: Path, given: Iterable[Path]) -> set[int]:
 def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
     """Return an assignment's programs without code that came from the course."""
     assignment = term.settings.assignment(name)
-    found, grading = (
-        get_course(assignment.course or term.settings.course),
-        term.grading(assignment),
-    )
-    given = [*found.handout_files, *grading.given_files]
+    course = get_course(assignment.course or term.settings.course)
+    grading = term.grading(assignment)
+    given = [*course.handout_files, *grading.given_files]
     names = {path.name for path in given} - set(grading.files)
-    return programs_of(hand_ins, names, course_prints(found.folder, given))
+    return programs_of(hand_ins, names, course_prints(course.folder, given))
 
 
 def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -> list[Program]:

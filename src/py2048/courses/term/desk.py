@@ -164,12 +164,13 @@ def mark_key(mark: Mark) -> str:
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
     """Return the names and lines of the Python files in the hand-in that counts."""
-    one = mark.hand_in.submission if mark.hand_in else None
-    files = [path for path in one.files if path.suffix.lower() == ".py"] if one else []
+    if mark.hand_in is None:
+        return []
+    one = mark.hand_in.submission
     return [
         (str(path.relative_to(one.root)), text_of(path)[:MAX_PROGRAM_CHARACTERS].splitlines())
-        for path in files
-        if one is not None
+        for path in one.files
+        if path.suffix.lower() == ".py"
     ]
 
 

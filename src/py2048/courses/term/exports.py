@@ -207,12 +207,7 @@ def _json(data: Any) -> bytes:
 
 
 def export(
-    term: Term,
-    name: str,
-    marks: Sequence[Mark],
-    platform: str,
-    template: Path | None,
-    run: RunInfo,
+    term: Term, name: str, marks: Sequence[Mark], platform: str, template: Path | None, run: RunInfo
 ) -> Export:
     """Return an assignment's export files for a platform."""
     if platform in ("gradescope", "classroom50"):

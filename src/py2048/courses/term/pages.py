@@ -8,7 +8,6 @@ from html import escape
 
 from py2048.core.language import ENGLISH, use_language
 from py2048.courses.grading.report import (
-    GradeReport,
     RunInfo,
     TaskResult,
     file_names,
@@ -46,7 +45,9 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
             "date, and this attempt came after them.</p>"
         )
     parts += [f"<p>{escape(comment)}</p>" for comment in mark.manual.comments]
-    parts += [_attempts(mark, plain=bool(hidden)), _notes(mark.report), _rubric(mark)]
+    parts.append(_attempts(mark, plain=bool(hidden)))
+    parts += [f"<p>{escape(line)}</p>" for line in (mark.report.summary if mark.report else ())]
+    parts.append(_rubric(mark))
     parts += [
         _hidden(task, mark) if task.id in hidden else _section(task, mark, plain=withheld)
         for task in mark.tasks
@@ -97,10 +98,6 @@ def _attempts(mark: Mark, *, plain: bool) -> str:
         rows.append(f'<tr><td>{count}{counts}</td><td>{when}</td><td class="number">{marks}</td>')
     head = '<tr><th>Attempt</th><th>Handed in</th><th class="number">Marks of the tests</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
-
-
-def _notes(report: GradeReport | None) -> str:
-    return "\n".join(f"<p>{escape(line)}</p>" for line in (report.summary if report else ()))
 
 
 def _rubric(mark: Mark) -> str:

@@ -6,7 +6,6 @@ import functools
 import operator
 import os
 import secrets
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
@@ -19,8 +18,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from py2048.core.errors import CourseError, did_you_mean, os_errors_as, shown
-from py2048.courses import course_names, get_course, read_toml
-from py2048.courses.term.tables import replace_file
+from py2048.courses import course_names, get_course, read_toml, write_new
 
 DAY = timedelta(days=1)
 Amount = Annotated[float, Meta(ge=0)]
@@ -187,7 +185,6 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
 
 # --- a new term ---
 
-RUBRICS: Mapping[str, str] = {"ist": "{ readability = 5, style = 1 }"}
 MANUAL_COLUMNS = ("assignment", "id", "item", "marks", "comment")
 
 
@@ -213,7 +210,7 @@ def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
         "secret": secrets.token_urlsafe(24),
         "due": (now + 28 * DAY).strftime("%Y-%m-%dT23:59:00"),
         "until": (now + 42 * DAY).strftime("%Y-%m-%dT12:00:00"),
-        "rubric": RUBRICS.get(course, "{}"),
+        "rubric": "{ readability = 5, style = 1 }" if course == "ist" else "{}",
         "courses": ", ".join([*course_names(), "or a path from here"]),
     }
     toml = Template(Path(__file__).with_name("course.toml").read_text("utf-8"))
@@ -222,12 +219,9 @@ def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
         "roster.csv": "id,name,email,section\n",
         "manual.csv": ",".join(MANUAL_COLUMNS) + "\n",
     }
-    for name in texts:
-        if (folder / name).exists():
-            raise CourseError(f"{str(folder / name)!r} already exists: choose another folder")
-    with os_errors_as(CourseError, f"{str(folder)!r} cannot be created"):
+    files = {name: text.encode() for name, text in texts.items()}
+    written = write_new(folder, files, "the term")
+    with os_errors_as(CourseError, f"{str(folder)!r} cannot be written"):
         (folder / "submissions" / "project").mkdir(parents=True, exist_ok=True)
         (folder / "results").mkdir(exist_ok=True)
-        for name, text in texts.items():
-            replace_file(folder / name, text.encode())
-    return [folder / name for name in texts]
+    return written

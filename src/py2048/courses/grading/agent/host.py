@@ -415,12 +415,10 @@ class Agent:
 
     def do_hello(self, request: Message) -> None:
         """Confirm that the process is running."""
-        del request
         self._reply({})
 
     def do_fork(self, request: Message) -> None:
         """Fork, and let the child handle requests until it ends."""
-        del request
         before = _snapshot(".")
         number = os_fork()
         if number == 0:
@@ -442,7 +440,6 @@ class Agent:
 
     def do_leave(self, request: Message) -> None:
         """End this fork."""
-        del request
         os_exit(0)
 
     def do_load(self, request: Message) -> None:

@@ -81,13 +81,11 @@ class ScriptedInput(io.TextIOBase):
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
         """Return the next line with its newline, or "" at the end."""
-        del size
         self.asked += 1
         return self.lines.popleft() + "\n" if self.lines else ""
 
     def read(self, size: int | None = -1) -> str:
         """Return all remaining lines."""
-        del size
         self.asked += 1
         text = "".join(line + "\n" for line in self.lines)
         self.lines.clear()

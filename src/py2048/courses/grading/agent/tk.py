@@ -217,7 +217,6 @@ class TkControl:
 
     def _loop(self, threshold: int = 0) -> None:
         """Replace `mainloop`."""
-        del threshold
         self._quitting = False
         self._wait_while(lambda: bool(self.open()) and not self._quitting)
         self._quitting = False
