@@ -1,4 +1,4 @@
-"""A small course of three tasks, to try the grading kit on."""
+"""A small course of three tasks for testing the grader."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ RIGHT = ADD + GREET + GROW
 def grade_source(
     source: str | bytes, grading: Grading = TOY, around: SandboxConfig | None = None
 ) -> GradeReport:
-    """Grade one file with this source."""
+    """Grade a program with this source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "app.py"
         path.write_bytes(source if isinstance(source, bytes) else source.encode())
@@ -82,7 +82,7 @@ def grade_source(
 
 
 def grading_of(course: str, *ids: str) -> Grading:
-    """The grading of a course: all of it, or the tasks that are named."""
+    """The grading of a course, optionally restricted to some tasks."""
 
     def part_of(grading: Grading) -> Grading:
         return replace(grading, tasks=tuple(t for t in grading.tasks if not ids or t.id in ids))
@@ -94,14 +94,14 @@ def grading_of(course: str, *ids: str) -> Grading:
 def grade_path(
     path: Path, grading: Grading = TOY, around: SandboxConfig | None = None
 ) -> GradeReport:
-    """Grade what lies at a path, which is one submission."""
+    """Grade the single submission at a path."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
         return grade(submission, grading, around or SandboxConfig())
 
 
 def failures(report: GradeReport) -> str:
-    """All that a report says about what went wrong, in one text."""
+    """Everything a report says about what went wrong."""
     checks = [check for task in report.tasks for check in task.checks if not check.passed]
     lines = [f"{check.example}\n{check.expected}\n{check.actual}" for check in checks]
     return "\n".join([report.problem, *report.notes, *lines])
