@@ -137,7 +137,7 @@ def test_a_program_is_the_same_in_every_encoding(name):
 
 
 def test_a_guessed_encoding_is_reported():
-    """Python would refuse the file, so the student is message, at no cost."""
+    """Python would refuse the file, so the student is told, at no cost."""
     report = grade_source(ENCODINGS["Latin-1 without cookie"])
     assert (report.lost, "read as Latin-1" in failures(report)) == ((), True)
 
@@ -263,7 +263,7 @@ LEAKS = {
 def test_reports_of_patched_runs_leak_nothing(name):
     """The report is the same whether or not the program captured a patch."""
     grow = TOY.tasks[2]
-    message = []
+    found = []
     for caught in ("marshal.dumps(value.__code__).hex()", "'00ff'"):
         source = LEAK.replace("{leak}", LEAKS[name]).replace(
             "marshal.dumps(value.__code__).hex()", caught
@@ -271,8 +271,8 @@ def test_reports_of_patched_runs_leak_nothing(name):
         report = grade_source(source, replace(TOY, tasks=(grow,)))
         (check,) = report.tasks[0].checks
         assert not check.passed
-        message.append((report.notes, check))
-    assert message[0] == message[1]
+        found.append((report.notes, check))
+    assert found[0] == found[1]
 
 
 def test_texts_of_a_check_leak_nothing_either():

@@ -330,7 +330,7 @@ class ResultsFile:
             try:
                 report = GradeReport.from_json(line) if line.strip() else None
             except ValueError:
-                if number >= len(lines) - 1:  # incomplete: the run was killed while writing it
+                if number >= len(lines) - 1:  # the run was killed while writing this line
                     continue
                 raise CourseError(
                     f"{str(path)!r} is not a results file (line {number}): choose another file"

@@ -53,7 +53,7 @@ class CheckResult:
 
     @property
     def boards(self) -> Boards | None:
-        """Board before a move, expected after it, and actual, if the example has one."""
+        """Boards of the example, if it has any (see `boards_of`)."""
         return None if self.passed else boards_of(self.example, self.expected, self.actual)
 
     @property

@@ -61,13 +61,13 @@ from py2048.courses.grading.tasks import (
     show,
 )
 
-WAIT_FACTOR = 3  # wall-clock limit of a call, relative to its CPU time limit
-GRACE_S = CALL_S / 2  # after its own alarm a process may still answer
-HURRY_FACTOR = 0.125  # time limit of calls that are likely to hang
+WAIT_FACTOR = 3  # Wall-clock limit of a call, relative to its CPU time limit.
+GRACE_S = CALL_S / 2  # Extra time for a reply after the process's own alarm.
+HURRY_FACTOR = 0.125  # Time limit of calls likely to hang, relative to the usual one.
 MAX_LOAD_FACTOR = 8.0
 MAX_LINE_CHARACTERS = 120
-CALLED = re.compile(r"\b(\w+)\(")  # \b avoids quadratic time on long words
-MAX_SHOWN_LINES = 24  # fits a board built tile by tile
+CALLED = re.compile(r"\b(\w+)\(")  # The \b avoids quadratic time on long words.
+MAX_SHOWN_LINES = 24  # Fits a board built tile by tile.
 # A block does not end before these.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
@@ -335,7 +335,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # reference patch that was run in current processes
+        self._loaded_patch = ""  # the reference patch that current processes have run
         self._has_overrun = False
 
     def __enter__(self) -> SubmissionSession:
@@ -416,7 +416,7 @@ class SubmissionSession:
             self.fresh()
         return self.runner.ask({"seconds": self.seconds, **request})
 
-    # -- typing lines -------------------------------------------------------------------
+    # -- running code -------------------------------------------------------------------
 
     def run(
         self,

@@ -41,9 +41,9 @@ from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
-MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
-MAX_DEPTH = 4  # ZIPs in ZIPs
-MAX_CHARACTERS = 200_000  # longer programs are not checked for Python 2
+MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Per submission.
+MAX_DEPTH = 4  # Nesting of ZIPs.
+MAX_CHARACTERS = 200_000  # Longer programs are not checked for Python 2.
 MAX_LISTED = 4
 IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
@@ -202,7 +202,7 @@ def defined_in(text: str, grading: Grading) -> int:
 
 
 def variant_for(text: str, grading: Grading) -> Grading:
-    """Return the language variant whose names a program defines most of."""
+    """Return the language variant that a program fits best, judging by the names it defines."""
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
@@ -930,7 +930,7 @@ def is_ignored(path: Path) -> bool:
 
 
 def _descend(folder: Path) -> Path:
-    """Return the first folder on the way down that contains more than a single folder."""
+    """Descend through folders that contain nothing but a single folder."""
     while True:
         entries = [path for path in folder.iterdir() if not is_ignored(path)]
         if len(entries) != 1 or not entries[0].is_dir():

@@ -27,9 +27,10 @@ Boards = tuple[Rows, Rows, Rows | None]
 
 
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
-    """Return the boards before a move, expected after it, and actual; None if not found.
+    """Return the boards before a move, the expected one after it, and the actual one.
 
-    A line of tiles is a board with one row. The actual board may be missing.
+    Returns None if the texts contain no such boards. A line of tiles is a board with one row. The
+    actual board may be missing.
     """
     before, target, result = map(_board_in, (example, expected, actual))
     if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):

@@ -1,4 +1,4 @@
-"""Marks and comments given by hand, stored in ``manual.csv`` and kept by every new run.
+"""Marks and comments given by hand, stored in ``manual.csv``. Grading again never changes them.
 
 Each row is about a student, an assignment and an item. The item is a task id or rubric item
 (marks), ``total`` (final marks), ``late`` (days late to count), ``attempt`` (which one counts) or

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 COPIED = "/py2048/submission"
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # on every architecture
-NO_NEW_PRIVILEGES = 38  # prctl option
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # On every architecture.
+NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # bind and connect
-SCOPES = 0b11  # abstract sockets and signals
+TCP = 0b11  # Bind and connect.
+SCOPES = 0b11  # Abstract sockets and signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _system_call(number: int, *words: object) -> int:
 
 
 def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[str]) -> None:
-    """Limit file access of this process and its children, for good.
+    """Restrict this process and its children to certain files, for good.
 
     Args:
         writable: Files, or folders with all their contents, that stay readable and writable.

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from .tk import TkControl
 
     Value = TypeVar("Value")
-    Message = dict[str, Any]  # a request or a reply
-    Names = dict[str, Any]  # a namespace
+    Message = dict[str, Any]  # A request or a reply.
+    Names = dict[str, Any]  # A namespace.
 
 # A private copy, so that submissions cannot replace builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))

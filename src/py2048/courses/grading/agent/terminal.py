@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 # A private copy, so that submissions cannot replace builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))
 
-OUTPUT_FLOOD = 85  # exit code after too much output
-IDLE_POLLS = 12  # polls without events after which a program counts as waiting
-SPAN_S = 5.0  # virtual seconds a program may run after each request
-TICK_S = 0.01  # virtual seconds per poll
+OUTPUT_FLOOD = 85  # Exit code after too much output.
+IDLE_POLLS = 12  # Polls without events after which a program counts as waiting.
+SPAN_S = 5.0  # Virtual seconds a program may run after each request.
+TICK_S = 0.01  # Virtual seconds per poll.
 
 
 class CapturedOutput(io.TextIOBase):

@@ -381,7 +381,7 @@ class TkUser:
     def __init__(self, windows: TkControl) -> None:
         self._windows = windows
 
-    # -- looking ------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------
 
     def windows(self) -> list[Widget]:
         """Return the visible windows, oldest first."""
@@ -415,7 +415,7 @@ class TkUser:
         """Return the exceptions callbacks have raised so far."""
         return list(self._windows.errors)
 
-    # -- doing --------------------------------------------------------------------------
+    # -- acting -------------------------------------------------------------------------
 
     def answer(self, *values: object) -> None:
         """Set the answers to the next message boxes, in order."""
