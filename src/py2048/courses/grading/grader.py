@@ -388,12 +388,12 @@ def grade_all(
         else:
             yield known
 
-    def one(submission: Submission) -> GradeReport:
+    def grade_new(submission: Submission) -> GradeReport:
         on_start(submission)
         return grade(submission, grading, sandbox, secret)
 
     with sandbox.pool(jobs) as pool:
-        waiting: set[Future[GradeReport]] = {pool.submit(one, submission) for submission in new}
+        waiting: set[Future[GradeReport]] = {pool.submit(grade_new, each) for each in new}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:

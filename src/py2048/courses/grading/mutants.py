@@ -75,13 +75,13 @@ class Mutant:
 # --- mutation operators ---
 
 
-def _with(node: ast.AST, **fields: object) -> ast.AST:
+def _edit(node: ast.AST, **fields: object) -> ast.AST:
     new = copy.copy(node)
     vars(new).update(fields)
     return new
 
 
-def _but(members: Sequence[object], at: int, *new: object) -> list[object]:
+def _replaced(members: Sequence[object], at: int, *new: object) -> list[object]:
     return [*members[:at], *new, *members[at + 1 :]]
 
 
@@ -91,13 +91,13 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
                 for other in _COMPARISONS[type(op)]:
-                    yield "comparison", node, _with(node, ops=_but(ops, at, other()))
+                    yield "comparison", node, _edit(node, ops=_replaced(ops, at, other()))
         case ast.BoolOp(op=op, values=values):
-            yield "and, or", node, _with(node, op=ast.Or() if type(op) is ast.And else ast.And())
+            yield "and, or", node, _edit(node, op=ast.Or() if type(op) is ast.And else ast.And())
             for at in range(len(values)):
-                yield "and, or", node, _with(node, values=_but(values, at))
+                yield "and, or", node, _edit(node, values=_replaced(values, at))
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _ARITHMETIC:
-            yield "arithmetic", node, _with(node, op=_ARITHMETIC[type(op)]())
+            yield "arithmetic", node, _edit(node, op=_ARITHMETIC[type(op)]())
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
             yield "sign, not", node, operand
         case ast.Constant(value=bool(value)):
@@ -106,7 +106,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
             yield "constant", node, ast.Constant(value + 1)
             yield "constant", node, ast.Constant(value - 1)
         case ast.Subscript(slice=ast.Slice(step=ast.AST()) as part):
-            yield "slice", node, _with(node, slice=_with(part, step=None))
+            yield "slice", node, _edit(node, slice=_edit(part, step=None))
         case ast.Call():
             yield from _calls(node)
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
@@ -124,9 +124,9 @@ def _calls(node: ast.Call) -> Iterator[Change]:
     if name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
             new = ast.BinOp(args[at], ast.Add(), ast.Constant(step))
-            yield "range", node, _with(node, args=_but(args, at, new))
+            yield "range", node, _edit(node, args=_replaced(args, at, new))
     elif len(args) > 1:
-        yield "arguments", node, _with(node, args=[args[1], args[0], *args[2:]])
+        yield "arguments", node, _edit(node, args=[args[1], args[0], *args[2:]])
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -472,7 +472,7 @@ def index_page(run: RunInfo, reports: Sequence[GradeReport], names: Sequence[str
     """Return the index: a row for each submission."""
     rows = "\n".join(
         f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
-        f'<td class="number">{marks_of(report)}</td><td>{_lost(report)}</td></tr>'
+        f'<td class="number">{marks_of(report)}</td><td>{_lost_html(report)}</td></tr>'
         for report, name in zip(reports, names, strict=True)
     )
     names = _("Submission"), _("Marks"), _("Lost in")
@@ -496,7 +496,7 @@ def _averages(reports: Sequence[GradeReport]) -> str:
     return words.format(count=count, mean=f"{mean:.3g}", marks=marks, full=full)
 
 
-def _lost(report: GradeReport) -> str:
+def _lost_html(report: GradeReport) -> str:
     if report.reason:
         reason = _("Not graded: {reason}").format(reason=report.reason)
         return f'<span class="bad">{escape(reason)}</span>'

@@ -46,7 +46,7 @@ from py2048.courses.grading.tasks import Raised, decode
 AGENT = Path(__file__).resolve().parent / "agent"
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder above py2048
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
-SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
 SCRATCH = "/py2048/scratch"  # Path inside bubblewrap.
@@ -151,16 +151,16 @@ def interpreter_for(protection: Protection) -> str | None:
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
-    if protection.landlock and (os.geteuid() or not boot.landlock_interface()):
+    if protection.landlock and (os.geteuid() or not boot.landlock_version()):
         return None
     command = _bubblewrap(Folders(AGENT, None, Path("/"))) if protection.own_root else []
     own = str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     others = [] if protection.own_root else [f"/usr/local/bin/{name}", f"/usr/bin/{name}"]
-    return next((path for path in (own, *others) if _starts([*command, path])), None)
+    return next((path for path in (own, *others) if _can_start([*command, path])), None)
 
 
-def _starts(command: list[str]) -> bool:
+def _can_start(command: list[str]) -> bool:
     """Return whether `command` can start Python and switch to a submission's user."""
     user = _first_user()
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
@@ -296,7 +296,7 @@ class Folders:
     def readable(self) -> list[str]:
         """Paths outside the sandbox that the process can read."""
         prefixes = {sys.base_prefix, sys.base_exec_prefix}
-        return [*SYSTEM, *SETTINGS, *FONTS, *sorted(prefixes), *self.libraries]
+        return [*SYSTEM, *SYSTEM_FILES, *FONTS, *sorted(prefixes), *self.libraries]
 
     @property
     def hidden(self) -> tuple[Path, ...]:
@@ -308,7 +308,7 @@ class Folders:
 
 def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
     """Return the arguments of `boot.restrict`."""
-    readable, listed = _all_but(tuple(folders.readable), folders.hidden)
+    readable, listed = _split_around(tuple(folders.readable), folders.hidden)
     key = folders.display and folders.display.authority
     more = [folders.given, key, agent, Path("/dev/urandom"), Path("/dev/random")]
     return {
@@ -319,7 +319,7 @@ def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
 
 
 @functools.cache
-def _all_but(
+def _split_around(
     places: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Split `places` around hidden folders into (readable paths, folders to list only)."""
@@ -483,7 +483,7 @@ class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
         self.exit_code = exit_code
 
     @classmethod
-    def by_itself(cls, code: int) -> ProcessDied:
+    def from_exit_code(cls, code: int) -> ProcessDied:
         """Explain an exit code."""
         number = -code if code < 0 else code - 128 if code > 128 else 0
         if code == OUTPUT_FLOOD:
@@ -690,18 +690,18 @@ class Process:
             self._await(self._replies, select.POLLIN, deadline)
             part = os.read(self._replies, min(size, 1 << 16))
             if not part:
-                raise self._death()
+                raise self._exit_reason()
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
 
-    def _death(self) -> ProcessDied:
+    def _exit_reason(self) -> ProcessDied:
         """Explain why the process ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._child.wait(CALL_S)
         self.close()
-        return ProcessDied.by_itself(code)
+        return ProcessDied.from_exit_code(code)
 
     def kill(self) -> None:
         """Kill the process group without waiting; safe from another thread."""

@@ -199,7 +199,7 @@ class Runner:
             self._current = None
             if report.changed:
                 self._drop(process)
-            raise ProcessDied.by_itself(report.exit_code)
+            raise ProcessDied.from_exit_code(report.exit_code)
         return report
 
     def leave(self) -> None:
@@ -594,10 +594,10 @@ def load_program(session: SubmissionSession) -> None:
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
     submission.skip = tuple(found.statement for found in report.left_out)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
-    _refuse_stranger(session)
+    _reject_wrong_program(session)
 
 
-def _refuse_stranger(session: SubmissionSession) -> None:
+def _reject_wrong_program(session: SubmissionSession) -> None:
     """Refuse programs of another course, and those that define nothing required."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file

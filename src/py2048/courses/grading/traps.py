@@ -93,14 +93,14 @@ def _merged_in_place(line: Line, once: bool = False) -> list[int]:
     return cells
 
 
-def _again(line: Line) -> Line:
+def _cascade(line: Line) -> Line:
     """Slide and merge until no equal neighbours are left."""
     while (after := slide_line(line).line) != line:
         line = after
     return line
 
 
-def _through(line: Line) -> Line:
+def _merge_through(line: Line) -> Line:
     """Merge each tile with the next equal one, even across other tiles."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
@@ -128,7 +128,7 @@ def _kept_value(line: Line) -> Line:
 
 _AGAIN = N_("a merged tile merges again in the same move")
 TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
-    (_AGAIN, _again),
+    (_AGAIN, _cascade),
     (_AGAIN, lambda line: slide_line(line, Merging.CASCADE).line),
     (N_("a merged tile does not merge again"), lambda line: slide_line(line).line),
     (N_("tiles far from the edge merge first"), _far_first),
@@ -141,7 +141,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
         N_("only the first pair of a line merges"),
         lambda line: _packed(_merged_in_place(_packed(line, line), once=True), line),
     ),
-    (N_("a tile moves through another to an equal one"), _through),
+    (N_("a tile moves through another to an equal one"), _merge_through),
     (N_("tiles slide but never merge"), lambda line: _packed(line, line)),
     (N_("tiles merge but do not slide"), _merged_in_place),
     (N_("tiles only move by one cell"), _one_step),

@@ -61,7 +61,7 @@ def visible(value: object) -> object:
 
 
 @dataclass
-class Reading:
+class CachedAssignment:
     """An assignment's hand-ins and reports, cached as long as its files do not change.
 
     Attributes:
@@ -83,27 +83,27 @@ class TermCache:
 
     folder: Path
     scratch: Path
-    readings: dict[str, Reading] = field(default_factory=dict)
+    assignments: dict[str, CachedAssignment] = field(default_factory=dict)
 
-    def reading(self, term: Term, name: str) -> Reading:
+    def assignment(self, term: Term, name: str) -> CachedAssignment:
         """Return an assignment's hand-ins and reports, re-reading them if files have changed."""
         hand_ins = self.folder / "submissions" / name
         kept = self.folder / "results" / f".{name}.jsonl"
         files = [self.folder / "course.toml", self.folder / "roster.csv", kept]
         paths = sorted(path for path in (*files, *hand_ins.rglob("*")) if path.exists())
         stamp = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
-        if name not in self.readings or self.readings[name].stamp != stamp:
+        if name not in self.assignments or self.assignments[name].stamp != stamp:
             scratch = self.scratch / name
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
             found = term.finder(name, scratch).find(hand_ins) if hand_ins.is_dir() else []
-            self.readings[name] = Reading(stamp, found, kept_reports(term, name, found))
-        return self.readings[name]
+            self.assignments[name] = CachedAssignment(stamp, found, kept_reports(term, name, found))
+        return self.assignments[name]
 
     def marks(self, term: Term, name: str) -> list[Mark]:
         """Return an assignment's marks."""
-        reading = self.reading(term, name)
-        return class_marks(term, name, reading.hand_ins, reading.graded)
+        data = self.assignment(term, name)
+        return class_marks(term, name, data.hand_ins, data.graded)
 
     def decide(self, term: Term, name: str, mark: Mark, form: Mapping[str, str]) -> None:
         """Save a form's decisions on a student's work.
@@ -140,16 +140,16 @@ class TermCache:
                 if text
             }
             manual[name, owner.id] = Manual(given)
-        reading = self.reading(term, name)
-        class_marks(replace(term, manual=manual), name, reading.hand_ins, reading.graded)
+        data = self.assignment(term, name)
+        class_marks(replace(term, manual=manual), name, data.hand_ins, data.graded)
         replace_file(table.path, table.to_bytes())
 
     def pairs(self, term: Term, name: str, threshold: float) -> list[alike.Pair]:
         """Return an assignment's similar programs."""
-        reading = self.reading(term, name)
-        if reading.programs is None:
-            reading.programs = alike.compared(term, name, reading.hand_ins)
-        return alike.pairs_of(reading.programs, threshold)
+        data = self.assignment(term, name)
+        if data.programs is None:
+            data.programs = alike.compared(term, name, data.hand_ins)
+        return alike.pairs_of(data.programs, threshold)
 
 
 # --- data for the templates ---

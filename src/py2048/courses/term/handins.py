@@ -200,16 +200,16 @@ class Finder:
             keys = [f"moodle:{found['id']}", f"name:{name_key(found['name'])}"]
             ends = [found["name"][dash.end() :] for dash in re.finditer("-", found["name"])]
             keys += [f"name:{name_key(end)}" for end in ends]  # Moodle puts group names first
-            return self._owned(_Entry(found["who"], keys))
+            return self._platform_entry(_Entry(found["who"], keys))
         if found := CANVAS.match(name):
             keys = [f"canvas:{found['id']}", f"name:{name_key(found['name'])}"]
-            return self._owned(_Entry(found["who"], keys))
+            return self._platform_entry(_Entry(found["who"], keys))
         if name in gradescope:
             keys, text = gradescope[name]
             when = _date(text, self.zone)
             entry = _Entry(name, keys, when=when, time_source="Gradescope", platform=True)
             entry.owners = {s for key in keys if (s := self.roster.find(key))}
-            return self._complete(entry)
+            return self._with_group(entry)
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
@@ -218,22 +218,22 @@ class Finder:
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
         whole = [stem, plain, f"name:{name_key(stem)}", *ends]
         if student := self.roster.find(*whole):
-            return self._complete(_Entry(student.id, whole, owners={student}))
+            return self._with_group(_Entry(student.id, whole, owners={student}))
         entry = _Entry(stem, whole, owners=set(self.roster.group(stem)))
         if not entry.owners:
             words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
             entry.owners = {s for word in words if (s := self.roster.find(word))}
         if not self.assignment.groups and len(entry.owners) > 1:
             entry.owners = set()  # the teacher decides
-        return self._complete(entry)
+        return self._with_group(entry)
 
-    def _owned(self, entry: _Entry) -> _Entry:
+    def _platform_entry(self, entry: _Entry) -> _Entry:
         student = self.roster.find(*entry.keys)
         entry.platform = True
         entry.owners = {student} if student else set()
-        return self._complete(entry)
+        return self._with_group(entry)
 
-    def _complete(self, entry: _Entry) -> _Entry:
+    def _with_group(self, entry: _Entry) -> _Entry:
         """Add the rest of the owners' groups, if hand-ins count for groups."""
         if self.assignment.groups:
             for student in list(entry.owners):
@@ -294,13 +294,13 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
         found = datetime.fromisoformat(text)
     if found is None and (match := DATE.search(text)):
         with suppress(ValueError):
-            found = _parsed(match)
+            found = _matched_date(match)
     if found is None:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
 
 
-def _parsed(date: re.Match[str]) -> datetime:
+def _matched_date(date: re.Match[str]) -> datetime:
     """Convert a matched date, day first or with a month name; raise `ValueError` if invalid."""
     month, hour = date["month"].lower(), int(date["hour"])
     named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]

@@ -189,9 +189,9 @@ def _to_grade(
     """Return the hand-ins that may count: each student's last one, or all with ``best``."""
     wanted = {id(one): one for one in hand_ins if not one.owners}
     for student in term.roster.students:
-        own = _own(student, hand_ins)
+        own = _hand_ins_of(student, hand_ins)
         by_hand = term.manual.get((name, student.id), NO_DECISIONS).items.get("attempt")
-        for attempt in own if assignment.attempts == "best" else _last(own, assignment):
+        for attempt in own if assignment.attempts == "best" else _last_in_time(own, assignment):
             wanted[id(attempt)] = attempt
         if by_hand is not None:
             chosen = _chosen(own, by_hand, student)
@@ -199,12 +199,12 @@ def _to_grade(
     return list(wanted.values())
 
 
-def _own(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
+def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
     """Return a student's hand-ins by time, including the group's."""
     return sorted((one for one in hand_ins if student in one.owners), key=lambda one: one.when)
 
 
-def _last(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
+def _last_in_time(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
     """Return the last hand-in before the cut-off, or the first one after it."""
     in_time = [one for one in own if assignment.kept_share(assignment.days_late(one.when)) > 0]
     return in_time[-1:] or list(own[:1])
@@ -230,9 +230,9 @@ def class_marks(
     found = []
     for student in term.roster.students:
         manual = term.manual.get((name, student.id), NO_DECISIONS)
-        own = _own(student, hand_ins)
+        own = _hand_ins_of(student, hand_ins)
         attempts = tuple((one, reports.get(one.submission.name)) for one in own)
-        counting = own if assignment.attempts == "best" else _last(own, assignment)
+        counting = own if assignment.attempts == "best" else _last_in_time(own, assignment)
         if "attempt" in manual.items and own:
             counting = [_chosen(own, manual.items["attempt"], student)]
         marks = [
@@ -242,7 +242,7 @@ def class_marks(
         ]
         own_marks = [mark for mark in marks if mark.report] or marks
         empty = Mark(student, assignment, attempts=attempts, manual=manual)
-        found.append(max(own_marks, key=_worth, default=empty))
+        found.append(max(own_marks, key=_marks_and_time, default=empty))
     for one in hand_ins:
         if not one.owners:
             days = _days(one, assignment, NO_DECISIONS)
@@ -255,7 +255,7 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
     return manual.items.get("late", Fraction(assignment.days_late(hand_in.when)))
 
 
-def _worth(mark: Mark) -> tuple[Fraction, datetime]:
+def _marks_and_time(mark: Mark) -> tuple[Fraction, datetime]:
     """Return the sort key of the best attempt: its marks, then the later time."""
     assert mark.hand_in
     return mark.earned * mark.kept_share, mark.hand_in.when

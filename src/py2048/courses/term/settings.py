@@ -102,13 +102,13 @@ def read_settings(folder: Path) -> TermSettings:
     assignments = data.get("assignments")
     if isinstance(assignments, dict):
         for name, value in assignments.items():
-            _converted(value, Assignment, path, f"assignments.{name}")
-    settings = _resolved(_converted(data, TermSettings, path, ""), path)
+            _convert(value, Assignment, path, f"assignments.{name}")
+    settings = _resolved(_convert(data, TermSettings, path, ""), path)
     _check(settings, path)
     return settings
 
 
-def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
+def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
     """Convert `data` to `kind`, or raise an error that names the key and its value."""
     try:
         return msgspec.convert(data, kind)
@@ -163,18 +163,18 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
     def localized(date: datetime | None) -> Any:
         return date.replace(tzinfo=zone) if date and date.tzinfo is None else date
 
-    def found(course: str) -> str:
+    def resolved(course: str) -> str:
         folder = path.parent / course
         is_path = course and course not in course_names() and folder.is_dir()
         return str(folder) if is_path else course
 
     return msgspec.structs.replace(
         settings,
-        course=found(settings.course),
+        course=resolved(settings.course),
         assignments={
             name: msgspec.structs.replace(
                 each,
-                course=found(each.course),
+                course=resolved(each.course),
                 due=localized(each.due),
                 hidden_until=localized(each.hidden_until),
             )

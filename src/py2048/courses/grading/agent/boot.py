@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COPIED = "/py2048/submission"
+SUBMISSION = "/py2048/submission"
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # On every architecture.
 NO_NEW_PRIVILEGES = 38  # Option of prctl.
@@ -71,7 +71,7 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
         os.chown(target, user, user)
 
 
-def give_up_rights(user: int | None, limits: dict[str, int]) -> None:
+def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
     """Switch to `user` for good, and set resource limits that cannot be raised again.
 
     The user comes first, so that the process limit applies to it. Limits that the system does not
@@ -93,7 +93,7 @@ def give_up_rights(user: int | None, limits: dict[str, int]) -> None:
             continue
 
 
-def landlock_interface() -> int:
+def landlock_version() -> int:
     """Return the kernel's Landlock version, or 0 without Landlock."""
     try:
         return max(0, _system_call(CREATE_RULESET, None, 0, 1))
@@ -122,7 +122,7 @@ def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[
     """
     import ctypes
 
-    version = landlock_interface()
+    version = landlock_version()
     everything = (1 << 13) - 1
     everything |= (REFER if version > 1 else 0) | (TRUNCATE if version > 2 else 0)
     everything |= IOCTL if version > 4 else 0
@@ -160,10 +160,10 @@ def main(requests: int, replies: int) -> None:
     sys.modules["_grader"] = package
     try:
         host = __import__("_grader.host", fromlist=["host"]).Agent(requests, replies, config)
-        if os.path.isdir(COPIED) and not os.listdir(scratch):
-            copy_tree(COPIED, scratch, config["user"])
+        if os.path.isdir(SUBMISSION) and not os.listdir(scratch):
+            copy_tree(SUBMISSION, scratch, config["user"])
         os.chdir(scratch)
-        give_up_rights(config["user"], config["limits"])
+        drop_privileges(config["user"], config["limits"])
         if config["landlock"] is not None:
             restrict(**config["landlock"])
         host.take_over()

@@ -67,7 +67,7 @@ MAX_NODES = 60_000
 MAX_TEXT = 2_000_000
 MAX_SHOWN = 160
 
-BASES = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
+MRO = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
 
 
 class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
@@ -96,7 +96,7 @@ def _json(value: object, depth: int, left: list[int]) -> str:
         raise TooManyValues
     if depth > MAX_DEPTH:
         return _opaque(value, "(nested too deeply)")
-    for kind in BASES(type(value)):
+    for kind in MRO(type(value)):
         if kind in SCALARS:
             return SCALARS[kind](value)
         if kind in CONTAINERS:
@@ -115,7 +115,7 @@ def _mark(tag: str, *texts: str) -> str:
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
-def _whole(value: int) -> str:
+def _int_json(value: int) -> str:
     number = int.__index__(value)
     if type(value) is bool:
         return "true" if number else "false"
@@ -124,12 +124,12 @@ def _whole(value: int) -> str:
     return _mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
 
 
-def _real(value: float) -> str:
+def _float_json(value: float) -> str:
     shown = float.__repr__(value)
     return _mark("float", string(shown)) if shown in {"nan", "inf", "-inf"} else shown
 
 
-def _bytes(value: bytes | bytearray) -> str:
+def _bytes_json(value: bytes | bytearray) -> str:
     return _mark("bytes", string(bytes(value)[:MAX_TEXT].hex()))
 
 
@@ -149,12 +149,12 @@ def _shown(value: object) -> str:
 
 SCALARS: dict[type, Callable[[Any], str]] = {
     type(None): lambda value: "null",
-    bool: _whole,
-    int: _whole,
-    float: _real,
+    bool: _int_json,
+    int: _int_json,
+    float: _float_json,
     str: lambda value: string(str.__str__(value)[:MAX_TEXT]),
-    bytes: _bytes,
-    bytearray: _bytes,
+    bytes: _bytes_json,
+    bytearray: _bytes_json,
 }
 # Members of each container type. Lists become plain JSON arrays, the others are tagged.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
@@ -225,12 +225,12 @@ def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
 # --- the agent ---
 
 # Modules Python imports when it warns, shows an error or exits.
-NEEDED = """
+IMPLICIT_MODULES = """
     ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
     warnings weakref
 """
 # Modules loaded before any program starts; submissions cannot shadow them.
-AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
+STARTUP_MODULES = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
 IGNORED_ALARMS = 86  # exit code of a process that ignores its alarms
 MAX_ALARMS = 5
 
@@ -281,7 +281,7 @@ class Agent:
         self.random = terminal.take_over_random()
         self.clock = terminal.VirtualClock(self.wait)
         self.windows: TkControl | None = None
-        for name in NEEDED.split():
+        for name in IMPLICIT_MODULES.split():
             __import__(name)
 
     def take_over(self) -> None:
@@ -307,7 +307,7 @@ class Agent:
         modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
-        loaded = {*AT_START.split(), *sys.builtin_module_names}
+        loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
         self.shadowed = (entries & sys.stdlib_module_names) - loaded
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
@@ -427,10 +427,10 @@ class Agent:
             self._reply({"state": "forked"})
             return
         code = _exit_code(_wait_for(number, 0)[1])
-        self._tidy()
+        self._kill_leftovers()
         self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
 
-    def _tidy(self) -> None:
+    def _kill_leftovers(self) -> None:
         """Kill processes the submission left running, if no others could be affected."""
         if self.config["own_processes"] and _number() == self.process:
             with suppress(OSError):
@@ -446,7 +446,7 @@ class Agent:
         """Load the student's file as a module."""
         self.module = self._new_module(self.config["module"])
         found, error = self.guard(request["seconds"], lambda: self._load(request))
-        self._tidy()
+        self._kill_leftovers()
         self._reply({"left_out": found or [], "error": self.describe(error)})
 
     def _new_module(self, name: str) -> ModuleType:
@@ -602,7 +602,7 @@ class Agent:
                 file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
-            "bases": [kind.__name__ for kind in BASES(type(error))],
+            "bases": [kind.__name__ for kind in MRO(type(error))],
             "message": message_of(message),
             "file": file,
             "line": line or 0,

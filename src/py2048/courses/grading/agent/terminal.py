@@ -165,16 +165,16 @@ class VirtualClock:
             return
         self.now += seconds
         if self.now >= self.until:
-            self.give_way()
+            self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
         """Record that the program polled for events, and whether there were any."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:
-            self.give_way()
+            self.yield_to_grader()
 
-    def give_way(self) -> None:
+    def yield_to_grader(self) -> None:
         """Yield to the grader, then start counting polls again."""
         self.wait()
         self.polls = 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .terminal import VirtualClock
 
 # Tcl's dialogs: their names in Python and default answers.
-BOXES = {
+DIALOG_TYPES = {
     ("ok", "info"): ("showinfo", "ok"),
     ("ok", "warning"): ("showwarning", "ok"),
     ("ok", "error"): ("showerror", "ok"),
@@ -249,7 +249,7 @@ class TkControl:
                 self.pump(thoroughly=False)
                 self._end_program()
                 if condition():
-                    self.clock.give_way()
+                    self.clock.yield_to_grader()
                     self._end_program()
         finally:
             self.waiting -= 1
@@ -260,7 +260,7 @@ class TkControl:
         """Replace ``tk_messageBox``."""
         options = dict(zip(words[::2], words[1::2], strict=False))
         form = options.get("-type", "ok")
-        kind, usual = BOXES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
+        kind, usual = DIALOG_TYPES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
         message = "\n".join(filter(None, [options.get("-message"), options.get("-detail")]))
         self.dialogs.append((kind, options.get("-title", ""), message))
         answer = self.answers.pop(0) if self.answers else usual
