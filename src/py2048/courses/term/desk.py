@@ -79,7 +79,7 @@ class CachedAssignment:
 
 @dataclass
 class TermCache:
-    """Cached readings of a term's assignments, re-read when their files change."""
+    """Cache of a term's assignments, re-read when their files change."""
 
     folder: Path
     scratch: Path
