@@ -413,7 +413,7 @@ def new_term(
 def _graded_assignment(
     folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
 ) -> Iterator[tuple[Term, RunInfo, list[Mark]]]:
-    """Grade an assignment's new submissions; unpacked files are deleted with the context."""
+    """Grade an assignment's new submissions; unpacked files are deleted on exit."""
     from py2048.courses.term import marks
 
     term = marks.Term.read(folder)

@@ -68,7 +68,7 @@ class CachedAssignment:
         stamp: Names, times and sizes of the files read.
         hand_ins: The hand-ins.
         graded: Reports by submission name.
-        programs: Programs prepared for comparison, once that was asked for.
+        programs: The programs' fingerprints; None until they are first compared.
     """
 
     stamp: object
