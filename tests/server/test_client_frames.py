@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from py2048.server.play.rooms import MAX_FRAMES, TOO_SLOW, Client
+from py2048.server.play.rooms import MAX_QUEUED_FRAMES, TOO_SLOW, Client
 
 
 class Wire:
@@ -40,7 +40,7 @@ async def test_a_free_connection_takes_a_frame_at_once() -> None:
     assert wire.taken == [b"one"]
     client.close(1000)
     await running
-    assert client.closed == 1000
+    assert client.close_code == 1000
 
 
 async def test_frames_keep_their_order() -> None:
@@ -58,7 +58,7 @@ async def test_frames_keep_their_order() -> None:
     assert wire.taken == [b"one", b"two", b"three"]
     client.close(1000)
     await running
-    assert client.closed == 1000
+    assert client.close_code == 1000
 
 
 async def test_a_slow_reader_is_let_go() -> None:
@@ -67,8 +67,8 @@ async def test_a_slow_reader_is_let_go() -> None:
     client, running = connected(wire)
     await asyncio.sleep(0)
     wire.free.clear()
-    for _ in range(MAX_FRAMES + 2):
+    for _ in range(MAX_QUEUED_FRAMES + 2):
         client.send(b"frame")
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert client.closed == TOO_SLOW
+    assert client.close_code == TOO_SLOW

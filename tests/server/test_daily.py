@@ -134,14 +134,14 @@ def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(
 
 async def test_guests_of_an_address_begin_few_games_of_a_day(tmp_path: Path) -> None:
     """Each game shows tiles to come; games that have begun are continued all the same."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        guests = [Visitor(services, address="::a") for _ in range(11)]
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        guests = [Visitor(server, address="::a") for _ in range(11)]
         answers = [await guest.new(mode="daily") for guest in guests]
         assert [answer["type"] for answer in answers] == ["state"] * 10 + ["refused"]
         assert answers[-1]["reason"] == "busy"
-        begun = await Visitor(services, guests[0].account, address="::a").new(mode="daily")
+        begun = await Visitor(server, guests[0].account, address="::a").new(mode="daily")
         assert begun["game"] == answers[0]["game"]
         known = Account("f" * 32, "Ada", "hash", 0, "2026-01-01")
-        elsewhere = Visitor(services, address="::b"), Visitor(services, known, address="::a")
+        elsewhere = Visitor(server, address="::b"), Visitor(server, known, address="::a")
         for visitor in elsewhere:
             assert (await visitor.new(mode="daily"))["type"] == "state"

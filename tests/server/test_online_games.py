@@ -36,7 +36,7 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
-    played_offline,
+    replay_offline,
 )
 from py2048.server.schema import ActionRejected
 
@@ -146,7 +146,7 @@ def test_turns_made_offline_are_played_once(games: GameService) -> None:
     write(games, game)
     there = Game(game.session.rules, board=(board := game.session.game.board))
     turn = there.play(there.legal_directions()[0])
-    played = played_offline(game.tracked.copy(), encode_turn(turn))
+    played = replay_offline(game.tracked.copy(), encode_turn(turn))
     assert game.session.game.board == board
     game.take_offline(2, played)
     assert game.session.game is played.game
@@ -166,7 +166,7 @@ def test_following_another_process(games: GameService) -> None:
     def follow() -> tuple[Event, ...] | None:
         change = games.store.games.change_since(here.id, here.version, len(here.tracked.codes))
         assert change is not None
-        return here.follow(change)
+        return here.apply(change)
 
     events = follow()
     assert events is not None

@@ -13,12 +13,12 @@ from inside import Json, Visitor, running
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame
 from py2048.core.game.turn import Draws
-from py2048.server.play.changes import Notices
+from py2048.server.app import Server
+from py2048.server.play.changes import GameNotices
 from py2048.server.play.rooms import Client
-from py2048.server.services import Services
 
 pytestmark = pytest.mark.postgres
-Two = tuple[Services, Services]
+Two = tuple[Server, Server]
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_what_no_notice_told_is_found_in_the_store(
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)
-    monkeypatch.setattr(Notices, "tell", lambda *_: None)  # the process died before it told
+    monkeypatch.setattr(GameNotices, "tell", lambda *_: None)  # the process died before it told
     moved = await player.move()
     assert (await shown(watcher, 1))["board"] == moved["board"]
     for _ in range(2):
@@ -168,11 +168,11 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url: str) -> None:
     """Its record and score are there for the next game; an undo takes both back."""
     rules = "x:size=2x2"
-    async with running(sqlite_url) as services:
-        player, store = Visitor(services), services.rooms.games.store
+    async with running(sqlite_url) as server:
+        player, store = Visitor(server), server.backend.rooms.games.store
         game = (await player.new(rules))["game"]
         await play_out(player)
-        ended, other = player.state["score"], Visitor(services, player.account)
+        ended, other = player.state["score"], Visitor(server, player.account)
         assert (await player.new(rules))["best"] == ended > 0
         assert store.records.summary(game) is not None
         state = await other.ask("open", game=game)
@@ -187,13 +187,13 @@ async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url:
 
 async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
     """Whose undo comes after another process closed the end is told so, and the state."""
-    async with running(sqlite_url) as services:
-        player = Visitor(services)
+    async with running(sqlite_url) as server:
+        player = Visitor(server)
         game = (await player.new("x:size=2x2"))["game"]
         await play_out(player)
         version = player.state["version"]
         assert player.state["can_undo"]
-        store = services.rooms.games.store
+        store = server.backend.rooms.games.store
         await until(lambda: store.records.summary(game))
         store.online.close_ended("2999")
         refused = await player.ask("undo", number=version + 1, chain=1)
@@ -205,11 +205,11 @@ async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
     sqlite_url: str,
 ) -> None:
     """Others who wait for the same game still enter it."""
-    async with running(sqlite_url) as services:
-        player = Visitor(services)
+    async with running(sqlite_url) as server:
+        player = Visitor(server)
         game = (await player.new())["game"]
         player.leave()
-        rooms = services.rooms
+        rooms = server.backend.rooms
         assert not rooms.open
         for staying in (0, 1):
             finding = [asyncio.create_task(rooms.find(game)) for _ in range(2 + staying)]

@@ -14,7 +14,7 @@ from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.core.language import use_language
-from py2048.server.http.limits import Queue
+from py2048.server.http.limits import WorkQueue
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import find_key
 from py2048.server.site.accounts import CODES, check_password, checked_name, code_hash, new_codes
@@ -220,7 +220,7 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
 
 async def test_the_line_for_the_processor_is_bounded() -> None:
     """Who finds no place in it, of an address or at all, is told at once; places are given back."""
-    line = Queue(at_once=2, max_each=4, max_in_all=10)
+    line = WorkQueue(max_running=2, max_each=4, max_total=10)
     waiting = [line.do(f"address {n % 5}", lambda: True) for n in range(25)]
     one = [line.do("address 1", lambda: True) for n in range(6)]
     for work, most in ((waiting, 10), (one, 4)):

@@ -22,10 +22,10 @@ from py2048.app.storage.schema import games
 from py2048.app.storage.values import Battle, utc_text
 from py2048.core.errors import StaleGameError
 from py2048.core.fairness import check_fair, commitment_of
+from py2048.server.app import Server
 from py2048.server.play import battles
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
-from py2048.server.services import Services
 
 
 @pytest.fixture(autouse=True)
@@ -49,10 +49,10 @@ def file(tmp_path: Path) -> str:
 class Fight:
     """A battle of several visitors."""
 
-    def __init__(self, services: Services, count: int, rules: str) -> None:
-        self.services = services
-        self.games: GameService = services.rooms.games
-        self.visitors = [Visitor(services) for _ in range(count)]
+    def __init__(self, server: Server, count: int, rules: str) -> None:
+        self.server = server
+        self.games: GameService = server.backend.rooms.games
+        self.visitors = [Visitor(server) for _ in range(count)]
         self.ids = [visitor.account.id for visitor in self.visitors]
         self.id = offered(self.games, self.ids[0], rules)
         for account in self.ids[1:]:
@@ -75,7 +75,7 @@ class Fight:
             mine = sa.update(rows).where(rows.c.id == self.id)
             connection.execute(mine.values(values))
         for player in self.battle.players:
-            room = self.services.rooms.open.get(player.game_id or "")
+            room = self.server.backend.rooms.open.get(player.game_id or "")
             if room:
                 room.game.window = self.games.store.battles.window(player.game_id or "")
 
@@ -87,8 +87,8 @@ class Fight:
 
 @asynccontextmanager
 async def fight(url: str, count: int = 2, rules: str = "classic") -> AsyncIterator[Fight]:
-    async with running(url) as services:
-        yield Fight(services, count, rules)
+    async with running(url) as server:
+        yield Fight(server, count, rules)
 
 
 async def say(visitor: Visitor, answer: str, kind: str, **fields: Any) -> Json:
@@ -186,8 +186,8 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
 
 async def test_who_may_come_start_and_go(url: str) -> None:
     """Eight at most and two at least; the first starts, and once it has started nobody comes."""
-    async with running(url) as services:
-        games, store = services.rooms.games, services.rooms.games.store
+    async with running(url) as server:
+        games, store = server.backend.rooms.games, server.backend.rooms.games.store
         battle = offered(games, "p0", "2x4")
         with pytest.raises(AccountError, match="needs two"):
             battles.start(games, battle, "p0")
@@ -275,7 +275,7 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         message = await until(one, lambda each: board in [p["board"] for p in each["players"]])
         assert message["stage"] == "running"
         assert 0 < message["ends_ms"] <= 60_000
-        late = Visitor(found.services)
+        late = Visitor(found.server)
         game = found.battle.players[0].game_id
         await late.connection.on_message(json.dumps({"type": "battle", "game": game}))
         message = await until(late, lambda each: each["players"][0]["board"])
@@ -286,7 +286,7 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.rooms.open:
+        while found.server.backend.rooms.open:
             await asyncio.sleep(0.01)
 
 
@@ -294,8 +294,8 @@ async def test_what_happens_while_a_battle_starts(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who leaves at that moment has left; a second click on the button is not a mistake."""
-    async with running(file) as services:
-        games, store = services.rooms.games, services.rooms.games.store
+    async with running(file) as server:
+        games, store = server.backend.rooms.games, server.backend.rooms.games.store
         battle = offered(games, "ada")
         battles.join(games, battle, "bob")
 
@@ -321,10 +321,10 @@ async def test_what_happens_while_a_battle_starts(
 
 async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
     """The last to go is led to another offer, and all who look on are told."""
-    async with running(file) as services:
-        games = services.rooms.games
+    async with running(file) as server:
+        games = server.backend.rooms.games
         battle = offered(games, "ada")
-        watcher = Visitor(services)
+        watcher = Visitor(server)
         await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
         await until(watcher, lambda each: each["stage"] == "gathering")
         battles.join(games, battle, "bob")

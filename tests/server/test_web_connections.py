@@ -20,11 +20,11 @@ from uvicorn.server import ServerState
 from web_server import Browser, WebServer, serving
 
 from py2048.server.http.connections import SOCKET, Connections, HttpConnection
-from py2048.server.http.limits import Buckets
+from py2048.server.http.limits import TokenBuckets
 from py2048.server.http.middleware import network_of
 from py2048.server.http.monitoring import is_our_fault
 from py2048.server.http.sockets import SocketConnection
-from py2048.server.settings import ServerError, Settings, find_proxies
+from py2048.server.settings import ServerError, ServerSettings, find_proxies
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -51,7 +51,7 @@ def entered(connections: Connections, host: str, *, busy: bool = False) -> Link 
     if not connections.enter(link, host):
         return None
     if busy:
-        connections.works(link)
+        connections.mark_busy(link)
     return link
 
 
@@ -143,7 +143,7 @@ SLOW_HEADS = {
 async def test_slow_heads_are_not_waited_for(begun: bytes) -> None:
     """Nothing at all, a head byte by byte, a second one, a body after the answer, no handshake."""
     places = Connections(10, 10, lambda _: False)
-    socket = partial(SocketConnection, places, Buckets(1e6, 1e6), 0.2)
+    socket = partial(SocketConnection, places, TokenBuckets(1e6, 1e6), 0.2)
     async with listening(Response(), partial(HttpConnection, places, 0.2), ws=socket) as address:
         reader, writer = await asyncio.open_connection(*address)
         writer.write(begun)
@@ -163,7 +163,7 @@ def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
 
 @asynccontextmanager
 async def talking(
-    meter: Buckets, *, answers: bool = True
+    meter: TokenBuckets, *, answers: bool = True
 ) -> AsyncIterator[tuple[tuple[str, int], asyncio.Queue[str | None]]]:
     """Listen for WebSockets, which say in a header whom they count for; give what they send."""
     heard: asyncio.Queue[str | None] = asyncio.Queue()
@@ -198,7 +198,7 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
     caplog: pytest.LogCaptureFixture, said: bytes, is_answered: bool
 ) -> None:
     """Whether they come after the handshake was answered or before, nothing is logged."""
-    async with talking(Buckets(1e6, 1e6), answers=is_answered) as (address, heard):
+    async with talking(TokenBuckets(1e6, 1e6), answers=is_answered) as (address, heard):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE + b"\r\n")
         if is_answered:
@@ -216,7 +216,7 @@ async def test_a_handshake_that_is_none_is_told_to_its_client_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It is answered with 400, and the operator reads of no fault."""
-    async with talking(Buckets(1e6, 1e6)) as (address, _):
+    async with talking(TokenBuckets(1e6, 1e6)) as (address, _):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE.replace(b"Key: ", b"Key: x") + b"\r\n")
         assert b" 400 " in await asyncio.wait_for(reader.read(), 20)
@@ -234,7 +234,7 @@ FLOODS = {
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> None:
     """What comes faster than an address may send waits unread; other addresses do not wait."""
-    async with talking(Buckets(1000, 100)) as (address, heard):
+    async with talking(TokenBuckets(1000, 100)) as (address, heard):
         began, writers = time.monotonic(), []
         for name, text in (("a", flood), ("b", b"")):
             reader, writer = await asyncio.open_connection(*address)
@@ -314,7 +314,7 @@ def test_proxies_are_trusted_where_it_is_said(
     public_url: str | None, trusted: str | None, networks: set[str]
 ) -> None:
     """Those of this machine with a public address, and what is listed, for IPv4 and IPv6."""
-    settings = Settings(key="k" * 32, public_url=public_url, trusted_proxies=trusted)
+    settings = ServerSettings(key="k" * 32, public_url=public_url, trusted_proxies=trusted)
     assert {str(network) for network in settings.proxies} == networks
 
 
@@ -322,7 +322,7 @@ def test_proxies_are_trusted_where_it_is_said(
 def test_what_is_no_proxy_is_told(text: str) -> None:
     """A server that trusts something else than was meant does not start."""
     with pytest.raises(ServerError, match="is not an address or network"):
-        Settings(key="k" * 32, trusted_proxies=text)
+        ServerSettings(key="k" * 32, trusted_proxies=text)
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,15 @@ from py2048.server.play.games import GameService
 async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:
     """The move is taken back and the player told why; when the store is free it can be made."""
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
-        player = Visitor(services)
-        before, stranger = await player.new(), Visitor(services)
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
+        player = Visitor(server)
+        before, stranger = await player.new(), Visitor(server)
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
             rival.execute("BEGIN EXCLUSIVE")
             refused = await player.move()
             refused_game = await stranger.new()
             with pytest.raises(StorageError) as fault:
-                await services.check_store()
+                await server.backend.check_store()
         assert (refused["type"], refused["reason"]) == ("refused", "storage")
         assert refused["message"].startswith("Another program holds the server's store")
         assert refused["state"]["board"] == before["board"]
@@ -48,10 +48,10 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
     """What the store has is answered as made; only what came after it is taken back."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        player = Visitor(services)
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        player = Visitor(server)
         game = (await player.new())["game"]
-        changes = services.rooms.games.store.changes
+        changes = server.backend.rooms.games.store.changes
         write = changes.write
 
         def lose(batch: Sequence[GameChange]) -> None:
@@ -64,9 +64,9 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
             raise StorageError("the connection was closed", "unreachable")
 
         if is_told:  # the game cannot be read again at once
-            monkeypatch.setattr(services.rooms.games, "load", stay_away)
+            monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
         monkeypatch.setattr(changes, "write", lose)
-        room, client = services.rooms.open[game], player.connection
+        room, client = server.backend.rooms.open[game], player.connection
         for number in range(1, moves + 1):
             direction = room.game.session.game.legal_directions()[0]
             room.broadcast(room.game.move(number, direction), client)
@@ -74,7 +74,7 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         if is_told:
             assert (answer["reason"], answer["state"]) == ("storage", None)
             answer = await player.receive()
-        saved = services.rooms.games.store.games.find(game)
+        saved = server.backend.rooms.games.store.games.find(game)
         assert saved is not None
         assert saved.revision == player.state["version"] == 1
         if moves == 1:
@@ -105,8 +105,8 @@ async def test_maintenance_survives_what_it_meets(
 async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> None:
     """A computer player does not go on against a store that is held."""
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
-        player = Visitor(services)
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
+        player = Visitor(server)
         await player.new()
         await player.ask("autoplay", player="random", delay=50)
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
@@ -119,10 +119,10 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> Non
 
 async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
     """An account has them in two games, an address in half of all; who leaves has none, at once."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        crowd = [Visitor(services) for _ in range(4)]
-        tabs = [Visitor(services, crowd[0].account) for _ in range(2)]
-        others = [Visitor(services, address="127.0.0.2") for _ in range(2)]
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        crowd = [Visitor(server) for _ in range(4)]
+        tabs = [Visitor(server, crowd[0].account) for _ in range(2)]
+        others = [Visitor(server, address="127.0.0.2") for _ in range(2)]
         kinds = []
         for each in (crowd[0], *tabs, *crowd[1:], *others):
             await each.new()

@@ -16,7 +16,7 @@ from web_server import Browser
 
 from py2048.app.storage import open_store
 from py2048.server.app import make_app
-from py2048.server.settings import Settings
+from py2048.server.settings import ServerSettings
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
 
@@ -88,7 +88,7 @@ async def test_no_text_of_a_page_is_left_out(
     with closing(open_store(url)) as store:
         game = add_game(store, rules="classic:size=2x2")
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = make_app(Settings("k" * 16, url))
+        app = make_app(ServerSettings("k" * 16, url))
         us = httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://test",

@@ -17,7 +17,7 @@ import pytest
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
 from py2048.app.storage import StorageError, open_store
-from py2048.server.http.monitoring import JsonFormatter, begin_request, shown_path
+from py2048.server.http.monitoring import JsonFormatter, begin_request, redacted_path
 from py2048.server.settings import find_key
 
 PASSWORD = "hunter2-and-a-horse"
@@ -160,7 +160,7 @@ def test_an_exception_is_logged_under_the_id_of_the_request() -> None:
 )
 def test_paths_are_written_without_what_may_be_secret(path: str, shown: str | None) -> None:
     """Addresses of pages and ids of games stay; names and whatever may be a secret do not."""
-    assert shown_path(path) == (shown or path)
+    assert redacted_path(path) == (shown or path)
 
 
 def test_a_fault_of_the_database_names_no_values(url: str) -> None:

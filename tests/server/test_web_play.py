@@ -10,13 +10,13 @@ import pytest
 from inside import Visitor, running
 from web_server import Browser
 
-from py2048.server.services import Services
+from py2048.server.app import Server
 
 
 @pytest.fixture
-async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        yield services
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        yield server
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:
@@ -38,17 +38,17 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("kind", ["undo", "redo", "hint", "autoplay"])
-async def test_ranked_games_go_without_help(services: Services, kind: str) -> None:
+async def test_ranked_games_go_without_help(server: Server, kind: str) -> None:
     """In a ranked game undo, redo, hints and autoplay are refused."""
-    player = Visitor(services)
+    player = Visitor(server)
     await player.new(mode="ranked")
     await player.move()
     assert (await player.ask(kind, number=2, player="random"))["reason"] == "mode"
 
 
-async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
+async def test_a_watcher_sees_and_cannot_touch(server: Server) -> None:
     """Anyone may watch a game live; only its player moves."""
-    player, watcher = Visitor(services), Visitor(services)
+    player, watcher = Visitor(server), Visitor(server)
     game = (await player.new())["game"]
     assert (await watcher.ask("watch", game=game))["watching"]
     await player.move()
@@ -57,9 +57,9 @@ async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
         assert (await watcher.ask(kind, **fields))["reason"] == "not_yours"
 
 
-async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -> None:
+async def test_autoplay_moves_until_somebody_moves_by_hand(server: Server) -> None:
     """A computer player moves for all to see; a move by hand stops it."""
-    player = Visitor(services)
+    player = Visitor(server)
     await player.new()
     assert (await player.ask("autoplay", player="random", delay=0))["player"] == "random"
     for _ in range(3):
@@ -116,10 +116,10 @@ async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
     ],
 )
 async def test_a_tampered_message_is_refused_and_changes_nothing(
-    services: Services, frame: str, reason: str
+    server: Server, frame: str, reason: str
 ) -> None:
     """Whatever a client sends, it gets a reason, and the connection lives on."""
-    visitor = Visitor(services)
+    visitor = Visitor(server)
     await visitor.connection.on_message('{"type":"move","number":1,"direction":"left"}')
     assert (await visitor.receive())["reason"] == "no_game"
     before = await visitor.new()

@@ -21,7 +21,7 @@ from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
 from py2048.server.site.challenges import today_page
-from py2048.server.site.games import card_of, end_of
+from py2048.server.site.games import card_of, result_page
 
 TODAY = datetime.now(UTC).date()
 
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def result_of(store: Store, game: str, account: str = "ada", refused: str = "") -> Result:
-    found = end_of(GameService(store), game, account, refused)["result"]
+    found = result_page(GameService(store), game, account, refused)["result"]
     assert isinstance(found, Result)
     return found
 
@@ -99,30 +99,30 @@ def test_nobody_else_gets_it(store: Store) -> None:
 async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> None:
     """A number helps with no move; the review itself opens with the game."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
-        store = services.rooms.games.store
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
+        store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
         with pytest.raises(ActionRejected, match="opens on"):
-            await reviews.request_review(services, game, "bob", "::1", for_figures=True)
-        await reviews.request_review(services, game, "ada", "::1", for_figures=True)
-        await until(lambda: reviews.figures_of(services.rooms.games, game)[0] == "done")
+            await server.review_requests.request(game, "bob", "::1", for_figures=True)
+        await server.review_requests.request(game, "ada", "::1", for_figures=True)
+        await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
         assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "good", 3)
         with pytest.raises(ActionRejected, match="opens on"):
-            reviews.review_answer(services.rooms.games, game)
+            reviews.review_answer(server.backend.rooms.games, game)
 
 
 async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: Path) -> None:
     """Once taken up again, nothing of its end is told: it will have another."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
-        games, player = services.rooms.games, Visitor(services)
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
+        games, player = server.backend.rooms.games, Visitor(server)
         game = (await player.new("2x2"))["game"]
         while player.state["outcome"] == "playing":
             await player.move()
         await until(lambda: games.store.records.summary(game))
         account = player.account.id
-        await reviews.request_review(services, game, account, "::1", for_figures=True)
+        await server.review_requests.request(game, account, "::1", for_figures=True)
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
         await until(lambda: reviews.figures_of(games, game)[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"

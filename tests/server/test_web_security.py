@@ -12,10 +12,10 @@ import pytest
 from web_server import Browser, WebServer, serving
 from websockets.exceptions import InvalidStatus
 
-from py2048.server.http.limits import Buckets, RateLimits, Slots
+from py2048.server.http.limits import RateLimits, Slots, TokenBuckets
 from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
-from py2048.server.settings import ServerError, Settings, find_key
+from py2048.server.settings import ServerError, ServerSettings, find_key
 from py2048.server.site.auth import Cookies
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
@@ -73,7 +73,7 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
 )
 def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None) -> None:
     """However the public address is spelt, it is what browsers say of its own pages."""
-    settings = Settings(key="k" * 32, public_url=text)
+    settings = ServerSettings(key="k" * 32, public_url=text)
     assert settings.origin == origin
     assert settings.is_secure is bool(origin and origin.startswith("https"))
 
@@ -86,8 +86,8 @@ def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None
 )  # fmt: skip
 def test_what_is_no_public_origin_is_told(text: str) -> None:
     """A server whose own pages could not speak to it does not start."""
-    with pytest.raises(ServerError, match="is not a public URL"):
-        Settings(key="k" * 32, public_url=text)
+    with pytest.raises(ServerError, match="is not the public URL"):
+        ServerSettings(key="k" * 32, public_url=text)
 
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
@@ -164,7 +164,7 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
 def test_buckets_fill_steadily() -> None:
     """A burst empties the bucket; it fills at the rate, and never beyond its size."""
     now = 0.0
-    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    buckets = TokenBuckets(2.0, 4.0, clock=lambda: now)
     assert [buckets.take("a") for _ in range(5)] == [0, 0, 0, 0, 0.5]
     assert buckets.take("b") == 0
     now = 0.5
@@ -172,16 +172,16 @@ def test_buckets_fill_steadily() -> None:
     assert buckets.take("a") > 0
     now = 1000.0
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
-    slow = Buckets(0.1, 0.3, clock=lambda: now)  # a full bucket holds one token all the same
+    slow = TokenBuckets(0.1, 0.3, clock=lambda: now)  # a full bucket holds one token all the same
     assert [slow.take("a"), slow.take("a")] == [0, 10]
 
 
 def test_what_is_owed_is_waited_for() -> None:
     """A bucket may owe more than it holds."""
     now = 0.0
-    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    buckets = TokenBuckets(2.0, 4.0, clock=lambda: now)
     assert buckets.take("a") == 0
-    buckets.owe("a", 9)
+    buckets.charge("a", 9)
     assert buckets.take("a") == 3.5
     now = 3.0
     assert buckets.take("a") == 0.5
@@ -193,12 +193,12 @@ async def test_records_that_take_long_are_rationed_sooner(monkeypatch: pytest.Mo
     """What the processor spends on the records of an address counts, and on no other's."""
     times = itertools.count(step=10.0)
     monkeypatch.setattr(time, "thread_time", lambda: next(times))
-    limits = RateLimits(Settings(key="k" * 16), Metrics())
+    limits = RateLimits(ServerSettings(key="k" * 16), Metrics())
     assert await limits.verify("a", len, "record") == 6
     with pytest.raises(ActionRejected) as refused:
         await limits.verify("a", len, "record")
     assert refused.value.reason == "busy"
-    assert refused.value.wait > 30
+    assert refused.value.wait_s > 30
     assert await limits.verify("b", len, "record") == 6
 
 

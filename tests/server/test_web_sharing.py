@@ -16,7 +16,7 @@ from web_server import Browser, WebServer
 from py2048.app.storage import Store, open_store
 from py2048.core.board import Board
 from py2048.server.play.games import GameService
-from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
+from py2048.server.site.games import HEIGHT, WIDTH, ShareCard, card_of, picture
 
 TODAY = datetime.now(UTC).date()
 
@@ -35,12 +35,12 @@ TODAY = datetime.now(UTC).date()
 )
 def test_the_squares(tile: int, target: int | None, squares: str) -> None:
     """One for each doubling from 16 on, up to the target or beyond, and few enough for a line."""
-    assert Card("2048", None, 4, tile, 1, target).squares == squares
+    assert ShareCard("2048", None, 4, tile, 1, target).squares == squares
 
 
 def test_the_text_explains_itself() -> None:
     """Squares are decoration: score, moves, tile and streak are said in words."""
-    card = Card("Daily · 23 November", "Ada", 12345, 1024, 812, 2048, 5)
+    card = ShareCard("Daily · 23 November", "Ada", 12345, 1024, 812, 2048, 5)
     assert card.text("https://2048.example/game/1f/share").splitlines() == [
         "2048 · Daily · 23 November",
         "12,345 points in 812 moves",
@@ -56,7 +56,7 @@ def test_the_text_explains_itself() -> None:
 )
 def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
     """And shows the last board; a battle may end after one move."""
-    card = Card("Battle", None, 4, 64, plies, None)
+    card = ShareCard("Battle", None, 4, 64, plies, None)
     assert card.points == f"4 {said}"
     with patch.object(ImageDraw.ImageDraw, "text") as written:
         picture(card, Board(((2, 64), (0, 16))))
@@ -72,7 +72,7 @@ def test_the_picture_is_one_that_social_sites_take(
 ) -> None:
     """A small PNG of their size, whatever the board and the player."""
     rows, columns = shape
-    card = Card("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
+    card = ShareCard("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
     body = picture(card, Board(((tile,) * columns,) * rows))
     image = Image.open(io.BytesIO(body))
     assert (image.format, image.size) == ("PNG", (WIDTH, HEIGHT))

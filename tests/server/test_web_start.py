@@ -19,7 +19,7 @@ from py2048 import cli
         (["--durability", "paper"], "paper"),
         (["--port"], "--port"),
         (["here"], "here"),
-        (["--public-url", "x.org"], "'x.org' is not a public URL of a server"),
+        (["--public-url", "x.org"], "'x.org' is not the public URL of a server"),
         (["--public-url", "https://x.org/2048"], "without a path"),
         (["--trusted-proxies", "nginx"], "'nginx' is not an address or network"),
         (["--trusted-proxies", "*"], "127.0.0.1"),

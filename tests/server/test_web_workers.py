@@ -15,7 +15,7 @@ from websockets.exceptions import ConnectionClosed
 
 from py2048.app.storage import open_store
 from py2048.server.run import run
-from py2048.server.settings import ServerError, Settings
+from py2048.server.settings import ServerError, ServerSettings
 
 TWO = (*GENEROUS, "--workers", "2")
 pytestmark = pytest.mark.postgres
@@ -137,4 +137,6 @@ def test_workers_end_with_their_supervisor(
 def test_workers_share_no_sqlite(tmp_path: Path) -> None:
     """One line names the fault and the way out, before anything listens."""
     with pytest.raises(ServerError, match="SQLite is for one process: give --database"):
-        run(Settings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared"))
+        run(
+            ServerSettings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared")
+        )
