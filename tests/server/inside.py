@@ -1,4 +1,4 @@
-"""The server's parts in the tests' own process, and visitors who need no network."""
+"""A server in the test's process, and visitors that need no network."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _visitors: WeakKeyDictionary[Server, list[Visitor]] = WeakKeyDictionary()
 
 
 def record_of(games: GameService, game_id: str) -> tuple[RecordSummary, Record] | None:
-    """Return a finished game, None if there is none."""
+    """Return a finished game's summary and record, or None."""
     summary = games.store.records.summary(game_id)
     return summary and (summary, Record.from_json(games.record_text(game_id)))
 
 
 def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | None = None,
              owner: str = "ada", rules: str = RULES, **facts: object) -> str:  # fmt: skip
-    """Add a finished game of an account on the server, and return its id."""
+    """Add an account's finished game and return its id."""
     game = Game(rules, seed=seed)
     while not game.is_over:
         game.play(game.legal_directions()[0])
@@ -54,7 +54,7 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 async def running(
     url: str, reviewer: Reviewer | None = None, **settings: Any
 ) -> AsyncIterator[Server]:
-    """Run the server's parts on a store, by default with limits that are never met."""
+    """Run a server on a store; the default limits are never reached."""
     generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
     server = Server(ServerSettings(key="k" * 16, database=url, **(generous | settings)), reviewer)
     async with server.running():
@@ -65,7 +65,7 @@ async def running(
 
 
 class Visitor:
-    """A browser without a network, which leaves when the server end."""
+    """A browser without a network. It leaves when the server ends."""
 
     def __init__(
         self, server: Server, account: Account | None = None, *, address: str = "127.0.0.1"

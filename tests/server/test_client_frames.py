@@ -1,4 +1,4 @@
-"""Frames go out at once where they can, in order always, and a slow reader is let go."""
+"""Outgoing frames: sent immediately if possible, always in order, with a limit for slow readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py2048.server.play.rooms import MAX_QUEUED_FRAMES, TOO_SLOW, Client
 
 
 class Wire:
-    """A connection that takes frames while it is free; `run` brings it the others."""
+    """A connection that accepts frames while it is free; `run` delivers the others."""
 
     def __init__(self) -> None:
         self.taken: list[bytes] = []
@@ -33,7 +33,7 @@ def connected(wire: Wire) -> tuple[Client, asyncio.Task[None]]:
 
 
 async def test_a_free_connection_takes_a_frame_at_once() -> None:
-    """No turn of the event loop lies between."""
+    """A frame is written without waiting for the event loop if nothing is queued."""
     wire = Wire()
     client, running = connected(wire)
     client.send(b"one")
@@ -44,7 +44,7 @@ async def test_a_free_connection_takes_a_frame_at_once() -> None:
 
 
 async def test_frames_keep_their_order() -> None:
-    """What comes while an earlier frame waits, or is on its way, comes after it."""
+    """A frame never overtakes an earlier one that is queued or being sent."""
     wire = Wire()
     client, running = connected(wire)
     await asyncio.sleep(0)
@@ -62,7 +62,7 @@ async def test_frames_keep_their_order() -> None:
 
 
 async def test_a_slow_reader_is_let_go() -> None:
-    """Frames that are not taken do not fill the memory."""
+    """A client that does not read is disconnected before its queue fills the memory."""
     wire = Wire()
     client, running = connected(wire)
     await asyncio.sleep(0)

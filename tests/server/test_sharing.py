@@ -1,4 +1,4 @@
-"""How processes follow each other: two sets of the server's parts on one PostgreSQL."""
+"""Two processes on one PostgreSQL database follow each other's games."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Two = tuple[Server, Server]
 
 @pytest.fixture
 async def two(postgresql_url: str) -> AsyncIterator[Two]:
-    """Two processes of one server that hear each other."""
+    """Two server processes that exchange notices."""
     async with running(postgresql_url) as one, running(postgresql_url) as other:
         player, watcher = Visitor(one), Visitor(other)
         game = (await player.new(mode="ranked"))["game"]
@@ -49,7 +49,7 @@ async def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 async def watched(player: Visitor, watcher: Visitor, mode: str = "ranked") -> str:
-    """Begin a game that somebody watches, and return it."""
+    """Start a game with a watcher and return it."""
     game: str = (await player.new(mode=mode))["game"]
     await watcher.ask("watch", game=game)
     return game
@@ -68,7 +68,7 @@ async def play_out(player: Visitor) -> None:
 
 
 async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
-    """Moves come with their motions, in either direction, also when the player changes sides."""
+    """Watchers receive moves with motions, even after the player changes processes."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)
@@ -86,7 +86,7 @@ async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
 async def test_what_no_notice_told_is_found_in_the_store(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A watcher misses no move for long; a player who comes back sees all that was acknowledged."""
+    """Lost notices delay watchers only briefly; returning players see all acknowledged moves."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)
@@ -103,7 +103,7 @@ async def test_what_no_notice_told_is_found_in_the_store(
 async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is more than added turns is read from the store, and nobody else waits for that."""
+    """An undo in another process reloads the game without delaying anyone else."""
     threads = []
     from_saved = TrackedGame.from_saved
 
@@ -128,7 +128,7 @@ async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
 
 
 async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
-    """The list of live games is that of all processes."""
+    """The list of live games includes those of other processes."""
     one, other = two
     player = Visitor(one)
     game = (await player.new(mode="ranked"))["game"]
@@ -138,7 +138,7 @@ async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
 
 
 async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) -> None:
-    """At most one process lets a computer player move."""
+    """At most one process plays a game automatically."""
     one, other = two
     player, hand = Visitor(one), Visitor(other)
     game = (await player.new())["game"]
@@ -151,7 +151,7 @@ async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) ->
 
 
 async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
-    """Who watches it is told so, though no notice of the deletion came; nothing has failed."""
+    """Watchers of a deleted game are notified even without a notice, and no fault is logged."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     await watched(player, watcher)
@@ -166,7 +166,7 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 
 
 async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url: str) -> None:
-    """Its record and score are there for the next game; an undo takes both back."""
+    """A finished casual game counts immediately; an undo removes its record and score."""
     rules = "x:size=2x2"
     async with running(sqlite_url) as server:
         player, store = Visitor(server), server.backend.rooms.games.store
@@ -186,7 +186,7 @@ async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url:
 
 
 async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
-    """Whose undo comes after another process closed the end is told so, and the state."""
+    """An undo after another process has closed the end is rejected with the state."""
     async with running(sqlite_url) as server:
         player = Visitor(server)
         game = (await player.new("x:size=2x2"))["game"]
@@ -204,7 +204,7 @@ async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) 
 async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
     sqlite_url: str,
 ) -> None:
-    """Others who wait for the same game still enter it."""
+    """A visitor who leaves during loading leaves no open room, and others can still enter."""
     async with running(sqlite_url) as server:
         player = Visitor(server)
         game = (await player.new())["game"]

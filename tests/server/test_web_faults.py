@@ -1,4 +1,4 @@
-"""What goes wrong with the store, or is made to: nobody loses a move without being told."""
+"""Storage failures: no move is lost without the player being told."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py2048.server.play.games import GameService
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:
-    """The move is taken back and the player told why; when the store is free it can be made."""
+    """A move is rolled back while the store is locked, and works again afterwards."""
     file = tmp_path / "store.sqlite3"
     async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
         player = Visitor(server)
@@ -47,7 +47,7 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
 async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
-    """What the store has is answered as made; only what came after it is taken back."""
+    """A saved move is acknowledged even if its first acknowledgement was lost."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
         player = Visitor(server)
         game = (await player.new())["game"]
@@ -87,7 +87,7 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
 async def test_maintenance_survives_what_it_meets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A step that fails is logged; those after it are done, this minute and the next."""
+    """A failing maintenance task is logged and does not stop the others."""
     calls: queue.Queue[str] = queue.Queue()
 
     def broken(*_: object) -> None:
@@ -103,7 +103,7 @@ async def test_maintenance_survives_what_it_meets(
 
 
 async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> None:
-    """A computer player does not go on against a store that is held."""
+    """Autoplay stops when the store is locked."""
     file = tmp_path / "store.sqlite3"
     async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
         player = Visitor(server)
@@ -118,7 +118,7 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> Non
 
 
 async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
-    """An account has them in two games, an address in half of all; who leaves has none, at once."""
+    """Autoplay is limited to two games per account and half of all games per address."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
         crowd = [Visitor(server) for _ in range(4)]
         tabs = [Visitor(server, crowd[0].account) for _ in range(2)]
@@ -137,7 +137,7 @@ async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
 
 @contextmanager
 def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
-    """Make `folder` a file system of a megabyte; the function that is given fills it up."""
+    """Mount a one-megabyte file system on `folder`; yield a function that fills it up."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], check=False
     )
@@ -156,7 +156,7 @@ def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
 
 
 async def until_refused(socket: Socket) -> Json:
-    """Move until the store has no room for another."""
+    """Move until the store is full."""
     for _ in range(3000):
         number = socket.state["version"] + 1
         answer = await socket.ask("move", None, number=number, direction=socket.state["legal"][0])
@@ -175,7 +175,7 @@ async def until_ready(browser: Browser) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_path: Path) -> None:
-    """Nothing is lost in silence, nobody sees where the store lies, and room is all it takes."""
+    """A full disk is reported everywhere without paths, and freeing space is enough to recover."""
     folder = tmp_path / "disk"
     folder.mkdir()
     with (

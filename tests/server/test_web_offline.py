@@ -1,4 +1,4 @@
-"""Moves that were played without the server: verified by the rules, and counted nowhere."""
+"""Offline turns: verified against the rules, and not counted on leaderboards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
-    """Play on from a state as a page does without its server; return the game and its turns."""
+    """Continue from a state as an offline page does; return the game and its turns."""
     game = Game(Rules.parse(state["rules"]["text"]), board=Board.from_rows(state["board"]))
     while not game.is_over and game.turn_count < most:
         game.play(game.legal_directions()[-1])
@@ -35,7 +35,7 @@ def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
 
 
 async def test_moves_made_offline_are_taken_over(server: Server) -> None:
-    """The game continues from them, here and in another tab, and counts as played offline."""
+    """The game continues from offline turns in all tabs and counts as played offline."""
     visitor = Visitor(server)
     state = await visitor.new("classic")
     other = Visitor(server, visitor.account)
@@ -56,7 +56,7 @@ async def test_moves_made_offline_are_taken_over(server: Server) -> None:
 
 
 async def test_a_game_that_ended_offline_counts_nowhere(server: Server) -> None:
-    """It becomes a record that can be replayed, on no board of scores, and is not a best score."""
+    """A game that ended offline gets a record but no score."""
     visitor = Visitor(server)
     game_id = (await visitor.new(SHORT))["game"]
     game, turns = played_on(visitor.state)
@@ -87,7 +87,7 @@ async def test_a_game_that_ended_offline_counts_nowhere(server: Server) -> None:
     ],
 )
 async def test_what_breaks_the_rules_is_refused(server: Server, turns: str, reason: str) -> None:
-    """Of turns of which one breaks the rules none is played, and the game is as it was."""
+    """One invalid turn rejects all offline turns and leaves the game unchanged."""
     visitor = Visitor(server)
     await visitor.new()
     _, good = played_on(visitor.state, 2)
@@ -98,7 +98,7 @@ async def test_what_breaks_the_rules_is_refused(server: Server, turns: str, reas
 
 
 async def test_where_rules_punish_attempts_they_are_turns(server: Server) -> None:
-    """An attempt that costs a point is taken over; one that moves tiles without a tile is not."""
+    """Penalized attempts are accepted as turns; moves without a new tile are not."""
     visitor = Visitor(server)
     state = await visitor.new(COSTLY)
     assert "up" not in state["legal"]
@@ -110,7 +110,7 @@ async def test_where_rules_punish_attempts_they_are_turns(server: Server) -> Non
 
 
 async def test_an_address_has_so_many_turns(server: Server) -> None:
-    """Turns times cells count, from any account: each is played again on the server."""
+    """Offline turns are limited per address, weighted by board size."""
     refused: list[Json] = []
     while not refused:
         guest = Visitor(server, address="::a")
@@ -129,7 +129,7 @@ async def test_an_address_has_so_many_turns(server: Server) -> None:
 
 @pytest.mark.parametrize("mode", ["ranked", "daily"])
 async def test_games_that_count_are_played_with_the_server(server: Server, mode: str) -> None:
-    """In a ranked or daily game the server draws every tile."""
+    """Ranked and daily games accept no offline turns."""
     visitor = Visitor(server)
     await visitor.new("classic", mode)
     _, turns = played_on(visitor.state, 3)
@@ -138,7 +138,7 @@ async def test_games_that_count_are_played_with_the_server(server: Server, mode:
 
 
 async def test_a_game_that_went_on_elsewhere_is_not_overwritten(server: Server) -> None:
-    """Moves made offline fit only the position on which they were made."""
+    """Offline turns are accepted only if the game has not changed since."""
     visitor = Visitor(server)
     await visitor.new()
     _, turns = played_on(visitor.state, 3)

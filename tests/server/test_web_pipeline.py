@@ -1,4 +1,4 @@
-"""Actions that a page sends without waiting: in order, or dropped from the first that fails."""
+"""Chains of actions sent without waiting: played in order, or dropped from the first failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
-    """Send moves, each with its direction, number and chain, without waiting for answers."""
+    """Send moves with directions, numbers and chains, without waiting for responses."""
     for direction, number, chain in actions:
         await visitor.connection.on_message(
             f'{{"type":"move","direction":"{direction}","number":{number},"chain":{chain}}}'
@@ -36,7 +36,7 @@ async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
 
 
 async def answers(visitor: Visitor, count: int) -> list[Any]:
-    """Return what the next messages answer: a direction and a version, or a reason."""
+    """Return the direction and version, or the reason, of the next messages."""
     found: list[Any] = []
     for _ in range(count):
         message = await visitor.receive()
@@ -48,7 +48,7 @@ async def answers(visitor: Visitor, count: int) -> list[Any]:
 
 
 async def test_a_chain_is_done_in_order_whatever_changes_nothing(server: Server) -> None:
-    """After an attempt that took no number the rest of the chain follows all the same."""
+    """A chain continues after an attempt that changed nothing."""
     visitor = Visitor(server)
     await visitor.new(WIDE)
     await tell(visitor, ("left", 1, 5), ("up", 2, 5), ("right", 3, 5), ("down", 4, 5))
@@ -62,7 +62,7 @@ async def test_a_chain_is_done_in_order_whatever_changes_nothing(server: Server)
 
 
 async def test_a_chain_stops_where_another_tab_moved(server: Server) -> None:
-    """What was meant for a board that another tab has changed is told once, and never played."""
+    """A chain is rejected once and dropped if another tab has moved."""
     visitor = Visitor(server)
     state = await visitor.new()
     other = Visitor(server, visitor.account)
@@ -79,7 +79,7 @@ async def test_a_chain_stops_where_another_tab_moved(server: Server) -> None:
 
 
 async def test_a_chain_that_begins_with_an_old_number_is_dropped(server: Server) -> None:
-    """The first number of a chain must be the next one; nothing is repeated and nothing skipped."""
+    """A chain must start with the next number."""
     visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
@@ -90,7 +90,7 @@ async def test_a_chain_that_begins_with_an_old_number_is_dropped(server: Server)
 
 
 async def test_a_broken_chain_stays_broken(server: Server) -> None:
-    """Whatever else is refused meanwhile, the rest of the chain is not played."""
+    """A broken chain stays broken even if other actions are rejected in between."""
     visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
@@ -105,7 +105,7 @@ async def test_a_broken_chain_stays_broken(server: Server) -> None:
 
 
 async def test_a_chain_does_not_go_on_in_another_game(server: Server) -> None:
-    """A chain belongs to the game in which it began."""
+    """A chain does not continue in another game."""
     visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
@@ -119,7 +119,7 @@ async def test_a_chain_does_not_go_on_in_another_game(server: Server) -> None:
 async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would advise on a board that is no longer there; it is not counted, either."""
+    """A hint for a position that another tab has left is rejected and not counted."""
     visitor = Visitor(server)
     game = (await visitor.new())["game"]
     other = Visitor(server, visitor.account)
@@ -140,7 +140,7 @@ async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
 
 
 async def test_undo_goes_with_a_chain(server: Server) -> None:
-    """A move and its undo need not wait for each other; what cannot be undone breaks the chain."""
+    """A move and its undo may be in one chain; a failed undo breaks it."""
     visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
@@ -150,7 +150,7 @@ async def test_undo_goes_with_a_chain(server: Server) -> None:
 
 
 async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
-    """A new tile may be too large for random games; a connection answers such errors."""
+    """A player that cannot handle the rules is reported as a player error."""
     rules = get_rules("classic:size=2x2,spawn=2:9+8589934592:1")
     snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
     with pytest.raises(PlayerError, match="too large to compute with"):
@@ -159,7 +159,7 @@ async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() ->
 
 
 async def test_a_client_that_waits_as_told_is_never_closed(tmp_path: Path) -> None:
-    """It may be refused as often as it likes; one that does not wait loses its connection."""
+    """Clients that wait as requested stay connected; others are disconnected."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", moves_rate=100) as server:
         patient, hasty = Visitor(server), Visitor(server)
         refusals = 0

@@ -1,4 +1,4 @@
-"""Watching: the position first, then each move as it is made, and every answer is its own."""
+"""Watching: the position first, then each move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from py2048.server.play.rooms import Client
 async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
     tmp_path: Path,
 ) -> None:
-    """Moves from before are in the position; those after it follow."""
+    """A new watcher receives the position before any later move."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
         player, watcher = Visitor(server), Visitor(server)
         game = (await player.new())["game"]
@@ -34,7 +34,7 @@ async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
 
 
 async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
-    """A move that was made before it, and is written meanwhile, is not its answer."""
+    """A response describes its own action, not an earlier one that is still being saved."""
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
         player = Visitor(server)
         room = server.backend.rooms.open[(await player.new())["game"]]

@@ -70,7 +70,7 @@ def backup(
     keep: Annotated[
         int | None,
         options.counting(
-            "Write a file named after the current time to the folder FILE, and keep this many files."
+            "Write a file named after the time to the folder FILE, and keep this many files."
         ),
     ] = None,
     force: options.ForceOption = False,
@@ -182,7 +182,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Let an agent play through the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
+    """Let an agent play by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
     from py2048.envs.mcp import make_server
 
     wanted, seed = game.chosen()

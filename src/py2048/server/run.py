@@ -28,11 +28,11 @@ from py2048.server.settings import Network, ServerError, ServerSettings
 
 _BACKLOG = 2048
 _PORT_ERRORS = errno.EADDRINUSE, errno.EACCES
-_SHUTDOWN_S = 20  # for requests in progress
-_WORKER_TIMEOUT_S = 20  # an unresponsive worker is replaced
-BESIDE_SOCKETS = 500  # connections for pages
-BESIDE_SOCKETS_EACH = 100  # connections for pages, per address
-_OTHER_FILES = 100  # file descriptors for the database, logs and static files
+_SHUTDOWN_S = 20  # Time limit for requests in progress.
+_WORKER_TIMEOUT_S = 20  # An unresponsive worker is replaced.
+BESIDE_SOCKETS = 500  # Connections for pages.
+BESIDE_SOCKETS_EACH = 100  # Connections for pages per address.
+_OTHER_FILES = 100  # File descriptors for the database, logs and static files.
 
 
 def run(settings: ServerSettings, log_level: str = "info") -> None:

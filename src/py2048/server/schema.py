@@ -535,7 +535,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """In `made` of `games` recorded games that reached this stage, the tile was made."""
+    """The tile was made in `made` of the `games` recorded games that reached this stage."""
 
     tile: int
     made: int
@@ -806,7 +806,7 @@ class ReviewAnswer(Reply, rename={"first": "from"}):
 
 
 class VerifiedAnswer(Reply):
-    """Whether a record follows its rules, and whether its tiles are `fair` if a secret was given."""
+    """Whether a record follows its rules and, with a secret, whether its tiles are `fair`."""
 
     ok: bool
     error: str | UnsetType = UNSET

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from py2048.server.play.games import OnlineGame
 
 _log = logging.getLogger("py2048.web")
-RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # close codes; 4429 is modelled on HTTP's 429
+RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # Close codes; 4429 is modelled on HTTP's 429.
 _DISCONNECTED = OSError, WebSocketDisconnect
-_MAX_OFFENCES = 50  # malformed or premature messages before the connection is closed
+_MAX_OFFENCES = 50  # Malformed or premature messages before the connection is closed.
 
 
 @dataclass(eq=False)

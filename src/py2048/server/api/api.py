@@ -44,8 +44,8 @@ from py2048.server.site.reviews import ReviewRequests, review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-_KEEPALIVE_S = 10.0  # an idle stream sends empty lines
-MAX_TURNS = 50_000  # in records to verify
+_KEEPALIVE_S = 10.0  # Idle streams send empty lines.
+MAX_TURNS = 50_000  # Longer records are not verified here.
 _MAX_TILE = 2**60
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
           "over": 409, "early": 409, "nothing": 409, "unsaved": 422, "length": 422, "busy": 429,

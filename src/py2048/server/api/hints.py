@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
 MAX_QUEUE = 32
-_MIN_DELAY_S = 0.05  # between two moves of autoplay
-MAX_AUTOPLAYS = 8  # games on autoplay
-MAX_AUTOPLAYS_EACH = 2  # per account
-_MAX_ADDRESS_SHARE = 0.5  # of `MAX_AUTOPLAYS` for one address
+_MIN_DELAY_S = 0.05  # Between two moves of autoplay.
+MAX_AUTOPLAYS = 8  # Games on autoplay.
+MAX_AUTOPLAYS_EACH = 2  # Per account.
+_MAX_ADDRESS_SHARE = 0.5  # Share of `MAX_AUTOPLAYS` for one address.
 
 
 class HintService:

@@ -16,7 +16,7 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
 _MAX_KEYS = 20_000
-_MAX_DELAY_S = 2.0  # a program's move is delayed for at most this long, and rejected beyond
+_MAX_DELAY_S = 2.0  # Maximum delay of a program's move; beyond, the move is rejected.
 VERIFICATION_TOKENS_PER_CPU_S = 5.0
 
 _T = TypeVar("_T")

@@ -22,10 +22,10 @@ _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_OPEN_DELAY_S = 0.3  # the first page is served before the database libraries are loaded
+_OPEN_DELAY_S = 0.3  # The first page should not wait for database libraries to load.
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
 _CHECK_TTL_S = 1.0
-_CHECK_TIMEOUT_S = 1.5  # below the health check timeouts of the proxies in deploy/ (2 to 3 s)
+_CHECK_TIMEOUT_S = 1.5  # Proxies in deploy/ give up after 2 or 3 seconds.
 
 
 class Backend:

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
-MAX_ACTIONS = 1_000_000  # moves, undos, redos and hints of a game
-MAX_OPEN_GAMES = 100  # per account
+MAX_ACTIONS = 1_000_000  # Moves, undos, redos and hints of a game.
+MAX_OPEN_GAMES = 100  # Per account.
 DAILY_RULES = get_rules("classic")
 
 DISCARDABLE = timedelta(hours=1)
@@ -68,9 +68,9 @@ LOST = timedelta(days=400)
 """Age at which any guest's game is deleted, because the guest's cookie has expired."""
 
 MAX_SIDE = 16
-MAX_TILE = 2**20  # that the rules may spawn
-MAX_TARGET = 2**40  # no game reaches a larger tile
-OWN = "own"  # name of rules that are not a preset but claim its name
+MAX_TILE = 2**20  # Largest tile that rules may spawn.
+MAX_TARGET = 2**40  # No game reaches a larger tile.
+OWN = "own"  # Replaces the name of a preset in custom rules.
 
 _FROM_POSITION = "from_position"
 _PROCESS_START = datetime.now(UTC)

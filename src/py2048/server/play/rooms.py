@@ -43,14 +43,14 @@ _T = TypeVar("_T")
 _THREADS = 8
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # for reloading a game
 _MAX_LIVE = 40
-_UNENTERED_S = 1.0  # a loaded room that nobody enters is closed
+_UNENTERED_S = 1.0  # A loaded room that nobody enters is closed.
 
 LINGER_S = 60.0
 """How long a program's room stays open after its last request, which saves a replay of the game."""
 
-MAX_GAMES = 32  # that a program plays at the same time
-_MAX_KEPT_ROOMS = 2000  # of all programs
-_POLL_S = 2.0  # for changes by other processes whose notices were lost
+MAX_GAMES = 32  # Games that a program plays at the same time.
+_MAX_KEPT_ROOMS = 2000  # Of all programs together.
+_POLL_S = 2.0  # Finds changes by other processes whose notices were lost.
 
 MAX_QUEUED_FRAMES = 256
 MAX_QUEUED_BYTES = 1_000_000
@@ -535,7 +535,9 @@ class Rooms:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
         """
         if game_id in self.open and self.notices is not None:
-            await self._sync(self.open[game_id])  # the player may come from a process that died
+            await self._sync(
+                self.open[game_id]
+            )  # the player may have reconnected after a process died
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)

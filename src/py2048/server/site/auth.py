@@ -32,9 +32,9 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # saves a write on most requests
-_SESSION_CHECK_S = 15.0  # connections outlive a session ended by another process for this long
-_TOKEN_TTL_S = 15.0  # another process may have revoked the token
+_LAST_USE_PRECISION = timedelta(hours=1)  # Saves a write on most requests.
+_SESSION_CHECK_S = 15.0  # Closes connections whose session another process has ended.
+_TOKEN_TTL_S = 15.0  # Another process may have revoked the token.
 _MAX_TOKENS = 10_000
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip

@@ -193,7 +193,7 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
 
 
 def _day_results(games: GameService, day: str) -> dict[str, Any]:
-    """Return how many players finished the challenge of a day, their median score and their tiles."""
+    """Return the number of finished games of a day, their median score and largest tiles."""
     found = games.store.online.day_scores(day)
     return {
         "finished": len(found),

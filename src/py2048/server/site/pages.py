@@ -206,7 +206,7 @@ def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
 
 
 def day_name(day: str, today: date | None = None) -> str:
-    """Return the name of a date such as ``2026-11-26``; the year is omitted if it is the current one."""
+    """Return the name of an ISO date, without the year if it is the current one."""
     found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
     text = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
     return text.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)

@@ -52,16 +52,16 @@ _log = logging.getLogger("py2048.web")
 VERSION = "3"
 """Increase this when judges, grades or the summary change: older reviews are discarded."""
 
-MAX_KEPT = 5_000  # reviews in the store
-MAX_MOVES = 20_000  # of a game to review
-MAX_PENDING = 200  # in the queue
-MAX_PENDING_EACH = 20  # in the queue per address
-MAX_MISTAKES = 40  # listed with their boards
+MAX_KEPT = 5_000  # Reviews in the store.
+MAX_MOVES = 20_000  # Longer games are not reviewed.
+MAX_PENDING = 200  # Length of the queue.
+MAX_PENDING_EACH = 20  # Places in the queue per address.
+MAX_MISTAKES = 40  # Mistakes listed with their boards.
 
 NICENESS = 10
 TIMEOUT_S = 600.0
-_LEASE = timedelta(seconds=20)  # an unrenewed claim is taken over by another process
-_POLL_S = 5.0  # for requests that other processes received
+_LEASE = timedelta(seconds=20)  # Another process takes over a claim that is not renewed.
+_POLL_S = 5.0  # Finds requests that other processes received.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _MAX_ADDRESSES = 10_000
