@@ -133,7 +133,7 @@ async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
     player = Visitor(one)
     game = (await player.new(mode="ranked"))["game"]
     await player.move()
-    while game not in [live.id for live in await other.rooms.live_games()]:
+    while game not in [live.id for live in await other.backend.rooms.live_games()]:
         await asyncio.sleep(0.05)
 
 
@@ -147,7 +147,7 @@ async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) ->
     await player.ask("autoplay", player="random", delay=10_000)
     await shown(hand, 1)
     await hand.move()
-    await until(lambda: one.rooms.open[game].autoplay is None)
+    await until(lambda: one.backend.rooms.open[game].autoplay is None)
 
 
 async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
@@ -155,10 +155,10 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     await watched(player, watcher)
-    one.rooms.games.store.accounts.delete(player.account.id)
+    one.backend.rooms.games.store.accounts.delete(player.account.id)
     refused = await watcher.receive()
     assert (refused["type"], refused["reason"]) == ("refused", "unknown_game")
-    assert not other.rooms.open
+    assert not other.backend.rooms.open
     assert b"py2048_storage_faults_total 0.0" in other.metrics.text()
 
 

@@ -457,7 +457,7 @@ async def test_who_watches_a_deleted_game_is_told(web_server: WebServer, is_play
         while told["type"] != "refused":
             told = await watcher.receive()
         assert (told["reason"], told["state"]) == ("unknown_game", None)
-        assert "this game is gone" in told["message"]
+        assert "this game has been deleted" in told["message"]
         assert (await watcher.ask("watch", "refused", game=game))["reason"] == "unknown_game"
     assert "py2048_storage_faults_total 0.0" in other.get("/metrics").text
 

@@ -136,7 +136,7 @@ def test_workers_end_with_their_supervisor(
 
 def test_workers_share_no_sqlite(tmp_path: Path) -> None:
     """Several workers on SQLite are rejected in one line, before anything listens."""
-    with pytest.raises(ServerError, match="SQLite is for one process: give --database"):
+    with pytest.raises(ServerError, match="SQLite supports one process only: use --database"):
         run(
             ServerSettings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared")
         )

@@ -170,7 +170,10 @@ class Server:
             case _:
                 path = redacted_path(request.url.path)
                 _log.error("a request failed", exc_info=error, extra={"path": path})
-                status, message = 500, _("Something went wrong here. It is written down.")
+                status, message = (
+                    500,
+                    _("Something went wrong on the server. The error has been logged."),
+                )
         if is_api:
             rejected = error if isinstance(error, schema.ActionRejected) else None
             why = (rejected.reason, rejected.wait_s) if rejected else ("", 0.0)

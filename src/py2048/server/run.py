@@ -43,7 +43,9 @@ def run(settings: ServerSettings, log_level: str = "info") -> None:
         StorageError: If the database URL is invalid. An unavailable database is retried instead.
     """
     if not load_store(settings.database) and settings.workers > 1:
-        raise ServerError("SQLite is for one process: give --database a PostgreSQL, or --workers 1")
+        raise ServerError(
+            "SQLite supports one process only: use --database with PostgreSQL, or --workers 1"
+        )
     listener = listen(settings.host, settings.port)
     config = _config(settings, log_level)
     if settings.workers == 1:

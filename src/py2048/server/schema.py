@@ -238,13 +238,13 @@ def parse_message(frame: str | None) -> PageMessage:
         ActionRejected: If it is not a valid message (``malformed``).
     """
     if frame is None or len(frame) > MAX_CHARACTERS:
-        raise malformed(f"a message is text of at most {MAX_CHARACTERS} characters")
+        raise malformed(f"a message must be text of at most {MAX_CHARACTERS} characters")
     try:
         return _decoder.decode(frame)
     except ValidationError as error:
         kind = type_of(frame)
         if not kind:
-            raise malformed("a message is a JSON object with a type") from None
+            raise malformed("a message must be a JSON object with a type") from None
         if kind not in _TYPES:
             raise malformed(f"no message has the type {kind[:20]!r}") from None
         raise malformed(explain(error, _TYPES[kind], _type_decoder.decode(frame))) from None

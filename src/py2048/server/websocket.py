@@ -328,7 +328,7 @@ class ClientConnection(Client):
         else:
             is_expected = self._last_chained == (game, game.version)
         if not is_expected:
-            raise ActionRejected("gap", _("the game has changed since the action before"))
+            raise ActionRejected("gap", _("the game has changed since the previous action"))
         return game.version + 1
 
     def _continue_chain(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
@@ -420,7 +420,7 @@ class ClientConnection(Client):
         limits.buckets["offline"].charge(self.address, turns * played.game.rules.cells)
         room = await self._own_room()
         if not room.game.has_same_turns(game):  # it was reloaded
-            raise ActionRejected("gap", _("the game has changed since the action before"))
+            raise ActionRejected("gap", _("the game has changed since the previous action"))
         room.game.take_offline(message.number, played)
         for client in room.clients:
             room.send_state(client)

@@ -131,7 +131,7 @@ class Api:
         """Verify a record against its rules and, with a secret, its tiles."""
         text = await _text(request)
         if not isinstance(_parsed(text), dict):
-            raise HTTPException(422, "a record is a JSON object")
+            raise HTTPException(422, "a record must be a JSON object")
         return await self.limits.verify(request.address, _verified, text, query.secret)
 
     # With the store
@@ -494,13 +494,13 @@ ENDPOINTS = (
 
 ERRORS = {
     400: "The request cannot be read.",
-    401: "The token is not, or no longer, one of a program.",
-    403: "This account may not see this game, or not play this kind of game.",
+    401: "The token is invalid or has been revoked.",
+    403: "This account may not see this game or play this kind of game.",
     404: "There is no such game.",
-    409: "Not in this position of the game.",
+    409: "The position of the game does not allow this.",
     413: "The body is too large.",
-    415: "The body has another type.",
-    422: "The values make no sense.",
+    415: "The body has the wrong type.",
+    422: "A value is invalid.",
     429: "Too fast.",
     503: "The store cannot be reached.",
 }
@@ -541,7 +541,7 @@ def document() -> Json:
             path["parameters"] = [
                 {"name": "game", "in": "path", "required": True, "schema": game_id}
             ]
-    token = "The token of a program; people make it on their account page."
+    token = "A program's token, created on its owner's account page."
     return {
         "openapi": "3.1.0",
         "info": {

@@ -57,12 +57,14 @@ class HintService:
                 (``player``).
         """
         if preset_of(rules) is None:
-            raise ActionRejected("player", _("computer players know the presets here, in any size"))
+            raise ActionRejected(
+                "player", _("computer players are only available for presets, in any size")
+            )
         usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
             hint = did_you_mean(wanted, self.specs)
-            text = _("no player {name} is on this server")
+            text = _("player {name} is not available on this server")
             raise ActionRejected("player", f"{text.format(name=repr(wanted))}{hint}")
         return wanted
 
@@ -127,13 +129,13 @@ class HintService:
         played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
         mine = sum(game.info.owner == owner for game, _ in played)
         if mine >= MAX_AUTOPLAYS_EACH:
-            text = _("computer players make the moves in {n} of your games")
+            text = _("autoplay is already running in {n} of your games: stop one first")
             raise ActionRejected("busy", text.format(n=MAX_AUTOPLAYS_EACH))
         from_address = sum(autoplay.address == address for _, autoplay in played)
         share = max(round(_MAX_ADDRESS_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
         if from_address >= share or len(played) >= MAX_AUTOPLAYS:
             raise ActionRejected(
-                "busy", _("computer players make the moves in too many games: try later")
+                "busy", _("autoplay is running in too many games: try again later")
             )
 
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay_s: float) -> None:

@@ -126,7 +126,7 @@ class WorkQueue:
         with self.slots.held(key) as is_free:
             if not is_free:
                 raise ActionRejected(
-                    "busy", _("too many ask for this just now: try again in a moment"), 2.0
+                    "busy", _("too many requests of this kind: try again in a moment"), 2.0
                 )
             async with self._running:
                 return await asyncio.to_thread(call, *args)
@@ -168,7 +168,7 @@ class RateLimits:
             ),
             "hints": TokenBuckets(2.0, 10, N_("too many hints: wait a moment")),
             "cards": TokenBuckets(2.0, 40, N_("too many pictures: wait a moment")),
-            "battles": TokenBuckets(1.0, 20, N_("too many changes of battles: wait a moment")),
+            "battles": TokenBuckets(1.0, 20, N_("too many battle actions: wait a moment")),
             "offline": TokenBuckets(  # charged for turns times cells
                 10_000, 200_000, N_("too many moves at once: wait a moment")
             ),

@@ -168,7 +168,7 @@ class SecurityMiddleware:
         own = (self._origin,) if self._origin else (f"http://{host}", f"https://{host}")
         if origin is None or origin in own:
             return None
-        return f"this server does not answer pages of {origin[:100]}"
+        return f"this server does not accept requests from pages of {origin[:100]}"
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:

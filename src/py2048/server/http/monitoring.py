@@ -115,7 +115,7 @@ class Metrics:
         self.commits = counter("commits", "Transactions of the group commit")
         self.finished = counter("finished", "Games verified and counted")
         self.unverified = counter("unverified", "Games that failed the verification")
-        self.refused = counter("refused", "Requests of players that were not granted")
+        self.refused = counter("refused", "Rejected actions of players")
         self.limited = counter("limited", "Requests that came too fast")
         self.storage_faults = counter("storage_faults", "Changes that could not be written")
         self.slow_readers = counter(
@@ -128,7 +128,7 @@ class Metrics:
         )
         self.move_seconds = prometheus.Histogram(
             "py2048_move_seconds",
-            "From an action to its acknowledgement, when it is written",
+            "Time from an action to its acknowledgement",
             buckets=_BUCKETS,
             registry=registry,
         )

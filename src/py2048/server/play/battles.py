@@ -116,9 +116,9 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     if battle.starts is not None:
         return path_of(battle_id)
     if not battle.players or battle.players[0].account != account:
-        raise AccountError(_("the player who came first starts the battle"))
+        raise AccountError(_("only the player who joined first can start the battle"))
     if len(battle.players) < MIN_PLAYERS:
-        raise AccountError(_("a battle needs two: give the link to somebody"))
+        raise AccountError(_("a battle needs at least two players: share the link"))
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
     new = {each.seat: _dealt(battle, each) for each in battle.players}
@@ -163,7 +163,7 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
             _stop(games, battle_id, player, has_left=True) for _ in range(_MAX_LEAVE_ATTEMPTS)
         )
         if not any(attempts):
-            raise StaleGameError(_("a move was just being saved: leave once more"))
+            raise StaleGameError(_("a move was still being saved: leave again"))
     return path_of(battle_id)
 
 

@@ -85,7 +85,7 @@ class GroupCommit:
         """
         with self._lock:
             if self._is_closing:
-                raise StorageError("the server is going down: the move was not made")
+                raise StorageError("the server is shutting down: the move was not made")
             self._waiting.put((change, done))
 
     def close(self) -> None:

@@ -295,7 +295,7 @@ class OnlineGame:
             ActionRejected: If the mode forbids help (``mode``) or the game is finished (``over``).
         """
         if not self.allows_help:
-            text = _("this kind of game goes without undo, hints and autoplay")
+            text = _("this kind of game does not allow undo, hints or autoplay")
             raise ActionRejected("mode", text)
         if self.is_finished:
             raise self.over()
@@ -319,7 +319,7 @@ class OnlineGame:
 
     def _check_length(self, actions: int = 1) -> None:
         if self.version + actions > MAX_ACTIONS:
-            text = _("the game ends here: it has {n} actions")
+            text = _("the game has reached its limit of {n} actions: begin a new one")
             raise ActionRejected("over", text.format(n=MAX_ACTIONS))
 
     def over(self) -> ActionRejected:
@@ -461,9 +461,7 @@ class GameService:
         if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
-                _("you have {n} games in progress: finish one before the next").format(
-                    n=MAX_OPEN_GAMES
-                ),
+                _("you have {n} games in progress: finish one first").format(n=MAX_OPEN_GAMES),
             )
         for game in empty[-excess:]:
             self.store.online.discard(game.id, game.revision)
@@ -565,7 +563,7 @@ class GameService:
         """
         online, records = self.store.online, self.store.records
         if online.info(game_id) is None or records.summary(game_id) is None:
-            raise ActionRejected("unknown_game", _("there is no record of such a game yet"))
+            raise ActionRejected("unknown_game", _("there is no record of this game yet"))
         return records.load(game_id)
 
     # Finishing and sweeping
@@ -643,7 +641,7 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
         ActionRejected: If the game is sealed (``sealed``).
     """
     if info.owner != account_id and (since := fairness.sealed_until(info.day)):
-        text = _("games of this challenge are shown from {day} on (UTC)")
+        text = _("games of this challenge are hidden until {day} (UTC)")
         raise ActionRejected("sealed", text.format(day=since))
 
 
@@ -663,7 +661,7 @@ def dealt(rules: Rules, secret: str) -> Board:
 def _check_mode(account: Account, mode: str) -> None:
     """Reject people's modes for programs and the programs' mode for people."""
     if account.bot_of is not None and mode != BOT:
-        raise ActionRejected("mode", f"programs play {BOT} games: leave the mode out")
+        raise ActionRejected("mode", f"programs play {BOT} games only: omit the mode")
     if account.bot_of is None and mode == BOT:
         raise ActionRejected(
             "mode", f"{BOT} games are for programs: get a token on your account page"
@@ -688,7 +686,7 @@ def replay_offline(tracked: TrackedGame, text: str) -> TrackedGame:
             if tracked.attempt(direction, spawn=spawn) is None:
                 raise RecordError(f"{direction} moves nothing, which is not a turn here")
     except Py2048Error as error:
-        raise ActionRejected("offline", f"a move made offline is not possible: {error}") from None
+        raise ActionRejected("offline", f"a move made offline is invalid: {error}") from None
     tracked.offline = True
     return tracked
 

@@ -32,10 +32,10 @@ _UNSAVED_RETRY_S = 2.0
 
 _TROUBLE = {
     "full": N_("The server's disk is full"),
-    "disk": N_("The server's disk fails"),
-    "read-only": N_("The server may not write to its store"),
-    "forbidden": N_("The server's database does not let it write"),
-    "locked": N_("Another program holds the server's store"),
+    "disk": N_("The server's disk is failing"),
+    "read-only": N_("The server is not allowed to write to its store"),
+    "forbidden": N_("The server's database rejects writes"),
+    "locked": N_("Another program has locked the server's store"),
     "slow": N_("The server's store takes too long to answer"),
     "unreachable": N_("The server cannot reach its database"),
     "damaged": N_("The server's store is damaged"),
@@ -46,13 +46,13 @@ _TROUBLE = {
 
 def trouble_of(error: StorageError) -> str:
     """Describe a storage error to users, without paths or addresses and without a full stop."""
-    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this just now")))
+    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this at the moment")))
 
 
 def unsaved(error: StorageError) -> ActionRejected:
     """Return the rejection of an action that could not be saved."""
     reason = "storage" if error.kind else "unsaved"
-    text = _("{trouble}: the last move is not saved and taken back.")
+    text = _("{trouble}: the last move could not be saved and was undone.")
     message = text.format(trouble=trouble_of(error))
     return ActionRejected(reason, message, _UNSAVED_RETRY_S)
 

@@ -453,7 +453,7 @@ class Room:
 
 
 def _deleted() -> ActionRejected:
-    return ActionRejected("unknown_game", _("this game is gone"))
+    return ActionRejected("unknown_game", _("this game has been deleted"))
 
 
 class Rooms:
@@ -587,7 +587,7 @@ class Rooms:
         """
         kept = [] if room.is_kept else [each for each in self.open.values() if each.is_kept]
         if len(kept) >= _MAX_KEPT_ROOMS:
-            raise ActionRejected("busy", "too many programs play just now", LINGER_S)
+            raise ActionRejected("busy", "too many programs are playing: try again later", LINGER_S)
         if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
             message = f"a program plays at most {MAX_GAMES} games at the same time"
             raise ActionRejected("busy", message, LINGER_S)

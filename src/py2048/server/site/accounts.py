@@ -51,13 +51,15 @@ _CONFIRMATIONS = {
     "logout": N_("You are logged out."),
     "ended": N_("That browser is logged out."),
     "everywhere": N_("You are logged out everywhere."),
-    "password": N_("The password is changed; all other browsers are logged out."),
+    "password": N_("The password has been changed, and all other browsers are logged out."),
     "recovered": N_(
-        "The password is changed, and you are logged out elsewhere. The code is used up."
+        "The password has been changed and you are logged out elsewhere. The code is used up."
     ),
-    "token-ended": N_("The program's token is revoked: it cannot play until it has a new one."),
-    "bot-deleted": N_("The program's account is gone, with its games."),
-    "deleted": N_("The account is gone, with all that was kept of it."),
+    "token-ended": N_(
+        "The program's token has been revoked: it cannot play until it has a new one."
+    ),
+    "bot-deleted": N_("The program and its games have been deleted."),
+    "deleted": N_("The account and all its data have been deleted."),
 }
 _GUEST_ACTIONS = ("claim", "login", "recover", "logout", "delete")
 Form = dict[str, str]
@@ -138,7 +140,7 @@ class AccountPages:
 
     async def _claim(self, request: UserRequest, form: Form) -> Response:
         if not request.user.is_guest:
-            raise FormError(_("This account has a name already."), 403)
+            raise FormError(_("This account already has a name."), 403)
         name = checked_name(form.get("name", ""))
         self._check_rate("passwords", request.address)
         hashed = await self._new_hash(request, form.get("password", ""), name)
@@ -146,7 +148,9 @@ class AccountPages:
         facts = request.user.account, name, hashed, [*map(code_hash, codes)]
         account = await self._do(lambda store: store.accounts.claim_name(*facts))
         await self.auth.sign_in(request, account)
-        return await self._page(request, notice=_("The name is yours."), secret=("codes", codes))
+        return await self._page(
+            request, notice=_("The name is now yours."), secret=("codes", codes)
+        )
 
     async def _login(self, request: UserRequest, form: Form) -> Response:
         account, device, key = await self._start_attempt(request, form)
@@ -382,7 +386,7 @@ def checked_name(text: str) -> str:
             )
         )
     if looks_of(name).startswith(looks_of("guest")):
-        raise FormError(_("Names that begin with guest belong to guests."))
+        raise FormError(_("Names that begin with guest are reserved for guests."))
     return name
 
 
@@ -423,8 +427,8 @@ def check_password(password: str, name: str) -> None:
         return
     feedback, texts = found["feedback"], [N_("This password is easily guessed.")]
     if any(word.casefold() in password.casefold() for word in words):
-        texts.append(N_("It has the name of the account or of the game in it."))
-    default = N_("Take three or four words, or let your browser make one.")
+        texts.append(N_("It contains the name of the account or of the game."))
+    default = N_("Use three or four words, or let your browser generate one.")
     texts += [feedback["warning"], *(feedback["suggestions"] or [default])]
     raise FormError(" ".join(map(_, filter(None, texts))))
 

@@ -171,7 +171,7 @@ class Authenticator:
         found = await self._token_user(token)
         if found is None:
             headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(401, "this token is not, or no longer, one of a program", headers)
+            raise HTTPException(401, "this token is invalid or has been revoked", headers)
         request.user = found
 
     async def socket_user(self, headers: Mapping[str, str]) -> User | None:

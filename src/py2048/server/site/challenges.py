@@ -239,9 +239,9 @@ def checked_day(text: str | None, today: date) -> date:
     try:
         day = date.fromisoformat(text) if text else today
     except ValueError:
-        raise HTTPException(404, _("That is not a day.")) from None
+        raise HTTPException(404, _("That is not a date.")) from None
     if not _FIRST_DAY <= day <= today:
-        raise HTTPException(404, _("There is nothing on that day."))
+        raise HTTPException(404, _("There is no challenge and no puzzle on that day."))
     return day
 
 
@@ -306,7 +306,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     if answer is None:
         return {**shown, "legal": legal}
     if answer not in legal:
-        raise HTTPException(404, _("That is not a move in this puzzle."))
+        raise HTTPException(404, _("That move is not possible in this puzzle."))
     return {**shown, "legal": legal, "answer": _solution(puzzle, legal[answer])}
 
 

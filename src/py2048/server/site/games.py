@@ -141,7 +141,7 @@ class GamePages:
         """Start a casual game from a position of a finished game and redirect to it."""
         account, turn = request.user.account, (await read_form(request)).get("turn", "")
         if not _TURN.fullmatch(turn):
-            text = _("choose a move of the game: give its number as turn")
+            text = _("turn is not a number: give the number of a move of the game")
             raise ActionRejected("position", text)
         original = await visible_game(self.backend, request)
         self.limits.check(new_games=account, new_games_from=request.address)
@@ -230,7 +230,7 @@ def result_page(
     """
     ended, card = reviews.ended_game(games, game_id), card_of(games, game_id)
     if ended is None or card is None or ended[1].owner != account:
-        raise ActionRejected("unknown_game", _("you have no such game that is over"))
+        raise ActionRejected("unknown_game", _("you have no such finished game"))
     row, info = ended
     now = datetime.now(UTC)
     dailies = games.store.online.daily_results(account)

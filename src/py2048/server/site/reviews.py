@@ -102,7 +102,7 @@ class ReviewRequests:
                 reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
-            raise ActionRejected("off", "games are not reviewed on this server")
+            raise ActionRejected("off", "reviews are disabled on this server")
         self.limits.check(reviews=account, reviews_from=address)
         owner = account if for_figures else ""
         await self.backend.do(_enqueue, game_id, self.queue.requested_from(address), owner)
@@ -176,7 +176,7 @@ def _reviewable(games: GameService, game_id: str) -> RecordSummary:
     """Return the summary of a game that was finished on this server and is not sealed."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
-        raise ActionRejected("unknown_game", "there is no record of such a game yet")
+        raise ActionRejected("unknown_game", "there is no record of this game yet")
     if opens := fairness.sealed_until(info.day):
         raise ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
     return found
