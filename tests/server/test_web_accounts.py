@@ -76,7 +76,7 @@ def test_a_claim_tries_no_password(web_server: WebServer, password: str) -> None
     browser = claimed(web_server, f"Tweedle {password[:5]}")
     answer = browser.form("/account/claim", name=f"Tweedle {password[:5]}", password=password)
     assert answer.status == 403
-    assert "has a name already" in answer.text
+    assert "already has a name" in answer.text
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 129])
@@ -132,7 +132,7 @@ def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
 @pytest.mark.parametrize("name", ["Guest 1", "g.uest A1B2", "GUEST", "g u e s t"])
 def test_a_player_is_not_taken_for_a_guest(name: str) -> None:
     """Names that look like a guest's name are rejected, also with separators."""
-    with pytest.raises(FormError, match="belong to guests"):
+    with pytest.raises(FormError, match="are reserved for guests"):
         checked_name(name)
     assert checked_name("Questor")
 

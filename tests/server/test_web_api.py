@@ -39,7 +39,7 @@ def test_the_api_is_as_described(case: schemathesis.Case, web_server: WebServer)
     The server may still reject a request that matches the description, because a schema cannot
     express what makes a board or a rules text valid.
     """
-    response = case.call(base_url=web_server.url)
+    response = case.call(base_url=web_server.url, timeout=60)
     excluded = [positive_data_acceptance]
     if response.status_code == 413:  # described, but schemathesis does not count it as a rejection
         excluded.append(negative_data_rejection)

@@ -189,7 +189,7 @@ async def test_who_may_come_start_and_go(url: str) -> None:
     async with running(url) as server:
         games, store = server.backend.rooms.games, server.backend.rooms.games.store
         battle = offered(games, "p0", "2x4")
-        with pytest.raises(AccountError, match="needs two"):
+        with pytest.raises(AccountError, match="needs at least two"):
             battles.start(games, battle, "p0")
         for number in range(1, 8):
             battles.join(games, battle, f"p{number}")

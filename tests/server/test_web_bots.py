@@ -188,7 +188,7 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
         (["--server", "localhost"], "'localhost' is not the address of a server"),
         (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
-        (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),
+        (["--token-file", "{wrong}"], "invalid or has been revoked: make a new one on"),
         (["--token-file", "nowhere"], "cannot read the token in nowhere: No such file"),
         (["--rules", "17x17"], "size=17x17 is too large here"),
         ([], "there is no token: set PY2048_TOKEN"),
@@ -257,7 +257,7 @@ def test_a_shell_script_plays(web_server):
         check=False,
     )  # fmt: skip
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "this token is not" in refused.stderr
+    assert "this token is invalid" in refused.stderr
 
 
 def test_the_stream_tells_each_move_once(web_server, connect):

@@ -177,8 +177,8 @@ class RateLimits:
             "verifications": TokenBuckets(0.5, 20, N_("too many records to verify: wait a moment")),
             "replays": TokenBuckets(4.0, 120, N_("too many turns: wait a moment")),
         }
-        self.hashing, self.known_hashing = WorkQueue(2, 40, 160), WorkQueue(1, 20, 40)  # passwords
-        # One call at a time, and not in the threads that load games, to keep move latency low.
+        self.hashing, self.known_hashing = WorkQueue(2, 40, 160), WorkQueue(1, 20, 40)
+        # These run one call at a time outside the game threads, to keep move latency low.
         self.verifying, self.replaying = WorkQueue(1, 4, 8), WorkQueue(1, 20, 60)
         self.plotting = WorkQueue(1, 4, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)

@@ -94,7 +94,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         super().handle_events()
 
     def handle_connect(self, event: Any) -> None:
-        """Add this connection to the scope of a valid handshake."""
+        """Expose this connection in the scope of a valid handshake."""
         super().handle_connect(event)
         if not self.close_sent:  # set if the handshake was invalid
             extensions: dict[str, Any] = self.scope["extensions"]

@@ -470,7 +470,7 @@ class GameService:
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
         """Return a game without its turns, finished or in progress, or None."""
-        # In this order, a game that is finished in between is found in one of the two.
+        # A game that is finished between the two queries is found by the second one.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 

@@ -413,7 +413,7 @@ def picture(card: ShareCard, board: Board) -> bytes:
     below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
         write(365 + 52 * index, said)
-    if card.player and card.player.isascii():  # Pillow's built-in font has no other letters
+    if card.player and card.player.isascii():  # Pillow's built-in font only has ASCII letters
         write(365 + 52 * len(below), card.player, DARK.accent)
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
