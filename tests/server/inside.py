@@ -22,6 +22,7 @@ from py2048.server.app import Server
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.settings import ServerSettings
 from py2048.server.site.reviews import Reviewer
+from py2048.server.websocket import ClientConnection
 
 Json = dict[str, Any]
 RULES = "classic:size=2x3"
@@ -71,7 +72,10 @@ class Visitor:
         self, server: Server, account: Account | None = None, *, address: str = "127.0.0.1"
     ) -> None:
         self.account = account or Account(new_account_id(), None, None, 0, "")
-        self.connection = server.socket.connection(self.account, address)
+        self.connection = ClientConnection(
+            self.account.id, rooms=server.backend.rooms, limits=server.limits, hints=server.hints,
+            battles=server.socket.battles, owner=self.account, address=address,
+        )  # fmt: skip
         self.state: Json = {}
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending = asyncio.create_task(self.connection.run(self._frames.put))

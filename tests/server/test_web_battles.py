@@ -196,7 +196,7 @@ async def test_who_may_come_start_and_go(url: str) -> None:
         battles.join(games, battle, "p3")
         with pytest.raises(AccountError, match="full"):
             battles.join(games, battle, "p8")
-        with pytest.raises(AccountError, match="came first"):
+        with pytest.raises(AccountError, match="joined first"):
             battles.start(games, battle, "p1")
         before = battles.find(games, battle)
         for number in (0, 5, 9):

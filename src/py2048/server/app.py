@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 
 from py2048.app.storage.values import utc_text
@@ -93,7 +93,7 @@ class Server:
             Route("/healthz", alive),
             Route("/readyz", self.ready),
             Route("/metrics", self.show_metrics),
-            self.socket.route(),
+            WebSocketRoute("/ws", self.socket.serve),
         ]
         kinds = HTTPException, Py2048Error, Exception
         app = Starlette(

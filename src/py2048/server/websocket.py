@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
-from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from py2048.app.session import Hint
@@ -61,10 +60,6 @@ class PlayEndpoint:
     hints: HintService
     battles: BattleFeeds
 
-    def route(self) -> WebSocketRoute:
-        """Return the route."""
-        return WebSocketRoute("/ws", self.serve)
-
     async def serve(self, websocket: WebSocket) -> None:
         """Serve one connection until it closes."""
         address = address_of(websocket.scope)
@@ -87,24 +82,14 @@ class PlayEndpoint:
                 return
             cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
             await websocket.accept(headers=cookies)
-            connection = self.connection(account, address, user.session)
+            connection = ClientConnection(
+                account.id, user.session, rooms=rooms, limits=self.limits, hints=self.hints,
+                battles=self.battles, owner=account, address=address,
+            )  # fmt: skip
             if socket:
                 connection.write_now = socket.write_now
             connection.begin(current)
             await _exchange_messages(connection, websocket)
-
-    def connection(
-        self, account: Account, address: str, session: str | None = None
-    ) -> ClientConnection:
-        """Return a new connection of an account.
-
-        Raises:
-            StorageError: If the store is not open.
-        """
-        return ClientConnection(
-            account.id, session, rooms=self.backend.rooms, limits=self.limits, hints=self.hints,
-            battles=self.battles, owner=account, address=address,
-        )  # fmt: skip
 
 
 async def _reject(websocket: WebSocket, code: int, reason: str) -> None:

@@ -449,7 +449,7 @@ class GameService:
         """Discard the oldest games without a move if the account has reached its limit.
 
         Raises:
-            ActionRejected: If all games have moves or are recent (``too_many``).
+            ActionRejected: If no game without moves is old enough (``too_many``).
         """
         excess = len(in_progress) - MAX_OPEN_GAMES + 1
         if excess <= 0:

@@ -164,7 +164,7 @@ def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, Online
 def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
     """Return the state of a game's review, and its summary once it is done.
 
-    For a sealed game, only its player may see the figures, and none of the moves.
+    Only the player of a sealed game may see its figures; its moves stay hidden.
     """
     review = games.store.reviews.find(game_id)
     if review is None or (state := _state(review)) != "done":
