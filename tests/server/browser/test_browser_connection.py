@@ -335,7 +335,7 @@ async def test_a_game_that_is_gone_gives_way_to_another(guest, server):
     with open_store(server.store) as store:
         store.online.discard(game, 0)
     await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
-    await guest.said("this game is gone")
+    await guest.said("this game has been deleted")
     await guest.page.wait_for_function(
         "id => ![undefined, id].includes(py2048.core.game?.game)", arg=game
     )
