@@ -433,7 +433,7 @@ def test_the_size_is_said_before_what_takes_long(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The expected size is printed to stderr before a long build."""
-    monkeypatch.setattr(solve, "MANY", 0)
+    monkeypatch.setattr(solve, "ANNOUNCED_POSITIONS", 0)
     assert main(["tables", "build", "corner.toml", "16", "--save", "file"]) == 0
     assert re.match(r"py2048: corner-16 has .* of up to 1 MB\n", capsys.readouterr().err)
 
