@@ -135,6 +135,8 @@ class GroupCommit:
                 middle = len(batch) // 2
                 return self._write(batch[:middle]) + self._write(batch[middle:])
             return [fault] * len(batch)
+        if not stale:
+            return [None] * len(batch)
         late = StaleGameError("another process changed the game first")
         return [late if change.id in stale else None for change in batch]
 

@@ -36,7 +36,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.core.game import Game, Record
 from py2048.core.game.record import decode_steps, direction_of, encode_step
-from py2048.core.game.turn import Outcome, start_from
+from py2048.core.game.turn import start_from
 from py2048.core.language import N_, _
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.events import Event
@@ -131,6 +131,7 @@ class OnlineGame:
 
     Attributes:
         is_finished: As given.
+        allows_help: Whether the mode allows undo, hints and computer players.
         tracked: The turns, and which of them are unsaved.
         clock: The program's thinking clock.
         think_ms: Total thinking time of a program.
@@ -143,6 +144,7 @@ class OnlineGame:
         self.id = saved.id
         self.info = info
         self.is_finished = is_finished
+        self.allows_help = info.mode == CASUAL
         self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
@@ -165,12 +167,6 @@ class OnlineGame:
         return self.is_finished or is_late or self.session.game.is_over
 
     @property
-    def outcome(self) -> Outcome:
-        """The outcome; a game that was stopped although moves are left has ended."""
-        outcome = self.session.game.outcome
-        return Outcome.ENDED if outcome is Outcome.PLAYING and self.is_over else outcome
-
-    @property
     def can_undo(self) -> bool:
         """Whether a turn can be undone."""
         return self.allows_help and not self.is_finished and self.session.game.can_undo
@@ -184,11 +180,6 @@ class OnlineGame:
     def category(self) -> str:
         """`POSITION`, or the session's category."""
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.session.category
-
-    @property
-    def allows_help(self) -> bool:
-        """Whether the mode allows undo, hints and computer players."""
-        return self.info.mode == CASUAL
 
     @property
     def secret(self) -> str | None:
@@ -311,11 +302,12 @@ class OnlineGame:
         return events
 
     def _is_next(self, number: int) -> bool:
-        if number > self.version + 1:
-            raise ActionRejected("gap", f"action {number} comes before action {self.version + 1}")
-        if number == self.version + 1:
+        following = self.tracked.revision + 1
+        if number > following:
+            raise ActionRejected("gap", f"action {number} comes before action {following}")
+        if number == following > MAX_ACTIONS:
             self._check_length()
-        return number == self.version + 1
+        return number == following
 
     def _check_length(self, actions: int = 1) -> None:
         if self.version + actions > MAX_ACTIONS:

@@ -137,25 +137,31 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 
 def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
-    game, outcome = online.session.game, online.outcome
-    legal = game.legal_directions() if outcome is Outcome.PLAYING else ()
+    now, is_over = online.session.game.position, online.is_over
+    # A game that was stopped although moves are left has ended.
+    outcome = Outcome.ENDED if is_over and now.legal else now.outcome
     return {
         "game": online.id,
-        "version": online.version,
-        "board": game.board.rows,
-        "score": game.score,
+        "version": online.tracked.revision,
+        "board": now.board.rows,
+        "score": now.score,
         "best": online.session.best,
-        "ply": game.ply,
+        "ply": now.ply,
         "outcome": outcome.value,
-        "won": game.has_won,
-        "legal": [str(direction) for direction in legal],
+        "won": now.has_won,
+        "legal": () if is_over else _names(now.legal),
         "can_undo": online.can_undo,
         "can_redo": online.can_redo,
         "category": online.category,
         "autoplay": autoplay,
-        "secret": online.secret,
+        "secret": online.secret if is_over else None,
         "think_ms": online.think_ms if online.info.mode == schema.BOT else None,
     }
+
+
+@functools.cache
+def _names(directions: tuple[Direction, ...]) -> tuple[str, ...]:
+    return tuple(map(str, directions))
 
 
 # Events and turns

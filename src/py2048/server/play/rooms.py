@@ -256,7 +256,8 @@ class Room:
             message: Makes the message in the current language.
             client: The receiver, or None for a broadcast.
         """
-        self._subscribe(client)
+        if client is not None:
+            self._subscribe(client)
         data = {}
         for code in {each.language for each in (self.clients if client is None else (client,))}:
             with use_language(code):
@@ -276,12 +277,11 @@ class Room:
         An attempt that changed nothing is reported to `client` only.
         """
         if events:
-            self._subscribe(client)
             message = partial(messages.events_of, self.game, events, self.autoplayer)
-            is_public = self.game.tracked.is_changed or any(
-                not isinstance(each, IllegalMove) for each in events
-            )
-            self.send(message, None if is_public else client)
+            is_private = isinstance(events[0], IllegalMove) and not self.game.tracked.is_changed
+            if not is_private:
+                self._subscribe(client)
+            self.send(message, client if is_private else None)
         elif client is not None:
             self.send_state(client)
 
@@ -296,8 +296,8 @@ class Room:
 
     def _subscribe(self, client: Client | None) -> None:
         """Let a client receive broadcasts from the next frame on."""
-        if client is not None:
-            client.first_broadcast = min(client.first_broadcast, self._frame_count)
+        if client is not None and client.first_broadcast > self._frame_count:
+            client.first_broadcast = self._frame_count
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
         for frame in frames:
@@ -327,7 +327,8 @@ class Room:
         for frame in self._writing:
             self._rooms.metrics.move_seconds.observe(now - frame.since)
         self._set_state(RoomState.OPEN)
-        self._write()
+        if self._waiting:
+            self._write()
         if self.is_settled:
             frames, self._waiting = self._waiting, []
             self._deliver(frames)
