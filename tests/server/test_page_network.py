@@ -9,27 +9,31 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.server.test_page_slides import node
+from tests.server.test_page_modules import node
 
 from py2048.core.board import Board
+from py2048.core.direction import Direction
 from py2048.core.errors import WeightsError
 from py2048.core.rules import Rules, get_rules
+from py2048.players import Unit
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
+from py2048.presentation.hints import direction_rows
 from py2048.server.http.assets import STATIC
 from py2048.server.site.pages import NETWORKS
 
 ASK = """
 import { readFileSync } from "node:fs";
-globalThis.localStorage = { getItem: () => null };
 const [module, script] = process.argv.slice(1);
-const { Network } = await import(module);
+const { Network, hintOf } = await import(module);
 await import(script);
-const network = await Network.of(globalThis.network);
+const network = await Network.unpack(globalThis.network);
 for (const line of readFileSync(0, "utf8").split("\\n")) {
   const { board, text } = JSON.parse(line);
-  console.log(JSON.stringify([network.value(board), network.rate({ board, rules: { text } })]));
+  const rated = network.rate({ board, rules: { text } });
+  const options = rated.length ? hintOf(rated).options : [];
+  console.log(JSON.stringify([network.value(board), rated, options]));
 }
 """
 
@@ -55,12 +59,18 @@ def check(path: Path, boards: list[Board], folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [value for value, _ in told] == [network.value(each) for each in boards]
-    for board, (_, rated) in zip(boards[:1000], told, strict=False):
+    assert [value for value, *_ in told] == [network.value(each) for each in boards]
+    for board, (_, rated, options) in zip(boards[:1000], told, strict=False):
         slides = [board.slide(each, network.rules.merging) for each in board.legal_directions()]
         moves = [(str(it.direction), it.points + network.value(it.board)) for it in slides]
         moves.sort(key=lambda move: -move[1])
         assert [(move["direction"], move["worth"]) for move in rated] == moves, board
+        if moves:
+            values = {Direction[name.upper()]: worth for name, worth in moves}
+            rows = direction_rows(values, next(iter(values)), Unit.POINTS)
+            assert [[each["text"], each["share"], each["grade"]] for each in options] == [
+                [row.text, pytest.approx(row.share), row.grade] for row in rows
+            ], board
 
 
 def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.server.test_page_modules import node
 
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
@@ -21,10 +19,10 @@ from py2048.server.http.assets import STATIC
 
 ASK = """
 import { readFileSync } from "node:fs";
-globalThis.localStorage = { getItem: () => null };
-const [rulesModule, offlineModule] = process.argv.slice(1);
+const [rulesModule, gameModule, recordModule] = process.argv.slice(1);
 const { parseRules, slide, scoreOf } = await import(rulesModule);
-const { codeOf, outcomeOf, scoreAfter, spawnOn } = await import(offlineModule);
+const { outcomeOf, scoreAfter, spawnOn } = await import(gameModule);
+const { codeOf } = await import(recordModule);
 const pick = choices => Math.floor(Math.random() * choices);
 function turned(rules, direction, slid) {
   if (!slid.changed) return [codeOf(direction, null, rules), null, null];
@@ -52,13 +50,6 @@ OWN = ("row:size=1x6,merging=cascade",)
 """Rules of one's own, with what no preset has."""
 
 
-def node() -> str:
-    """Return the Node that comes with Playwright, or another one."""
-    playwright = pytest.importorskip("playwright", reason="make test installs it")
-    found = Path(playwright.__file__).parent / "driver" / "node"
-    return str(found) if found.exists() else shutil.which("node") or pytest.skip("no Node")
-
-
 def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
     """Return boards of all densities, with few different tiles, so that many merge."""
     boards = []
@@ -75,7 +66,7 @@ def asked(questions: list[tuple[Rules, list[Board]]]) -> Iterator[Any]:
         json.dumps({"text": str(rules), "boards": [each.rows for each in boards]})
         for rules, boards in questions
     ]
-    modules = [str(STATIC / "js" / name) for name in ("rules.js", "offline.js")]
+    modules = [str(STATIC / "js" / name) for name in ("rules.js", "game.js", "record.js")]
     command = [node(), "--input-type=module", "-e", ASK, *modules]
     done = subprocess.run(
         command, check=False, input="\n".join(lines), capture_output=True, text=True

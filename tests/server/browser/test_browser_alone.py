@@ -47,7 +47,7 @@ async def opened(
 
 async def game_of(player: Player) -> dict[str, Any]:
     """Return the game as the page has it."""
-    found: dict[str, Any] = await player.page.evaluate("window.py2048.core.game")
+    found: dict[str, Any] = await player.page.evaluate("window.py2048.game")
     return found
 
 
@@ -74,7 +74,7 @@ async def test_a_game_is_played_from_a_disk(browser, site, size):
         assert await player.board() == boards[-2]
         assert (await game_of(player))["ply"] == 5
         await player.page.evaluate(
-            "while (py2048.core.game.outcome === 'playing') py2048.move(py2048.core.game.legal[0])"
+            "while (py2048.game.outcome === 'playing') py2048.move(py2048.game.legal[0])"
         )
         await expect(player.page.locator("dialog.result h2")).to_have_text("Game over")
         await player.look("alone-over")
@@ -152,7 +152,7 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
         await player.press(f"Arrow{(await game_of(player))['legal'][0].title()}")
         assert (await game_of(player))["ply"] == ply + 1
         await player.page.evaluate("window.py2048.do('auto')")
-        await player.page.wait_for_function("ply => window.py2048.core.game.ply > ply + 5", arg=ply)
+        await player.page.wait_for_function("ply => window.py2048.game.ply > ply + 5", arg=ply)
         await player.press("u")
         await player.settle()
         await expect(player.page.locator("#stop")).to_be_hidden()

@@ -17,7 +17,6 @@ import pytest
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
 
-from py2048.core.rules import get_rules
 from py2048.server.http.assets import STATIC
 
 KEPT = """async () => {
@@ -46,7 +45,7 @@ THREE_MOVES = """game => new Promise(resolve => {
 async def play_alone(player: Player, count: int) -> None:
     """Make moves while the server is away."""
     for _ in range(count):
-        legal = await player.page.evaluate("() => window.py2048.core.game.legal")
+        legal = await player.page.evaluate("() => window.py2048.game.legal")
         await player.press(f"Arrow{legal[0].title()}")
         await player.page.wait_for_function("() => !window.py2048.scene.view.isMoving")
 
@@ -222,6 +221,42 @@ async def test_moves_wait_for_whoever_made_them(arrive):
     assert (await here.state())["game"] == game
 
 
+MALFORMED = {
+    "own-rules": "{",
+    "puzzles": "[",
+    "game one": '{"game": 7}',
+    "theme": "none of ours",
+    "mode": "none of ours",
+    "speed": "fast",
+    "player": "nobody",
+    "version": "1",
+}
+
+
+async def test_malformed_storage_leaves_a_page_that_works(guest):
+    """Whatever stands in local storage, there is a board to play on, and a puzzle to solve."""
+    await guest.page.goto(guest.url + "/about")
+    await guest.page.evaluate(
+        """values => {
+             for (const [name, value] of Object.entries(values)) {
+               localStorage.setItem(name, value);
+               localStorage.setItem(`py2048.${name}`, value);
+             }
+             localStorage.setItem("casual-games", "[");
+           }""",
+        MALFORMED,
+    )
+    await guest.visit()
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
+    await guest.settle()
+    assert (await guest.state())["ply"] > 0
+    await guest.press("m", "Enter")
+    await guest.page.wait_for_selector("#new-dialog", state="hidden")
+    await guest.page.goto(guest.url + "/puzzle")
+    await guest.press("ArrowLeft", "ArrowDown", "ArrowUp", "ArrowRight")
+    await guest.page.wait_for_selector("#answer")
+
+
 async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
     """What a tab played without the server and could not send waits, whatever others play."""
     line = Line()
@@ -241,45 +276,6 @@ async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
     await other.visit()
     await other.status("Connected again: 3 moves saved.")
     assert (await other.state())["game"] == game
-
-
-UNANSWERED = [
-    ([], 7, 6, "offline 8"),
-    (["move", "move"], 7, 6, "offline 8"),  # they did not arrive
-    (["move", "move"], 8, 7, "undo 9 offline 10"),
-    (["move", "move"], 9, 8, "undo 10 undo 11 offline 12"),
-    (["undo"], 8, 5, "redo 9 offline 10"),
-    (["redo"], 8, 7, "undo 9 offline 10"),
-    (["hint", "move"], 9, 7, "undo 10 offline 11"),
-    (["undo", "move"], 9, 6, "lost"),  # what was undone is gone
-    (["move"], 9, 8, "lost"),  # somebody else moved
-    ([], 8, 7, "lost"),
-]
-"""What had no answer; the version and the moves that the server has; what is sent then."""
-
-
-async def test_actions_without_an_answer_are_taken_back(guest):
-    """Moves, undos and redos that the server did unheard give way to what was played since."""
-    await guest.page.goto(guest.url + "/about")
-    found = await guest.page.evaluate(
-        """async ([text, cases]) => {
-             const { OfflineGame } = await import("/static/js/offline.js");
-             return cases.map(([unanswered, version, ply]) => {
-               localStorage.clear();
-               const game = { game: "one", mode: "casual", mine: true, version: 7, ply: 6, score: 0,
-                              board: [[0, 0, 0, 2]], rules: { text } };
-               const offline = new OfflineGame();
-               offline.keep(game);
-               offline.lost(game, unanswered);
-               offline.play("left");
-               const board = ply === 6 && unanswered[0] !== "undo" ? game.board : [[4, 0, 0, 2]];
-               const messages = offline.messages({ ...game, board, version, ply });
-               return messages?.map(({ type, number }) => `${type} ${number}`).join(" ") ?? "lost";
-             });
-           }""",
-        [str(get_rules("1x4")), UNANSWERED],
-    )
-    assert found == [sent for *_, sent in UNANSWERED]
 
 
 async def test_a_game_that_went_on_elsewhere(guest):
@@ -312,7 +308,7 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
 
     await player.page.route_web_socket("**/ws", take)
     await player.page.clock.install()
-    shown = "() => window.py2048.core.game?.game"
+    shown = "() => window.py2048.game?.game"
     await player.page.goto(f"{player.url}/?game={current}")
     await player.page.clock.run_for(6000)
     assert await player.page.evaluate(shown) is None  # who wants one game gets no other

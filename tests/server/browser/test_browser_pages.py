@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.async_api import Route
 from tests.server.browser.visiting import Player
 
-from py2048.core.game import Record
+from py2048.game import Record
 
 SHORT = "classic:size=2x2"
 
@@ -34,7 +34,7 @@ async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
     for _ in range(60):
         await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
         await player.settle()
-        if await player.page.evaluate("() => window.py2048.core.game.outcome !== 'playing'"):
+        if await player.page.evaluate("() => window.py2048.game.outcome !== 'playing'"):
             return game
     raise AssertionError("a game on four cells does not end")
 

@@ -26,8 +26,8 @@ async def test_plays_at_once(player):
     await player.look("play")
 
 
-async def test_keys_by_their_place(guest):
-    """Arrows, WASD and hjkl slide, whatever letter is printed on a key."""
+async def test_keys_move_the_tiles(guest):
+    """Arrows, WASD and HJKL slide; a letter key counts by its letter, or else by its place."""
     await guest.visit()
     keys = {
         "up": ("ArrowUp", "KeyW", "KeyK"),
@@ -39,17 +39,34 @@ async def test_keys_by_their_place(guest):
         await guest.press(*same)
     await guest.settle()
     assert guest.moves() == list(keys) * 3
-    # A French keyboard says "q" in the place of A, and "a" in the place of Q.
     await guest.page.evaluate(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
-        " {code: 'KeyA', key: 'q', bubbles: true}))"
+        """() => {
+             const french = [{ code: "KeyA", key: "q" }, { code: "Semicolon", key: "m" }];
+             for (const key of french) {
+               document.body.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true }));
+             }
+           }"""
     )
-    await guest.page.evaluate(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
-        " {code: 'KeyQ', key: 'a', bubbles: true}))"
-    )
-    await guest.settle()
+    await guest.page.wait_for_selector("#new-dialog[open]")
     assert guest.moves()[12:] == ["left"]
+
+
+async def test_letter_keys_can_be_switched_off(guest):
+    """The menu does it, for this browser; arrows still slide."""
+    await guest.visit()
+    await guest.page.click("#more")
+    await guest.page.click("#letters-line")
+    assert await guest.page.get_attribute("#letters-line", "aria-pressed") == "false"
+    await guest.press("Escape")
+    await guest.visit()
+    await guest.press("a", "d", "?", "ArrowDown", "m", "ArrowUp")
+    await guest.settle()
+    assert guest.moves() == ["down", "up"]
+    await guest.page.click("#more")
+    await guest.page.click("#letters-line")
+    await guest.press("Escape", "a")
+    await guest.settle()
+    assert guest.moves() == ["down", "up", "left"]
 
 
 async def test_keys_with_modifiers_are_the_browsers(guest):

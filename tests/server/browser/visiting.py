@@ -152,7 +152,7 @@ class Player:
 
     async def state(self) -> dict[str, Any]:
         """Return the game as the server has it."""
-        game = await self.page.evaluate("window.py2048.core.game.game")
+        game = await self.page.evaluate("window.py2048.game.game")
         answer = await self.page.context.request.get(f"{self.url}/api/games/{game}")
         found: dict[str, Any] = await answer.json()
         return found

@@ -1,0 +1,234 @@
+// What the page for playing knows of its connection and its game. `reduce` is a pure function of a
+// state and a message; the page carries out the effects that it returns.
+//
+//   connecting  the server has not described the game on the board
+//   online      the board shows the server's game, and actions go to the server
+//   alone       the server is away, and the kept casual game goes on without it
+//   syncing     the server verifies the moves that were made without it
+//   loggedOut   the server refuses this browser's session
+import { RETRYABLE } from "./connection.js";
+
+/**
+ * @typedef {"connecting" | "online" | "alone" | "syncing" | "loggedOut"} Phase
+ *
+ * @typedef {Partial<Protocol.StateMessage> & {isLocal?: boolean}} Game
+ *
+ * @typedef {object} Session
+ * @property {Phase} phase
+ * @property {?Game} game the game on the board; nothing else changes it
+ * @property {{game: ?string, unsent: number}} kept the game that goes on without the server, and how
+ *   many of its moves the server does not know
+ * @property {{game?: ?string, mode?: ?string, rules?: ?string}} wish what the address asks for
+ * @property {?string} [current] the game that the server would go on with; undefined before its greeting
+ * @property {boolean} isConfirmed whether the server has described a game to this page
+ * @property {boolean} isAway whether the connection has failed since the last state
+ * @property {string[]} unanswered types of the actions that got no answer from a lost connection
+ *
+ * @typedef {{type: string, [field: string]: any}} Message from the server or from the page
+ * @typedef {{type: string, [field: string]: any}} Effect
+ * @typedef {{state: Session, effects: Effect[]}} Step
+ */
+
+const NOT_OURS = ["unknown_game", "not_yours"];
+const WISHED_MODES = ["daily", "ranked"];
+
+/**
+ * The session of a page that has just been loaded.
+ * @param {Session["wish"]} wish
+ * @param {Session["kept"]} [kept]
+ * @returns {Session}
+ */
+export function initial(wish, kept = { game: null, unsent: 0 }) {
+  return {
+    phase: "connecting", game: null, kept, wish, isConfirmed: false, isAway: false, unanswered: [],
+  };
+}
+
+/**
+ * The state after a message, and what the page has to do.
+ * @param {Session} state
+ * @param {Message} message
+ * @returns {Step}
+ */
+export function reduce(state, message) {
+  const handle = HANDLERS[message.type];
+  const step = handle ? handle(state, message) : stay(state);
+  return { ...step, state: settled(step.state) };
+}
+
+/**
+ * A game with the changes that a message brings.
+ * @param {Game} game
+ * @param {any} message
+ * @returns {Game}
+ */
+export function merged(game, { type, events, ...changes }) {
+  return { ...game, ...changes };
+}
+
+/** @type {{[type: string]: (state: Session, message: any) => Step}} */
+const HANDLERS = {
+  // from the server
+  hello: (state, { current }) => enter({ ...state, current }, [{ type: "clearNote" }]),
+  state: (state, message) => {
+    const confirmed = { ...state, isConfirmed: true };
+    const isUnsent = state.kept.unsent && message.game === state.kept.game;
+    if (!isUnsent) return arrive(confirmed, message);
+    return step({ ...confirmed, phase: "syncing" }, { type: "stopRetry" }, { type: "reconcile", state: message });
+  },
+  events: (state, message) => {
+    if (!isOnBoard(state, message) || state.phase === "syncing") return stay(state);
+    const game = merged(state.game, message);
+    return step({ ...state, game }, { type: "animate", before: state.game, message });
+  },
+  hint: (state, message) => {
+    if (!isOnBoard(state, message)) return stay(state);
+    const game = { ...state.game, version: message.version };
+    return step({ ...state, game }, { type: "showHint", hint: message });
+  },
+  refused: (state, message) => (state.phase === "syncing" ? syncRefused(state, message) : refused(state, message)),
+
+  // from the page
+  lost,
+  /** The time to try again has come. */
+  retry: (state) => enter(state),
+  /** What has to be sent for the server to have the kept game; `messages` is null if that is impossible. */
+  reconciled: (state, { state: game, messages, saved, unsent }) => {
+    if (messages?.length) return step(state, ...messages.map((message) => ({ type: "send", message })));
+    const news = messages ? { type: "tellSaved", count: saved } : { type: "tellLost", count: unsent };
+    return arrive({ ...state, unanswered: [] }, game, [{ type: "forget" }], [news]);
+  },
+  /** The game that is kept, and the number of its unsent moves. */
+  kept: (state, { game, unsent }) => stay({ ...state, kept: { game, unsent } }),
+  /** The kept game is put on the board. */
+  resumed: (state, { game }) => step({ ...state, game: { ...game } }, { type: "draw", isFresh: !isOnBoard(state, game) }),
+  /** A move, an undo or a redo without the server. */
+  played: (state, { message }) => {
+    const game = merged(state.game, message);
+    return step({ ...state, game }, { type: "animateAlone", before: state.game, message });
+  },
+};
+
+/**
+ * @param {Session} state
+ * @param {...Effect} effects
+ * @returns {Step}
+ */
+function step(state, ...effects) {
+  return { state, effects };
+}
+
+const stay = (state) => step(state);
+
+const isOnBoard = (state, { game }) => state.game !== null && state.game.game === game;
+
+// While the server is away, the game goes on alone if it is the kept one.
+function settled(state) {
+  if (!["connecting", "alone"].includes(state.phase)) return state;
+  const isKept = state.game !== null && state.game.game === state.kept.game;
+  return { ...state, phase: isKept ? "alone" : "connecting" };
+}
+
+/**
+ * Ask for the game that this page is about: unsent moves come first, then the game on the board, the
+ * address and the server's suggestion.
+ * @param {Session} state
+ * @param {Effect[]} effects
+ */
+function enter(state, effects = []) {
+  const { kept, game, wish, current } = state;
+  const unsent = kept.unsent ? kept.game : null;
+  const shown = state.isConfirmed ? game?.game : null; // a kept game alone was not asked for
+  const next = { ...state, phase: /** @type {Phase} */ (unsent ? "syncing" : "connecting") };
+  const mode = WISHED_MODES.find((name) => name === wish.mode);
+  const wanted = unsent ?? shown ?? wish.game ?? current;
+  const rules = (mode === "ranked" && wish.rules) || "classic";
+  /** @type {Effect} */
+  let ask = { type: "startUsual" };
+  if (!unsent && !shown && mode) ask = { type: "start", rules, mode };
+  else if (wanted) ask = open(wanted);
+  return step(next, ask, ...effects);
+}
+
+const open = (game) => ({ type: "send", message: { type: "open", game } });
+
+/**
+ * Put the server's game on the board, and go on with it.
+ * @param {Session} state
+ * @param {Protocol.StateMessage} message
+ * @param {Effect[]} before
+ * @param {Effect[]} after
+ */
+function arrive(state, message, before = [], after = []) {
+  const isFresh = !isOnBoard(state, message);
+  const wasOnline = state.phase === "online";
+  const effects = [...before, { type: "stopRetry" }, { type: "draw", isFresh }];
+  if (isFresh || !wasOnline) effects.push({ type: "restartQueue", version: message.version });
+  else effects.push({ type: "correctQueue", version: message.version });
+  if (!isFresh && !wasOnline) {
+    const made = Math.max(0, message.version - state.game.version);
+    effects.push({ type: "tellUnmade", count: Math.max(0, state.unanswered.length - made) });
+  }
+  effects.push({ type: "welcome", isFresh }, ...after);
+  const wish = isFresh ? {} : state.wish;
+  return step({ ...state, phase: "online", game: message, wish, isAway: false, unanswered: [] }, ...effects);
+}
+
+/**
+ * @param {Session} state
+ * @param {{isLoggedOut: boolean, unanswered: string[]}} message
+ */
+function lost(state, { isLoggedOut, unanswered }) {
+  const all = [...state.unanswered, ...unanswered];
+  const phase = /** @type {Phase} */ (isLoggedOut ? "loggedOut" : "connecting");
+  const effects = [{ type: "stopRetry" }, { type: "retract" }];
+  if (state.phase === "online") effects.push({ type: "stopAutoplay" });
+  if (isLoggedOut) effects.push({ type: "tellLoggedOut" });
+  else {
+    if (!state.game && state.kept.game) effects.push({ type: "resume" });
+    effects.push({ type: "tellAway", isNews: !state.isAway, unanswered: all });
+  }
+  return step({ ...state, phase, isAway: true, unanswered: all }, ...effects);
+}
+
+/**
+ * @param {Session} state
+ * @param {Protocol.RejectedMessage} message
+ */
+function refused(state, message) {
+  const { reason, of } = message;
+  const isWaiting = state.phase !== "online";
+  const game = message.state ?? state.game;
+  /** @type {Effect[]} */
+  const effects = [{ type: "refuse", before: state.game, message }];
+  if (NOT_OURS.includes(reason)) {
+    effects.push({ type: "clearAddress" });
+    const isOfOther = ["open", "battle"].includes(of);
+    if (isWaiting || !isOfOther) return beginAnew(state, effects);
+    return step({ ...state, game, wish: {} }, ...effects);
+  }
+  if (isWaiting && RETRYABLE.includes(reason)) effects.push({ type: "retryLater", ms: message.retry_ms });
+  return step({ ...state, game }, ...effects);
+}
+
+/**
+ * The server does not take the moves that were made without it, or not now.
+ * @param {Session} state
+ * @param {Protocol.RejectedMessage} message
+ */
+function syncRefused(state, { reason, retry_ms: ms, message }) {
+  if (reason === "gap") return step(state, { type: "retryLater", ms });
+  if (RETRYABLE.includes(reason)) return step(state, { type: "retryLater", ms }, { type: "note", text: message });
+  const { game, unsent } = state.kept;
+  const next = { ...state, phase: /** @type {Phase} */ ("connecting") };
+  // Moves of another account wait until its player logs in again.
+  const effects = reason === "not_yours" ? [{ type: "leaveKept" }] : [{ type: "forget" }, { type: "tellLost", count: unsent, why: message }];
+  return NOT_OURS.includes(reason) ? beginAnew(next, effects) : step(next, ...effects, open(game));
+}
+
+// The game that the page is about is gone or not ours.
+function beginAnew(state, effects) {
+  const ask = state.current ? open(state.current) : { type: "start", rules: "classic", mode: "casual" };
+  const next = { ...state, phase: /** @type {Phase} */ ("connecting"), game: null, current: null, wish: {} };
+  return step(next, ...effects, { type: "pauseQueue" }, { type: "forget" }, ask);
+}
