@@ -37,8 +37,12 @@ from py2048.server import schema
 
 PATH = Path(schema.__file__).with_name("protocol.d.ts")
 _HEAD = "// Generated from schema.py by scripts/protocol_types.py (`make messages`). Do not edit.\n"
-_UNIONS: dict[str, type[msgspec.Struct]] = {"ServerMessage": schema.Answer, "PageMessage": schema.PageMessage}
-"""The names of the unions of all messages, which their `type` tells apart, by their base class."""
+_UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
+    "ServerMessage": (schema.Answer, "type"),
+    "PageMessage": (schema.PageMessage, "type"),
+    "PlayedEvent": (schema.GameEvent, "kind"),
+}
+"""Unions: the subclasses of a struct that have a tag in a field."""
 
 _SIMPLE: dict[type[Type], str] = {
     BoolType: "boolean",
@@ -112,11 +116,11 @@ def declarations() -> str:
     for kind in structs():
         members = "".join(f"\n    {member}" for member in _members(kind))
         lines.append(f"  interface {kind.__name__} {{{members}\n  }}\n")
-    for name, base in _UNIONS.items():
+    for name, (base, tag) in _UNIONS.items():
         messages = [
             kind.__name__
             for kind in structs()
-            if issubclass(kind, base) and kind.__struct_config__.tag_field == "type"
+            if issubclass(kind, base) and kind.__struct_config__.tag_field == tag
         ]
         lines.append(f"  type {name} =\n    | " + "\n    | ".join(messages) + ";\n")
     return "\n".join(lines).rstrip() + "\n}\n"

@@ -533,4 +533,11 @@ declare namespace Protocol {
     | RedoRequest
     | UndoRequest
     | WatchRequest;
+
+  type PlayedEvent =
+    | MovedEvent
+    | NothingMovedEvent
+    | OverEvent
+    | UndoneEvent
+    | WonEvent;
 }

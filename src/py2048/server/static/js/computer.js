@@ -4,6 +4,10 @@ import { _, ngettext } from "./language.js";
 import { read, write } from "./storage.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
+/**
+ * @typedef {Pick<Protocol.HintMessage, "direction" | "options" | "headline" | "reason" | "outlook" | "say">} Hint
+ */
+
 // Moves a second; the last entry means without a pause.
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 
@@ -62,7 +66,10 @@ export class Computer {
   }
 }
 
-/** Mark the best direction at the board's edge and list what the others lose; null removes both. */
+/**
+ * Mark the best direction at the board's edge and list what the others lose; null removes both.
+ * @param {?Hint} hint
+ */
 export function showHint(hint) {
   const best = hint?.direction;
   markEdge(best);
@@ -77,7 +84,11 @@ export function showHint(hint) {
   put("outlook", hint.outlook);
 }
 
-/** The coach's comment on a move, from the hint for the position before it. */
+/**
+ * The coach's comment on a move, from the hint for the position before it.
+ * @param {string} direction
+ * @param {Hint} hint
+ */
 export function wordOn(direction, hint) {
   const grade = hint.options.find((option) => option.direction === direction)?.grade;
   const way = WAYS[hint.direction];

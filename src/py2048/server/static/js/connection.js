@@ -35,7 +35,7 @@ export class Connection {
 
   /**
    * @param {string} path the path of the socket on this server
-   * @param {{message: (message: object) => void, lost: () => void}} listener
+   * @param {{message: (message: Protocol.ServerMessage) => void, lost: () => void}} listener
    */
   constructor(path, listener) {
     const address = new URL(path, location.href);
@@ -55,7 +55,10 @@ export class Connection {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Send a message; return whether it left. */
+  /**
+   * Send a message; return whether it left.
+   * @param {Protocol.PageMessage} message
+   */
   send(message) {
     if (!this.isOpen) return false;
     this.#socket.send(JSON.stringify(message));

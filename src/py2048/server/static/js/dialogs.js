@@ -141,7 +141,7 @@ function ownText() {
 
 /**
  * Show the player's other games in progress.
- * @param {any[]} games
+ * @param {Protocol.OpenGameInfo[]} games
  * @param {string | undefined} current the game on the board
  * @param {(game: string) => void} open goes on with a game
  */

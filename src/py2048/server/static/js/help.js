@@ -7,6 +7,7 @@ import { keepPage } from "./install.js";
 import { _ } from "./language.js";
 import { read, write } from "./storage.js";
 
+/** @import { Hint } from "./computer.js" */
 /** @import { PlayPage } from "./play.js" */
 
 // The coach looks at the board when the player pauses: play never waits for it.
@@ -17,7 +18,8 @@ export const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 export class Help {
   #page;
   #autoplay = null; // the player's spec, or a run without the server
-  #hint = null; // a hint for the board on the screen
+  /** @type {?Hint} a hint for the board on the screen */
+  #hint = null;
   #pause = 0;
   #isAsked = false;
 
@@ -47,7 +49,10 @@ export class Help {
     else page.tellNoHelp();
   }
 
-  /** Show a hint if it was asked for; the coach only remembers it. */
+  /**
+   * Show a hint if it was asked for; the coach only remembers it.
+   * @param {Hint} hint
+   */
   show(hint) {
     this.#hint = hint;
     if (!this.#page.isAlone) this.#adviser().then(keepPage); // to give hints without the server too
@@ -148,7 +153,10 @@ export class Help {
     }, COACH_PAUSE_MS);
   }
 
-  /** Comment on the moves among some events, if the coach has looked at the board before them. */
+  /**
+   * Comment on the moves among some events, if the coach has looked at the board before them.
+   * @param {any[]} events
+   */
   comment(events) {
     const turns = events.filter(({ motions }) => motions);
     if (!turns.length) return;

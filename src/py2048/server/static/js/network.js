@@ -98,7 +98,8 @@ function downgraded(ranks, known) {
 /**
  * A hint as the server would send it, with bars and grades as `direction_rows` in
  * `presentation/hints.py` computes them.
- * @param {{direction: string, worth: number}[]} rated the legal moves, the best first
+ * @param {{direction: Protocol.HintMessage["direction"], worth: number}[]} rated the legal moves, the best first
+ * @returns {import("./computer.js").Hint}
  */
 export function hintOf(rated) {
   const [{ direction, worth }] = rated;

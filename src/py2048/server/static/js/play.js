@@ -174,9 +174,12 @@ export class PlayPage {
     else this.push({ type });
   }
 
-  /** Send an action, or play it without the server. The slide of a move is shown at once. */
+  /**
+   * Send an action, or make a move without the server. The slide of a move is shown at once.
+   * @param {import("./queue.js").Action} action
+   */
   push(action) {
-    if (this.isAlone) {
+    if (this.isAlone && action.type === "move") {
       this.help.autoplayed(null);
       this.playAlone(action.direction);
       return;
@@ -190,7 +193,10 @@ export class PlayPage {
     if (this.queue.length === 1) this.#showAhead();
   }
 
-  /** Send a message; return whether it left. */
+  /**
+   * Send a message; return whether it left.
+   * @param {Protocol.PageMessage} message
+   */
   send(message) {
     return this.connection.send(message);
   }
@@ -232,10 +238,11 @@ export class PlayPage {
 
   // What the connection and the server say
 
+  /** @param {Protocol.ServerMessage} message */
   #hear(message) {
     if (message.type === "hello") this.#followBeforeEntering();
     if (message.type === "refused" && this.queue.isStale(message)) return;
-    const isShown = message.game !== undefined && message.game === this.game?.game;
+    const isShown = "game" in message && message.game === this.game?.game;
     if (message.type === "compiling") isShown && this.scene.note(message.say);
     else if (message.type === "autoplay") isShown && this.help.autoplayed(message.player);
     else if (message.type === "games") showGames(message.games, this.game?.game, (game) => this.send({ type: "open", game }));

@@ -7,7 +7,7 @@
 // game's version tells afterwards how many of the unanswered actions were done.
 
 /**
- * @typedef {{type: string, direction?: string, player?: string}} Action
+ * @typedef {{type: "move", direction: string} | {type: "undo" | "redo"} | {type: "hint", player: string}} Action
  */
 
 /** How many actions may be on their way at the same time. */
@@ -27,7 +27,7 @@ export class ActionQueue {
   #chain = 0;
 
   /**
-   * @param {(message: object) => boolean} send sends a message and returns whether it left
+   * @param {(message: any) => boolean} send sends a message and returns whether it left
    * @param {() => void} changed called when the number of unanswered actions has changed
    */
   constructor(send, changed = () => {}) {
@@ -93,7 +93,12 @@ export class ActionQueue {
     return this.drop();
   }
 
-  /** Take over the version after some events; return how many actions others' events cause to be dropped. */
+  /**
+   * Take over the version after some events; return how many actions are dropped because the events
+   * are somebody else's.
+   * @param {number} version
+   * @param {Protocol.PlayedEvent[]} events
+   */
   events(version, events) {
     const follows = version <= this.version + 1;
     const head = this.head ?? this.#later; // the store may have done an action before it failed
@@ -112,7 +117,7 @@ export class ActionQueue {
 
   /**
    * The server has refused an action; return how many are dropped.
-   * @param {any} message the refusal
+   * @param {Pick<Protocol.RejectedMessage, "reason" | "of" | "state" | "retry_ms" | "chain">} message
    * @param {boolean} isKnown whether the board in the refusal is the one on the page
    */
   refused({ reason, of, state, retry_ms: retryMs = STORAGE_RETRY_MS, chain }, isKnown = false) {
@@ -159,11 +164,12 @@ export class ActionQueue {
 
 /**
  * Whether an event is what an action asks for.
- * @param {any} event
+ * @param {Protocol.PlayedEvent | undefined} event
  * @param {Action} action
  */
-function isAnswer(event, { type, direction }) {
-  if (event?.kind === "undone") return type === "undo";
-  if (event?.redone) return type === "redo";
-  return type === "move" && direction === event?.direction;
+function isAnswer(event, action) {
+  if (event?.kind === "undone") return action.type === "undo";
+  if (event?.kind === "moved" && event.redone) return action.type === "redo";
+  const isTurn = event?.kind === "moved" || event?.kind === "nothing_moved";
+  return isTurn && action.type === "move" && action.direction === event.direction;
 }

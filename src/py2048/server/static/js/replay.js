@@ -10,7 +10,10 @@ import { rise } from "./scene.js";
 import { Pages } from "./server.js";
 import { Speech, spoken } from "./speech.js";
 
-/** The turns of a finished game. */
+/**
+ * The turns of a finished game, in pages of the server's `TurnsAnswer`.
+ * @extends {Pages<Protocol.TurnsAnswer>}
+ */
 class Turns extends Pages {
   /** @param {string} game the game's id */
   constructor(game) {

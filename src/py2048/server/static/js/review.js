@@ -12,7 +12,9 @@ const PARTS = ["review", "graph-card", "review-more"];
 export class ReviewSteps {
   #replay;
   #address;
+  /** @type {Pages<Protocol.ReviewAnswer>} */
   #pages;
+  /** @type {?Protocol.ReviewedMove} */
   #move = null;
   #isTrying = false;
 

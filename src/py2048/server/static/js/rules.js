@@ -1,7 +1,7 @@
 // Rules as text, and the part of a move that needs no chance: the slide and its points. The page
 // shows this at once; the server decides where tiles appear.
 
-export const DIRECTIONS = ["up", "down", "left", "right"];
+export const DIRECTIONS = /** @type {const} */ (["up", "down", "left", "right"]);
 
 /**
  * @typedef {object} Rules

@@ -15,7 +15,10 @@ export async function fetched(address, options = {}) {
   }
 }
 
-/** A long list that is fetched page by page. */
+/**
+ * A long list that is fetched page by page.
+ * @template Page
+ */
 export class Pages {
   #address;
   #pages = new Map();
@@ -26,7 +29,7 @@ export class Pages {
 
   /**
    * The page with the entry of an index, and the entry's place on it.
-   * @returns {Promise<{page: any, at: number}>}
+   * @returns {Promise<{page: Page, at: number}>}
    */
   async at(index) {
     const number = Math.floor(index / PAGE_SIZE);
@@ -38,6 +41,7 @@ export class Pages {
     return { page: await this.#pages.get(number), at: index % PAGE_SIZE };
   }
 
+  /** @returns {Promise<Page>} */
   async #fetch(number) {
     const answer = await fetch(`${this.#address}?from=${number * PAGE_SIZE}&limit=${PAGE_SIZE}`);
     if (answer.status === 429) {
