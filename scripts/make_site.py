@@ -2,10 +2,9 @@
 
     make_site.py FOLDER       writes FOLDER/index.html and what it loads
 
-It is the server's page for playing, by the same templates, styles and modules, with the parts left
-out that need a server. It also opens from a disk, where browsers load no modules: the page carries
-them in its import map, each as an address that is its content. Every browser since 2023 reads that,
-and no bundler has to.
+The page has the templates, styles and modules of the server's page for playing, without the parts
+that need a server. It also opens from a disk. Browsers load no modules from there, so the import
+map holds each module as a data URL. All browsers since 2023 support this without a bundler.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ _IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')
 
 
 def module_names(*names: str) -> dict[str, str]:
-    """Return modules, and all that they import, as addresses that are their contents."""
+    """Return modules and everything they import as data URLs, by name."""
     found: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
         text = assets().content(f"js/{name}.js").decode()
-        # A module with such an address has no neighbours: it imports others by name.
+        # Relative imports do not work in data URLs; the import map resolves names.
         script = _IMPORT.sub(r'\1\2"', text) + f"//# sourceURL={name}.js"
         found[name] = f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
         waiting += {match[2] for match in _IMPORT.finditer(text)} - {*found, *waiting}
@@ -37,7 +36,7 @@ def module_names(*names: str) -> dict[str, str]:
 
 
 def build(folder: Path) -> None:
-    """Write the page in each language, and the files that it loads."""
+    """Write the page in each language and the files that it loads."""
     loaded: set[str] = set()
 
     def address(name: str) -> str:

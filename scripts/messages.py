@@ -1,8 +1,8 @@
 """Bring the translations up to date with the sources (`make messages`).
 
-Finds the marked texts in Python, in templates and in JavaScript; adds what is new to the
-`locale/<code>/LC_MESSAGES/py2048.po` of each language, for a translator to fill in; compiles it,
-and writes what the pages' scripts say to `static/js/messages-<code>.js`.
+Extracts the marked texts from Python, templates and JavaScript, and adds new ones to the file
+`locale/<code>/LC_MESSAGES/py2048.po` of each language for a translator. Then compiles that file,
+and writes the texts of the pages' scripts to `static/js/messages-<code>.js`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _OPTIONS = {
 
 
 def extracted() -> Catalog:
-    """Return the texts of the sources, each with the files that say it."""
-    found = Catalog(creation_date=_NO_DATE)  # so that files change with their texts alone
+    """Return the texts of the sources, each with the files that use it."""
+    found = Catalog(creation_date=_NO_DATE)  # a constant, so that files change only when texts do
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
@@ -47,14 +47,14 @@ def extracted() -> Catalog:
     source = find_spec("zxcvbn.feedback")
     assert source is not None
     assert source.origin is not None
-    hints = extract_from_file("python", source.origin)  # of the library that judges passwords
+    hints = extract_from_file("python", source.origin)  # zxcvbn's advice about passwords
     for _line, text, _comments, _context in hints:
         found.add(text, None, [("server/site/accounts.py", 0)])
-    for task in COURSES["ist"].grading().tasks:  # taught in Portuguese
+    for task in COURSES["ist"].grading().tasks:  # this course is taught in Portuguese
         for text in (task.title, task.asked, *(check.title for check in task.checks)):
             found.add(text, None, [("courses/ist/tasks.py", 0)])
     found.add(COURSES["ist"].grading().not_graded, None, [("courses/ist/tasks.py", 0)])
-    for _title, actions in HELP_SECTIONS:  # a table of texts, which no call marks
+    for _title, actions in HELP_SECTIONS:  # texts in a table, which no call marks
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):
                 found.add(text, None, [("presentation/actions.py", 0)])
@@ -62,24 +62,24 @@ def extracted() -> Catalog:
 
 
 def po_file(code: str) -> Path:
-    """Return where the translations into a language are."""
+    """Return the path of a language's translations."""
     return CATALOGUES / code / "LC_MESSAGES" / "py2048.po"
 
 
 def read(code: str) -> Catalog:
-    """Return the translations into a language."""
+    """Return a language's translations."""
     with po_file(code).open("rb") as file:
         return read_po(file, locale=code, domain="py2048")
 
 
 def is_translated(message: Message) -> bool:
-    """Say whether a message has all its texts, by a person."""
+    """Return whether a person has translated all forms of a message."""
     texts = message.string if isinstance(message.string, tuple) else (message.string,)
     return all(texts) and not message.fuzzy
 
 
 def script_of(catalogue: Catalog) -> str:
-    """Return what the pages' scripts say in a language, as a script of its own."""
+    """Return a language's texts for the pages' scripts, as a script."""
     texts = {
         message.id[0] if message.pluralizable else message.id: message.string
         for message in catalogue
@@ -97,7 +97,7 @@ def _as_json(told: object) -> str:
 
 
 def update(code: str, template: Catalog) -> int:
-    """Write a language's files; return how many texts it lacks."""
+    """Update a language's files; return the number of untranslated texts."""
     catalogue = read(code)
     catalogue.update(template, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
@@ -111,7 +111,7 @@ def update(code: str, template: Catalog) -> int:
 
 
 def main() -> int:
-    """Update every language, and say what is left to translate."""
+    """Update every language and print the number of untranslated texts."""
     template = extracted()
     for code in LANGUAGES.keys() - {ENGLISH}:
         print(f"{code}: {update(code, template)} of {len(template)} texts are to be translated")

@@ -1,4 +1,4 @@
-"""The page's modules that need no browser, tested in Node; their texts and types are complete."""
+"""The page's modules that need no browser, tested in Node; their translations and types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = re.compile(r'^("(?:[^"\\]|\\.)+"): ', re.MULTILINE)
 
 
 def node() -> str:
-    """Return the Node that comes with Playwright, or another one."""
+    """Return the path of Playwright's Node, or of another one."""
     playwright = pytest.importorskip("playwright", reason="make test installs it")
     found = Path(playwright.__file__).parent / "driver" / "node"
     return str(found) if found.exists() else shutil.which("node") or pytest.skip("no Node")
@@ -35,7 +35,7 @@ def node() -> str:
 
 @pytest.mark.parametrize("path", sorted(TESTS.glob("*.test.js")), ids=lambda path: path.stem)
 def test_in_node(path: Path) -> None:
-    """All tests of the file pass."""
+    """All tests of a file pass in Node."""
     command = [node(), "--test", "--no-warnings", str(path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -43,7 +43,7 @@ def test_in_node(path: Path) -> None:
 
 @pytest.mark.parametrize("code", set(LANGUAGES) - {ENGLISH})
 def test_every_text_of_the_scripts_is_translated(code: str) -> None:
-    """Texts inside template literals count as well, which Babel finds only if it is told to."""
+    """Every marked text has a translation, also inside template literals."""
     script = (SCRIPTS / f"messages-{code}.js").read_text(encoding="utf-8")
     translated = {
         json.loads(text) for text in re.findall(r'^("(?:[^"\\]|\\.)+"): ', script, re.MULTILINE)
@@ -58,12 +58,12 @@ def test_every_text_of_the_scripts_is_translated(code: str) -> None:
 
 
 def test_the_declared_protocol_is_the_servers() -> None:
-    """`make messages` has been run since the schema changed."""
+    """The declared types match the schema; if not, run `make messages`."""
     assert protocol_types.PATH.read_text(encoding="utf-8") == protocol_types.declarations()
 
 
 def test_all_modules_of_the_page_for_playing_are_preloaded() -> None:
-    """Browsers learn of them from the page, not one after the other from the modules."""
+    """The page preloads all modules, so that browsers fetch them in one round trip."""
     page = (STATIC.parent / "templates" / "play.html").read_text(encoding="utf-8")
     preloaded = set(re.findall(r'"(\w+)"', page.split("for module in")[1].split("]")[0]))
     found, waiting = set(), {"play"}

@@ -1,4 +1,4 @@
-"""The page's own network against the package's: what it is worth to go where."""
+"""The page's network against the package's: values of boards and moves, and hints."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ for (const line of readFileSync(0, "utf8").split("\\n")) {
 
 
 def boards_of(rules: Rules, count: int) -> list[Board]:
-    """Return boards of all densities, with large tiles beside small ones."""
+    """Return boards of all densities, with large and small tiles."""
     draw, found = random.Random(random.getrandbits(64)), []
     for _ in range(count):
         tiles = [0] * draw.randrange(4) + [2, 4] + [2 << draw.randrange(18) for _ in range(4)]
@@ -49,7 +49,7 @@ def boards_of(rules: Rules, count: int) -> list[Board]:
 
 
 def check(path: Path, boards: list[Board], folder: Path) -> None:
-    """Check that the page values boards, and the moves on them, as the package does."""
+    """Check that the page values boards, rates moves and words hints as the package does."""
     network, script = load(path), folder / "network.mjs"
     script.write_bytes(browser_script(path))
     lines = [json.dumps({"board": each.rows, "text": str(network.rules)}) for each in boards]
@@ -74,12 +74,12 @@ def check(path: Path, boards: list[Board], folder: Path) -> None:
 
 
 def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:
-    """On 10,000 boards, with tiles beyond those that the network knows, to the last digit."""
+    """10,000 boards, also with tiles that the network does not know, have exactly the same values."""
     check(NETWORKS["classic"], boards_of(get_rules("classic"), 10_000), tmp_path)
 
 
 def test_stages_have_weights_of_their_own(tmp_path: Path) -> None:
-    """A board is valued by the weights of its stage."""
+    """A staged network values a board with the weights of its stage."""
     rules, path = get_rules("2x4"), tmp_path / "staged.npz"
     layout = NetworkLayout(2, 4, ((0, 1), (0, 4, 5)), (8, 64))
     draw = np.random.default_rng()
@@ -89,7 +89,7 @@ def test_stages_have_weights_of_their_own(tmp_path: Path) -> None:
 
 
 def test_exact_weights_are_not_for_browsers(tmp_path: Path) -> None:
-    """They are large, and round differently."""
+    """Exact weights are rejected: they are large and round differently."""
     layout = NetworkLayout(2, 2, ((0, 1),))
     rules = get_rules("classic:size=2x2")
     save(Network(layout, rules, np.zeros(layout.weights, np.float32)), tmp_path / "exact.npz")

@@ -1,4 +1,4 @@
-"""The page's own slide against the engine's."""
+"""The page's rules against the engine's."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ for (const line of readFileSync(0, "utf8").split("\\n")) {
 """
 SIDES = (Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT)
 OWN = ("row:size=1x6,merging=cascade",)
-"""Rules of one's own, with what no preset has."""
+"""Rules with features that no preset has."""
 
 
 def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
-    """Return boards of all densities, with few different tiles, so that many merge."""
+    """Return boards of all densities with few different tiles, so that many merge."""
     boards = []
     for _ in range(count):
         tiles = [0] * draw.randrange(4) + [2 << draw.randrange(draw.choice((2, 4, 40)))] + [2, 4]
@@ -61,7 +61,7 @@ def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
 
 
 def asked(questions: list[tuple[Rules, list[Board]]]) -> Iterator[Any]:
-    """Yield each question's rules and boards with what the page's modules say of each slide."""
+    """Yield rules, board, the engine's slide and the page's for each question and direction."""
     lines = [
         json.dumps({"text": str(rules), "boards": [each.rows for each in boards]})
         for rules, boards in questions
@@ -83,7 +83,7 @@ def asked(questions: list[tuple[Rules, list[Board]]]) -> Iterator[Any]:
 
 
 def test_the_page_plays_as_the_engine_does() -> None:
-    """Slides, motions and scores are the engine's; so is what a page does without its server."""
+    """Slides, motions, scores, spawns, outcomes and turn codes agree with the engine."""
     draw = random.Random(random.getrandbits(64))
     every = [*list_rules(), *map(Rules.parse, OWN)]
     questions = [(rules, boards_of(rules, 40, draw)) for rules in every]
@@ -97,7 +97,7 @@ def test_the_page_plays_as_the_engine_does() -> None:
 
 
 def check_turn(rules: Rules, slide: Slide, known: int, code: str, score: int, outcome: str) -> None:
-    """Check the score that a slide is known to give, and the turn that the page makes of it."""
+    """Check a slide's points, and the turn that the page plays without the server."""
     ((direction, spawn),) = decode_steps(code, rules.shape)
     turn = Turn(slide.direction, slide, spawn)
     assert direction is slide.direction

@@ -1,4 +1,4 @@
-"""The page that is opened from a disk: no server, the same game, hints and a player to watch."""
+"""The page opened from a disk: without a server it has the game, hints and autoplay."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ DRAWS = """crypto.getRandomValues = function (words) {
     }
     return words;
 }"""
-"""Tiles that appear in the same places each time."""
+"""Replaces the browser's random numbers by a fixed sequence."""
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Offer the address of the page on a disk."""
+    """Return the address of the page on the disk."""
     folder = tmp_path_factory.mktemp("site")
     subprocess.run([sys.executable, MAKE_SITE, folder], check=True)
     return folder.as_uri()
@@ -53,7 +53,7 @@ async def game_of(player: Player) -> dict[str, Any]:
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 async def test_a_game_is_played_from_a_disk(browser, site, size):
-    """By keys, with undo and redo; it is there when the page is opened again, and ends."""
+    """Keys, undo and redo work; the game survives a reload, and it ends."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site, size)
         await player.look("alone")
@@ -87,7 +87,7 @@ async def test_a_game_is_played_from_a_disk(browser, site, size):
 
 
 async def test_other_rules_are_played_too(browser, site):
-    """Each preset; where the page has no network for it, a hint says so."""
+    """Every preset can be played; without a network for it, a hint says so."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         for name in await player.page.locator("#rules option").evaluate_all(
@@ -107,7 +107,7 @@ async def test_other_rules_are_played_too(browser, site):
 
 
 async def test_a_hint_is_the_networks(browser, site):
-    """The best of the four moves, as the package values them, and what the others lose."""
+    """The hint is the best move by the package's own values, with the others' losses."""
     network = load(NETWORKS["classic"])
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
@@ -127,7 +127,7 @@ async def test_a_hint_is_the_networks(browser, site):
 
 
 async def test_the_coach_says_a_word(browser, site):
-    """It looks at the board while one thinks."""
+    """The coach comments on a move after looking at the board."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("c", "?")
@@ -137,7 +137,7 @@ async def test_the_coach_says_a_word(browser, site):
 
 
 async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
-    """By one press of a button, and stops there; any move plays on."""
+    """Autoplay starts with one button and stops at 2048; any move goes on."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("x", "+", "+", "+", "+")
@@ -159,7 +159,7 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
 
 
 async def test_the_page_speaks_portuguese(browser, site):
-    """There is one for each language, and they lead to each other."""
+    """There is a page for each language, and they link to each other."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.page.click("footer >> text=Português")

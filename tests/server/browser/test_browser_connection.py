@@ -1,4 +1,4 @@
-"""Two tabs, another device, a server that is away: no move is lost and none is done twice."""
+"""Two tabs, lost connections and restarts: no move is lost or made twice."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ AT_ONCE = """codes => {
   for (const code of codes) document.dispatchEvent(new KeyboardEvent("keydown", { code }));
   return window.py2048.queue.length;
 }"""
-"""Keys before the page could find that the server does not answer, however slow the machine is."""
+"""Presses keys before the page can notice that the server is silent."""
 
 
 async def test_a_refusal_before_the_first_game_is_told(guest):
-    """A visitor whose first game is refused reads why, and the page's scripts run on."""
+    """A visitor whose first game is refused reads why, and no script fails."""
     message = "Too many new games; wait a minute."
     refused = {"type": "refused", "of": "new", "reason": "rate", "message": message}
 
@@ -34,7 +34,7 @@ async def test_a_refusal_before_the_first_game_is_told(guest):
 
 
 async def test_a_session_that_ends_elsewhere(arrive):
-    """The page says so and plays no further, until this browser is logged in again or a guest."""
+    """The page stops and says why, until this browser logs in again or goes on as a guest."""
     here, there = await arrive(), await arrive()
     await here.visit()
     await claim(here, "logged out")
@@ -62,7 +62,7 @@ async def test_a_session_that_ends_elsewhere(arrive):
 
 
 async def test_a_server_that_restarts(browser, own_server):
-    """In a game that counts keys are not kept while the server is away, and the page says so."""
+    """In a ranked game, keys pressed while the server is away are dropped, and the page says so."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, "phone")
         await player.deal("classic", "ranked")
@@ -91,9 +91,9 @@ async def test_a_server_that_restarts(browser, own_server):
 
 
 async def test_far_from_the_server(browser, server):
-    """The slide is there before the answer; ten keys are on their way together, and all are played.
+    """The slide shows before the answer; ten keys in flight are all played.
 
-    A screen reader hears of a move once, when the server has said what came of it.
+    Screen readers hear of a move once, after the server's answer.
     """
     async with arriving(browser) as arrive:
         with far_away(server.port) as way:
@@ -119,7 +119,7 @@ async def test_far_from_the_server(browser, server):
 
 
 async def test_far_from_the_server_another_tab_moves(browser, server):
-    """A slide whose move is not made is taken back, and the page says that moves were dropped."""
+    """A slide whose move was not made is undone, and the page says that moves were dropped."""
     async with arriving(browser) as arrive:
         with far_away(server.port) as way:
             player = await arrive(way.url)
@@ -143,7 +143,7 @@ async def test_far_from_the_server_another_tab_moves(browser, server):
 
 
 async def test_a_burst_into_the_end_of_a_game(guest):
-    """What was pressed after the last move is dropped, and the end is said."""
+    """Keys pressed after the last move are dropped, and the end is announced."""
     await guest.deal("short:size=1x2,start=2x2:1,spawn=2:1")
     await guest.press("ArrowLeft", "ArrowRight", "ArrowLeft")
     await guest.said("Game over")
@@ -152,7 +152,7 @@ async def test_a_burst_into_the_end_of_a_game(guest):
 
 
 async def test_a_game_that_is_gone_gives_way_to_another(guest, server):
-    """A page that was left open does not stay with a game that the store has no more."""
+    """A page that was left open leaves a game that the store no longer has."""
     game = await guest.deal()
     with open_store(server.store) as store:
         store.online.discard(game, 0)

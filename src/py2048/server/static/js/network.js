@@ -10,6 +10,7 @@ import { WAYS } from "./ways.js";
 const GRADES = /** @type {const} */ ([
   ["best", 0.001], ["good", 0.01], ["inaccuracy", 0.025], ["mistake", 0.1], ["blunder", 1],
 ]);
+const MAX_BLOCKING_MS = 10;
 const loaded = new Map();
 
 /** Load the network of the script at an address, once; return a function that gives hints on games. */
@@ -41,9 +42,7 @@ export class Network {
 
   /** Unpack a network from its script's object. */
   static async unpack({ weights, ...layout }) {
-    const packed = new Blob([bytesOf(weights)]);
-    const unpacked = packed.stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Network(layout, new Uint8Array(await new Response(unpacked).arrayBuffer()));
+    return new Network(layout, await inflated(bytesOf(weights)));
   }
 
   /** The expected future points after a slide, before the next tile appears. */
@@ -82,6 +81,22 @@ function bytesOf(base64) {
   const bytes = new Uint8Array(text.length);
   for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
   return bytes;
+}
+
+// Megabytes are inflated piece by piece, so that the page can draw and hear in between.
+async function inflated(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const reader = stream.getReader();
+  const pieces = [];
+  let since = performance.now();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return new Uint8Array(await new Blob(pieces).arrayBuffer());
+    pieces.push(value);
+    if (performance.now() - since < MAX_BLOCKING_MS) continue;
+    await new Promise((resume) => setTimeout(resume));
+    since = performance.now();
+  }
 }
 
 // Lower ranks above the known ones by skipping the largest missing rank, as `downgraded` in

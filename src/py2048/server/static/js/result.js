@@ -5,7 +5,6 @@ import { onSwipe } from "./input.js";
 import { _ } from "./language.js";
 import { WAIT, moves } from "./motion.js";
 import { fetched } from "./server.js";
-import { share } from "./share.js";
 
 const SERVER_TIMEOUT_MS = 1500;
 // The review is asked for at growing intervals.
@@ -116,10 +115,15 @@ export class ResultDialog {
     if (!this.#dialog.open) this.#dialog.showModal();
   }
 
+  async #share(button) {
+    const { share } = await import("./share.js");
+    share(button, this.#dialog.querySelector("[role=status]"));
+  }
+
   #clicked(event) {
     const target = event.target.closest("[data-do], [data-share], [data-leave]");
     if (event.target === this.#dialog) this.lower(); // a click beside the dialog
-    else if (target?.matches("[data-share]")) share(target, this.#dialog.querySelector("[role=status]"));
+    else if (target?.matches("[data-share]")) this.#share(target);
     else if (target?.matches("[data-do]")) {
       this.lower();
       this.#act.do(target.dataset.do);
