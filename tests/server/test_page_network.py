@@ -74,7 +74,7 @@ def check(path: Path, boards: list[Board], folder: Path) -> None:
 
 
 def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:
-    """10,000 boards, also with tiles that the network does not know, have exactly the same values."""
+    """10,000 boards, also with tiles beyond those of the network, have exactly the same values."""
     check(NETWORKS["classic"], boards_of(get_rules("classic"), 10_000), tmp_path)
 
 

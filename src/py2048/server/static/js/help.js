@@ -1,5 +1,5 @@
-// Help in casual games: hints, the coach and autoplay, by the server's players or without it by a
-// small network in the browser.
+// Help in casual games: hints, the coach and autoplay. They come from the server's players, or while
+// it is away from a small network in the browser.
 import { showHint, wordOn } from "./computer.js";
 import { presetOf } from "./dialogs.js";
 import { $, press, put } from "./elements.js";
@@ -10,7 +10,7 @@ import { read, write } from "./storage.js";
 /** @import { Hint } from "./computer.js" */
 /** @import { PlayPage } from "./play.js" */
 
-// The coach looks at the board when the player pauses: play never waits for it.
+// The coach looks at the board only when the player pauses, so that play never waits for it.
 const COACH_PAUSE_MS = 400;
 
 export const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
@@ -64,19 +64,19 @@ export class Help {
     this.#page.scene.speech.announce(hint.say);
   }
 
-  /** Whether a refused hint was the coach's, of which the player need not hear. */
+  /** Whether only the coach waits for a hint, so that a refusal is not announced. */
   get isQuiet() {
     return !this.#isAsked;
   }
 
-  /** Another action has been asked for. */
+  /** Do not show the hint that was asked for: the player has done something else. */
   forgetAsked() {
     this.#isAsked = false;
   }
 
   // Autoplay
 
-  /** Start or stop autoplay; a refusal is announced. */
+  /** Start or stop autoplay, or announce why not. */
   toggleAutoplay() {
     const page = this.#page;
     if (this.isAutoplaying) this.letPlay(null);
@@ -87,7 +87,7 @@ export class Help {
     }
   }
 
-  /** Let a player make the moves, or nobody. */
+  /** Let a computer player make the moves; null stops autoplay. */
   letPlay(player) {
     const page = this.#page;
     if (!page.isAlone) page.send({ type: "autoplay", player, delay: page.computer.delay });
@@ -95,12 +95,12 @@ export class Help {
     else this.#playAlone();
   }
 
-  /** Ask for the player and the speed that have been chosen, if autoplay is on. */
+  /** Continue autoplay with the player and the speed that have been chosen. */
   changePlayer() {
     if (this.isAutoplaying) this.letPlay(this.#page.computer.player);
   }
 
-  /** Show whether a computer player makes the moves. */
+  /** Note and show whether a computer player makes the moves. */
   autoplayed(player) {
     this.#autoplay = player;
     press("auto", Boolean(player));
@@ -135,13 +135,13 @@ export class Help {
     this.watch();
   }
 
-  /** Forget the hint: another position is on the board. */
+  /** Forget the hint, because the board has changed. */
   reset() {
     this.#hint = null;
     this.showCoach();
   }
 
-  /** Let the coach look at the board in a moment. */
+  /** Let the coach look at the board after a pause. */
   watch() {
     const page = this.#page;
     clearTimeout(this.#pause);
@@ -167,7 +167,7 @@ export class Help {
     if (word) this.#page.scene.speech.say(word);
   }
 
-  /** Show the coach's last word. */
+  /** Show the coach's buttons and its comment. */
   showCoach(word = "") {
     for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
     put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
@@ -178,13 +178,13 @@ export class Help {
     return read("coach") === "on";
   }
 
-  // What gives hints for the rules of the game; null if there is no network for them.
+  // Load the network for the game's rules; null if there is none.
   async #adviser() {
     const address = presetOf(this.#page.game.rules.text)?.dataset.network;
     return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
   }
 
-  // A hint as the server would send it; null if there is none or the game has changed meanwhile.
+  // Make a hint like the server's message; null without a network, or if the game has changed meanwhile.
   async #hintAlone() {
     const page = this.#page;
     const { game, version } = page.game;

@@ -1,6 +1,5 @@
-// The casual games that this browser keeps for when the server is away. Each has a head, with the
-// position and what the server has confirmed, and its turns in chunks: a move writes the head and
-// the last chunk, whatever the game's length.
+// Stores casual games for offline play. A game has a head, which holds its position, and its turns in
+// chunks. A move writes the head and the last chunk only, however long the game is.
 import { playTurn } from "./game.js";
 import { Record, numberOf, turnOf } from "./record.js";
 import { parseRules } from "./rules.js";
@@ -9,8 +8,8 @@ import { adoptOld, namesFrom, readJson, write, writeJson } from "./storage.js";
 /**
  * @typedef {object} Kept
  * @property {object} game as pages show it
- * @property {{version: number, board: number[][], score: number, ply: number}} start what the server
- *   confirmed last
+ * @property {{version: number, board: number[][], score: number, ply: number}} start the last position
+ *   from the server
  * @property {string[]} unanswered types of the actions without an answer when the connection broke
  * @property {Record} record the turns since `start`
  * @property {number} sent how many turns the server may have: they cannot be undone
@@ -20,7 +19,7 @@ const HEAD = "game ";
 const headName = (id) => HEAD + id;
 const chunkName = (id, number) => `turns ${id} ${number}`;
 
-/** Begin a record at a state that the server has confirmed, or that needs no server. */
+/** Begin a record at a game's position. */
 export function keptFrom(game) {
   const { version, board, score, ply } = game;
   const record = new Record(parseRules(game.rules.text), { board, score, ply });
@@ -49,7 +48,7 @@ export function remove(id) {
   removeChunks(id, numberOf(head?.first || 0));
 }
 
-/** Drop chunks whose turns the server has taken. */
+/** Remove chunks whose turns the server has taken. */
 export function removeTaken({ game, record }, count) {
   const before = numberOf(record.first - count);
   for (let number = before; number < numberOf(record.first); number++) write(chunkName(game.game, number), "");
@@ -88,13 +87,13 @@ function restored(id, rules, start, first, end) {
   return new Record(rules, start); // no turn has been played
 }
 
-/** The ids of all stored games, the one that was stored last at the end. */
+/** The ids of all stored games, in the order of storing. */
 export function ids() {
   const heads = namesFrom(HEAD).map((name) => [name.slice(HEAD.length), readJson(name)?.at ?? 0]);
   return heads.sort(([, one], [, other]) => one - other).map(([id]) => id);
 }
 
-/** The game to go on with: one with turns for the server, otherwise the one that was stored last. */
+/** Load a game with unsent turns, or the one that was stored last. */
 export function loadNext() {
   const all = ids();
   const id = all.find(hasUnsent) ?? all.at(-1);

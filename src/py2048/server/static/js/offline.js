@@ -1,6 +1,6 @@
-// A casual game that goes on while the server is away. The server verifies its turns when it is
-// back. It did not draw their tiles, so the game counts on no leaderboard. Where there is no server
-// at all, games also begin here.
+// A casual game that goes on while the server is away. When the server is back, it verifies the turns.
+// It did not draw their tiles, so the game counts on no leaderboard. On a page without any server,
+// games also begin here.
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
 import { _, grouped, signed } from "./language.js";
@@ -29,7 +29,7 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** The game as it was last seen or played on; null if there is none. */
+  /** The kept game; null if there is none. */
   get game() {
     return this.#kept?.game ?? null;
   }
@@ -44,7 +44,7 @@ export class OfflineGame {
     return this.#kept?.record.first ?? 0;
   }
 
-  /** Keep a game as the server has it, unless the kept one waits for the server. */
+  /** Keep the server's game, unless the kept one has unsent moves. */
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const before = this.game?.game;
@@ -54,7 +54,7 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** The connection is lost; there was no answer to actions of these types. */
+  /** Note the types of the actions that a lost connection left without an answer. */
   lost(game, unanswered) {
     if (this.length || game.game !== this.game?.game) return;
     this.#kept.unanswered = unanswered;
@@ -81,7 +81,7 @@ export class OfflineGame {
     this.leave();
   }
 
-  /** Let go of the game. It stays in storage until its player logs in again. */
+  /** Forget the game on this page; it stays in storage until its player logs in again. */
   leave() {
     this.#kept = null;
     this.#tell();
@@ -101,7 +101,7 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** Play a move, by the computer or by hand; return what happened as the server would. */
+  /** Play a move; return a message like the server's. */
   play(direction, isComputers = false) {
     const { game } = this.#kept;
     if (!game.isLocal) game.category = "offline";
@@ -171,7 +171,7 @@ export class OfflineGame {
     return [...back, this.#piece(version + steps.length)];
   }
 
-  // Drop the turns that the server has; return whether its state is among the positions at all.
+  // Drop the turns that the server has; return false if its state is not among the positions.
   #align(state) {
     const board = JSON.stringify(state.board);
     let count = 0;
@@ -193,8 +193,8 @@ export class OfflineGame {
     this.#tell();
   }
 
-  // The undos or redos that lead the server back to the start of the record, if it has done actions
-  // whose answers were lost; null if there are none.
+  // The undos or redos that lead the server back to the start of the record after it has done actions
+  // whose answers were lost; null if that is impossible.
   #wayBack({ version, ply }) {
     const { start, unanswered, record } = this.#kept;
     const done = version - start.version;
@@ -230,7 +230,7 @@ export class OfflineGame {
     if (!kept.hasUnsent(this.game.game)) kept.saveHead(this.#kept);
   }
 
-  // Keep other games only if they have turns for the server.
+  // Remove other games from storage if they have no unsent turns.
   #removeOthers() {
     for (const id of kept.ids()) {
       if (id !== this.game.game && !kept.hasUnsent(id)) kept.remove(id);

@@ -22,7 +22,7 @@ const SLOW_ANSWER_MS = 4000;
 const SILENT_SERVER_MS = 5000;
 const RETRY_MS = 1000;
 const LEAVE_MS = 250;
-/** Whether the page came from a server. From a disk or a site of files, it plays without one. */
+/** Whether the page came from a server, rather than from a disk or a static site. */
 const HAS_SERVER = !("alone" in document.body.dataset);
 const NO_CONNECTION = { isOpen: false, isLoggedOut: false, send: () => false, check() {} };
 
@@ -33,7 +33,7 @@ const NOTHING = {
   hint: _("The game is over."),
 };
 
-/** Connects the session with the board, the dialogs, the queue of actions and the server. */
+/** Connects the session with the board, the dialogs, the action queue and the server. */
 export class PlayPage {
   #slow = 0;
   #retry = 0;
@@ -66,7 +66,7 @@ export class PlayPage {
   }
 
   #connect() {
-    // A connection that swallows everything would be found dead much later.
+    // The connection itself would notice a silent server much later.
     if (!location.search) {
       setTimeout(() => this.session.current === undefined && this.#lose(), SILENT_SERVER_MS);
     }
@@ -93,7 +93,7 @@ export class PlayPage {
     return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
   }
 
-  /** Whether the game has moves that a new game would interrupt. */
+  /** Whether a new game would interrupt this one. */
   get isInProgress() {
     return this.game !== null && this.game.outcome === "playing" && this.game.ply > 0;
   }
@@ -222,7 +222,7 @@ export class PlayPage {
     this.#resume();
   }
 
-  // Begin the same game again if that interrupts nothing; otherwise ask.
+  // Restart the same kind of game if that interrupts nothing; otherwise ask.
   #again() {
     if (this.isInProgress || !this.game || ["daily", "battle"].includes(this.game.mode)) this.#choose();
     else this.start(this.game.rules.text, this.game.mode);
@@ -245,9 +245,13 @@ export class PlayPage {
     const isShown = "game" in message && message.game === this.game?.game;
     if (message.type === "compiling") isShown && this.scene.note(message.say);
     else if (message.type === "autoplay") isShown && this.help.autoplayed(message.player);
-    else if (message.type === "games") showGames(message.games, this.game?.game, (game) => this.send({ type: "open", game }));
+    else if (message.type === "games") showGames(message.games, this.game?.game, (game) => this.#open(game));
     else if (message.type === "battle") this.#rivals?.show(message);
     else this.dispatch(message);
+  }
+
+  #open(game) {
+    this.send({ type: "open", game });
   }
 
   #lose() {
@@ -261,7 +265,7 @@ export class PlayPage {
 
   // The session and its effects
 
-  /** Change the session by a message, and carry out what follows. */
+  /** Update the session and carry out the effects. */
   dispatch(message) {
     const { state, effects } = reduce(this.session, message);
     this.session = state;
@@ -312,7 +316,7 @@ export class PlayPage {
     refuse: (effect) => this.#refuse(effect),
   };
 
-  // The server's game is on the board.
+  // Show everything around a board that the server has described.
   #welcome(isFresh) {
     if (isFresh) {
       clearAddress();
@@ -375,7 +379,7 @@ export class PlayPage {
     if (state) this.scene.show(state, before?.game !== state.game);
     else if (!this.queue.head && before) this.scene.retract(before);
     if (state) this.help.autoplayed(state.autoplay);
-    // A reason that comes again and again is told once, and stays until the server grants the wish.
+    // Announce a repeated reason only once; the note stays until the action succeeds.
     const isTold = RETRYABLE.includes(reason) && this.scene.noted === message.message;
     const isQuiet = of === "hint" && this.help.isQuiet;
     if (reason === "gap") this.#tellDropped(dropped, CHANGED);
@@ -392,14 +396,14 @@ export class PlayPage {
     if (head?.type === "move") this.scene.slide(this.game, head.direction);
   }
 
-  // Put the kept game on the board, without the server.
+  // Show the kept game without the server.
   #resume() {
     this.dispatch({ type: "resumed", game: this.offline.game });
     this.#render();
     if (this.game.outcome !== "playing") this.view.end(this.game, false, HAS_SERVER);
   }
 
-  // In a battle, the others' boards are beside one's own.
+  // Show or hide the boards of the other players in a battle.
   async #followBattle() {
     const { game, mode } = this.game;
     const isOn = mode === "battle";
@@ -413,7 +417,7 @@ export class PlayPage {
     if (this.#rivals) this.send({ type: "battle", game: isOn ? game : null });
   }
 
-  // When an answer is late, check whether the server is still there.
+  // Check whether the server is still there if an answer is late.
   #watchAnswers() {
     clearTimeout(this.#slow);
     if (this.queue.head) this.#slow = setTimeout(() => this.#checkServer(), SLOW_ANSWER_MS);
@@ -471,7 +475,7 @@ export class PlayPage {
     else if (this.queue.length >= MAX_ACTIONS) this.scene.note(_("Too fast: wait for the board."), "warn");
   }
 
-  // Say that actions are dropped because they were meant for another board.
+  // Announce that actions were dropped because they were meant for another board.
   #tellDropped(count, why) {
     if (count) this.announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
   }
@@ -492,7 +496,7 @@ function clearAddress() {
   if (location.search) history.replaceState(null, "", "/");
 }
 
-// The console and the tests can reach the page; the server trusts nothing that is done with it.
+// For the console and the tests. The server does not trust anything that the page sends.
 const page = (globalThis.py2048 = new PlayPage());
 
 document.addEventListener("keydown", (event) => {

@@ -15,14 +15,13 @@ import { RETRYABLE } from "./connection.js";
  *
  * @typedef {object} Session
  * @property {Phase} phase
- * @property {?Game} game the game on the board; nothing else changes it
- * @property {{game: ?string, unsent: number}} kept the game that goes on without the server, and how
- *   many of its moves the server does not know
- * @property {{game?: ?string, mode?: ?string, rules?: ?string}} wish what the address asks for
- * @property {?string} [current] the game that the server would go on with; undefined before its greeting
+ * @property {?Game} game the game on the board; only `reduce` changes it
+ * @property {{game: ?string, unsent: number}} kept the game for offline play and its unsent moves
+ * @property {{game?: ?string, mode?: ?string, rules?: ?string}} wish from the query of the page's address
+ * @property {?string} [current] the game that the server suggests; undefined until it has greeted
  * @property {boolean} isConfirmed whether the server has described a game to this page
  * @property {boolean} isAway whether the connection has failed since the last state
- * @property {string[]} unanswered types of the actions that got no answer from a lost connection
+ * @property {string[]} unanswered types of the actions that lost connections left without an answer
  *
  * @typedef {{type: string, [field: string]: any}} Message from the server or from the page
  * @typedef {{type: string, [field: string]: any}} Effect
@@ -45,7 +44,7 @@ export function initial(wish, kept = { game: null, unsent: 0 }) {
 }
 
 /**
- * The state after a message, and what the page has to do.
+ * Return the state after a message, and the effects for the page to carry out.
  * @param {Session} state
  * @param {Message} message
  * @returns {Step}
@@ -57,7 +56,7 @@ export function reduce(state, message) {
 }
 
 /**
- * A game with the changes that a message brings.
+ * Apply a message's changes to a game.
  * @param {Game} game
  * @param {any} message
  * @returns {Game}
@@ -90,19 +89,22 @@ const HANDLERS = {
 
   // from the page
   lost,
-  /** The time to try again has come. */
+  /** The retry timer has fired. */
   retry: (state) => enter(state),
-  /** What has to be sent for the server to have the kept game; `messages` is null if that is impossible. */
+  /** `messages` bring the server up to date; null means that its game has gone on elsewhere. */
   reconciled: (state, { state: game, messages, saved, unsent }) => {
     if (messages?.length) return step(state, ...messages.map((message) => ({ type: "send", message })));
     const news = messages ? { type: "tellSaved", count: saved } : { type: "tellLost", count: unsent };
     return arrive({ ...state, unanswered: [] }, game, [{ type: "forget" }], [news]);
   },
-  /** The game that is kept, and the number of its unsent moves. */
+  /** Another game is kept, or its number of unsent moves has changed. */
   kept: (state, { game, unsent }) => stay({ ...state, kept: { game, unsent } }),
-  /** The kept game is put on the board. */
-  resumed: (state, { game }) => step({ ...state, game: { ...game } }, { type: "draw", isFresh: !isOnBoard(state, game) }),
-  /** A move, an undo or a redo without the server. */
+  /** Put the kept game on the board. */
+  resumed: (state, { game }) => {
+    const isFresh = !isOnBoard(state, game);
+    return step({ ...state, game: { ...game } }, { type: "draw", isFresh });
+  },
+  /** A move was made, undone or redone without the server. */
   played: (state, { message }) => {
     const game = merged(state.game, message);
     return step({ ...state, game }, { type: "animateAlone", before: state.game, message });
@@ -122,7 +124,7 @@ const stay = (state) => step(state);
 
 const isOnBoard = (state, { game }) => state.game !== null && state.game.game === game;
 
-// While the server is away, the game goes on alone if it is the kept one.
+// Without the server, only the kept game goes on.
 function settled(state) {
   if (!["connecting", "alone"].includes(state.phase)) return state;
   const isKept = state.game !== null && state.game.game === state.kept.game;
@@ -130,8 +132,8 @@ function settled(state) {
 }
 
 /**
- * Ask for the game that this page is about: unsent moves come first, then the game on the board, the
- * address and the server's suggestion.
+ * Open the first game there is: one with unsent moves, the one on the board, the one in the address, or
+ * the server's suggestion.
  * @param {Session} state
  * @param {Effect[]} effects
  */
@@ -153,7 +155,7 @@ function enter(state, effects = []) {
 const open = (game) => ({ type: "send", message: { type: "open", game } });
 
 /**
- * Put the server's game on the board, and go on with it.
+ * Show the server's game and go online.
  * @param {Session} state
  * @param {Protocol.StateMessage} message
  * @param {Effect[]} before
@@ -212,7 +214,7 @@ function refused(state, message) {
 }
 
 /**
- * The server does not take the moves that were made without it, or not now.
+ * Handle a refusal of moves that were made without the server.
  * @param {Session} state
  * @param {Protocol.RejectedMessage} message
  */
@@ -222,11 +224,12 @@ function syncRefused(state, { reason, retry_ms: ms, message }) {
   const { game, unsent } = state.kept;
   const next = { ...state, phase: /** @type {Phase} */ ("connecting") };
   // Moves of another account wait until its player logs in again.
-  const effects = reason === "not_yours" ? [{ type: "leaveKept" }] : [{ type: "forget" }, { type: "tellLost", count: unsent, why: message }];
+  const forget = [{ type: "forget" }, { type: "tellLost", count: unsent, why: message }];
+  const effects = reason === "not_yours" ? [{ type: "leaveKept" }] : forget;
   return NOT_OURS.includes(reason) ? beginAnew(next, effects) : step(next, ...effects, open(game));
 }
 
-// The game that the page is about is gone or not ours.
+// Open another game, because this one is gone or belongs to somebody else.
 function beginAnew(state, effects) {
   const ask = state.current ? open(state.current) : { type: "start", rules: "classic", mode: "casual" };
   const next = { ...state, phase: /** @type {Phase} */ ("connecting"), game: null, current: null, wish: {} };

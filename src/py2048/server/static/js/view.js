@@ -8,7 +8,7 @@ import { read, write } from "./storage.js";
 
 /** @import { Game } from "./session.js" */
 
-// After this many moves, the line that explains how to play is hidden for ever.
+// The line that explains the game disappears for ever after this many moves.
 const LESSON_MOVES = 3;
 
 export class GameView {
@@ -24,7 +24,7 @@ export class GameView {
   }
 
   /**
-   * Show a game's name, its badges, and which buttons it has a use for.
+   * Show a game's name and badges, and enable its buttons.
    * @param {Game} game
    * @param {string} [battleTime] the time left in a battle
    */
@@ -47,7 +47,7 @@ export class GameView {
     document.title = isOver ? "2048" : `${grouped(game.score)} · 2048`;
   }
 
-  /** Celebrate the target tile; any move goes on. */
+  /** Celebrate the target tile; return the line for the status. */
   celebrate(game, tile) {
     const isMine = isByPlayer(game);
     const actions = [
@@ -63,7 +63,7 @@ export class GameView {
    * Show the end of a game.
    * @param {Game} game
    * @param {boolean} soon whether to wait until the last move has been seen
-   * @param {boolean} hasServer whether a server has figures about the game
+   * @param {boolean} hasServer whether to fetch figures about the game
    */
   end(game, soon, hasServer) {
     const won = isByPlayer(game) && (game.outcome === "won" || game.won);
@@ -76,7 +76,7 @@ export class GameView {
     else this.#result.raise(content, soon);
   }
 
-  /** Say that the session has ended; nothing that is played now would reach the server. */
+  /** Show that the session has ended. */
   showLoggedOut(unsent) {
     const text = unsent
       ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", unsent)
@@ -117,7 +117,7 @@ export class GameView {
 }
 
 /**
- * Whether no computer player has made moves; otherwise the player has not won.
+ * Whether the player has made all moves. With moves by the computer, a win is not praised.
  * @param {Game} game
  */
 const isByPlayer = ({ category }) => category !== "computer";
