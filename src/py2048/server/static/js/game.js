@@ -1,4 +1,4 @@
-// The rules of a game that is played without the server: what the server decides otherwise.
+// Spawns, scores and outcomes, for games that are played without the server.
 import { DIRECTIONS, scoreOf, slide } from "./rules.js";
 
 /**

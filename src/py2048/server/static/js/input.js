@@ -1,4 +1,4 @@
-// What keys, swipes and clicks mean.
+// Maps keys, swipes and clicks to moves and commands.
 import { read, write } from "./storage.js";
 
 const MOVES = {
@@ -16,7 +16,7 @@ const COMMANDS = {
 
 const CHARACTER_KEYS = /^(Key|Equal$|Minus$|Numpad)/;
 
-/** Whether keys that write a character do something. Speech input may press them by accident. */
+/** Whether keys that write a character are shortcuts. Speech input may press them by accident. */
 export function hasLetterKeys() {
   return read("letters") !== "off";
 }
@@ -28,9 +28,8 @@ export function toggleLetterKeys() {
 }
 
 /**
- * The name of the key that was pressed, as in a table of keys: by the letter on it if the table has
- * that letter, otherwise by its place on the keyboard. So M works on every layout that has an M, and
- * the keys of WASD stay together on a keyboard that has other letters there.
+ * Name a pressed key as in a table. The letter on the key counts if the table has it, so M works on
+ * every layout. Otherwise the position counts, so WASD stay together on every layout.
  * @param {{key: string, code: string}} event
  * @param {{[name: string]: string}} table
  */
@@ -41,7 +40,7 @@ export function keyName({ key, code }, table) {
 }
 
 /**
- * What a key press means: `{move}`, `{look}` (go to a neighbouring cell), `{command}` or null.
+ * Map a key press to `{move}`, `{look}` (go to a neighbouring cell), `{command}` or null.
  * @param {KeyboardEvent} event
  * @returns {?{move?: string, look?: string, command?: string}}
  */
@@ -56,7 +55,7 @@ export function meaning(event) {
   return command && !event.repeat ? { command } : null;
 }
 
-/** Whether a key is pressed together with one that makes it the browser's. */
+/** Whether a modifier makes a key press the browser's. */
 export function hasModifier({ ctrlKey, altKey, metaKey }) {
   return ctrlKey || altKey || metaKey;
 }

@@ -1,7 +1,7 @@
 // Stores casual games for offline play. A game has a head, which holds its position, and its turns in
 // chunks. A move writes the head and the last chunk only, however long the game is.
 import { playTurn } from "./game.js";
-import { Record, numberOf, turnOf } from "./record.js";
+import { Record, chunkOf, turnOf } from "./record.js";
 import { parseRules } from "./rules.js";
 import { adoptOld, namesFrom, readJson, write, writeJson } from "./storage.js";
 
@@ -12,7 +12,7 @@ import { adoptOld, namesFrom, readJson, write, writeJson } from "./storage.js";
  *   from the server
  * @property {string[]} unanswered types of the actions without an answer when the connection broke
  * @property {Record} record the turns since `start`
- * @property {number} sent how many turns the server may have: they cannot be undone
+ * @property {number} sent how many turns the server may have, so that they cannot be undone
  */
 
 const HEAD = "game ";
@@ -45,13 +45,13 @@ export function saveTurn(kept) {
 export function remove(id) {
   const head = readJson(headName(id));
   write(headName(id), "");
-  removeChunks(id, numberOf(head?.first || 0));
+  removeChunks(id, chunkOf(head?.first || 0));
 }
 
 /** Remove chunks whose turns the server has taken. */
 export function removeTaken({ game, record }, count) {
-  const before = numberOf(record.first - count);
-  for (let number = before; number < numberOf(record.first); number++) write(chunkName(game.game, number), "");
+  const before = chunkOf(record.first - count);
+  for (let number = before; number < chunkOf(record.first); number++) write(chunkName(game.game, number), "");
 }
 
 /** Whether a stored game has turns that the server does not know. */
@@ -78,7 +78,7 @@ export function load(id) {
 
 function restored(id, rules, start, first, end) {
   const chunks = [];
-  for (let number = numberOf(first); ; number++) {
+  for (let number = chunkOf(first); ; number++) {
     const chunk = readJson(chunkName(id, number));
     if (!chunk) break;
     chunks.push({ number, ...chunk });
@@ -119,7 +119,7 @@ function adoptOldGames(text) {
       for (const { number, ...chunk } of kept.record.chunks) writeJson(chunkName(game.game, number), chunk);
       saveHead(kept);
     } catch {
-      // a damaged game, which nothing can be done about
+      // skip a damaged game
     }
   }
   return true;

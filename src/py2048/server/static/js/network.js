@@ -83,7 +83,7 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Megabytes are inflated piece by piece, so that the page can draw and hear in between.
+// Inflate piece by piece, so that the page stays responsive.
 async function inflated(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const reader = stream.getReader();

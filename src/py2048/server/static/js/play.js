@@ -51,6 +51,7 @@ export class PlayPage {
       again: () => this.#again(),
       choose: () => this.#choose(),
       undo: () => this.do("undo"),
+      refresh: () => this.game && this.view.lookBeside(this.game),
     });
     this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
     this.help = new Help(this);

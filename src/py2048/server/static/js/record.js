@@ -8,11 +8,11 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_
 // Cells of larger boards have two digits.
 const MAX_ONE_DIGIT_CELLS = 64;
 
-/** How many turns a chunk holds: at most this many are replayed for an undo. */
+/** How many turns a chunk holds, and at most are replayed for an undo. */
 export const CHUNK_TURNS = 128;
 
 /** The number of the chunk that a turn belongs to. */
-export const numberOf = (index) => Math.floor(index / CHUNK_TURNS);
+export const chunkOf = (index) => Math.floor(index / CHUNK_TURNS);
 
 /** Encode a turn. */
 export function codeOf(direction, spawn, { rows, columns }) {
@@ -41,7 +41,7 @@ export function codesIn(text, { rows, columns }) {
 }
 
 /**
- * The turns of a game since a position, with a cursor: turns behind it are undone and can be redone.
+ * The turns of a game since a position, with a cursor. Turns after the cursor are undone and can be redone.
  *
  * Turns are grouped in chunks of `CHUNK_TURNS`, each with the position before it. A move changes only
  * the last chunk, so a long game can be stored chunk by chunk.
@@ -101,17 +101,17 @@ export class Record {
 
   /** The chunk of the turn before the cursor, as it is stored. */
   get lastChunk() {
-    return this.#stored(numberOf(this.end - 1));
+    return this.#stored(chunkOf(this.end - 1));
   }
 
   /** The code of a turn. */
   code(index) {
-    return this.#chunks.get(numberOf(index)).codes[index % CHUNK_TURNS];
+    return this.#chunks.get(chunkOf(index)).codes[index % CHUNK_TURNS];
   }
 
   /** The position before a turn. */
   position(index) {
-    const number = numberOf(index);
+    const number = chunkOf(index);
     const chunk = this.#chunks.get(number);
     if (!chunk) return this.#step(this.position(index - 1), index - 1);
     let { position } = chunk;
@@ -119,7 +119,7 @@ export class Record {
     return position;
   }
 
-  /** All positions from the first turn that counts to the cursor. */
+  /** The positions from the first turn that counts to the cursor. */
   *positions() {
     let position = this.position(this.first);
     yield position;
@@ -130,12 +130,12 @@ export class Record {
   }
 
   /**
-   * Add a turn at the cursor; the undone turns go.
+   * Add a turn at the cursor, and drop the undone turns.
    * @param {Position} position before the turn
    * @param {Turn} turn
    */
   append({ board, score, ply }, { direction, spawn }) {
-    const number = numberOf(this.end);
+    const number = chunkOf(this.end);
     for (const other of this.#chunks.keys()) if (other > number) this.#chunks.delete(other);
     if (!this.#chunks.has(number)) this.#chunks.set(number, { position: { board, score, ply }, codes: [] });
     const { codes } = this.#chunks.get(number);
@@ -159,7 +159,7 @@ export class Record {
   drop(count) {
     this.first += count;
     for (const number of this.#chunks.keys()) {
-      if (number < numberOf(this.first) && this.#chunks.size > 1) this.#chunks.delete(number);
+      if (number < chunkOf(this.first) && this.#chunks.size > 1) this.#chunks.delete(number);
     }
   }
 

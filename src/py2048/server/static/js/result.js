@@ -1,4 +1,4 @@
-// The dialog over the board when a game ends: the server's figures, or without it a few words.
+// The dialog over the board when a game ends: the server's figures, or a few words without them.
 import { toBoard } from "./dialogs.js";
 import { element } from "./elements.js";
 import { onSwipe } from "./input.js";

@@ -16,7 +16,8 @@ export class GameView {
 
   /**
    * @param {import("./result.js").ResultDialog} result
-   * @param {{again: () => void, choose: () => void, undo: () => void}} acts
+   * @param {{again: () => void, choose: () => void, undo: () => void, refresh: () => void}} acts what
+   *   buttons do, and how to refresh the cards beside the board
    */
   constructor(result, acts) {
     this.#result = result;
@@ -72,7 +73,7 @@ export class GameView {
     const actions = [button(_("New game"), this.acts.again, "primary")];
     if (!hasServer) actions.push(button(_("Undo the last move"), this.acts.undo));
     const content = { title, text, won: false, actions };
-    if (hasServer) this.#result.end(game, content, soon).then(() => this.lookBeside(game));
+    if (hasServer) this.#result.end(game, content, soon).then(this.acts.refresh);
     else this.#result.raise(content, soon);
   }
 
