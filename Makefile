@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types javascript architecture docs site examples wheel messages bench strength gpu looks format clean
+.PHONY: help play test test-slow check lint types javascript architecture docs site examples wheel messages bench strength gpu mutants looks format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -83,6 +83,9 @@ gpu: EXTRAS := $(EXTRAS),cuda
 gpu: $(VENV)/.ready-dev ## measure a graphics card, and train a network on it, in 14 minutes
 	@$(BIN)/python -c "import cupy" 2>/dev/null || $(SETUP) dev
 	@$(BIN)/python benchmarks/gpu.py $(ARGS)
+
+mutants: $(VENV)/.ready-dev ## mutate code to test its tests (ARGS="src/py2048/core --seed 2")
+	@$(BIN)/python scripts/mutants.py $(ARGS)
 
 looks: $(VENV)/.ready-dev ## take pictures of every screen into build/looks (ARGS="--match web" chooses)
 	@scripts/system-packages test

@@ -1,8 +1,8 @@
-"""Check that a tag may be released, and print its release notes.
+"""Check that a tag is ready for release, and print its release notes.
 
-``check_release.py v0.2.0`` compares the tag with ``__version__``, asks for ``[project.urls]``, and
-prints the section of ``CHANGELOG.md`` for that version. It exits with status 1 and one line for
-each thing that is not ready.
+``check_release.py v0.2.0`` compares the tag with ``__version__``, requires ``[project.urls]``, and
+prints the section of ``CHANGELOG.md`` for the version. If something is missing, it prints a line
+for each problem and exits with status 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def release_notes(changelog: str, version: str) -> str:
-    """Return the text below the heading of `version`, empty where there is none."""
+    """Return the changelog section of a version, or an empty string."""
     heading = rf"^## \[?{re.escape(version)}\]?(?: [^\n]*)?$"
     found = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""
 
 
 def problems(tag: str, root: Path = ROOT) -> list[str]:
-    """Return what keeps `tag` from being released, a line each."""
+    """Return the reasons why `tag` cannot be released."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module = (root / "src" / "py2048" / "__init__.py").read_text(encoding="utf-8")
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def problems(tag: str, root: Path = ROOT) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the release notes, or what is not ready."""
+    """Print the release notes, or the problems."""
     if len(arguments) != 1 or not re.fullmatch(r"v\d+\.\d+\.\d+\w*", arguments[0]):
         print("usage: check_release.py vX.Y.Z", file=sys.stderr)
         return 2

@@ -1,9 +1,9 @@
-"""Build what is published, install the wheel alone into an empty environment, and play from it.
+"""Build the distributions, install the wheel alone into an empty environment, and play.
 
-What users get are wheels and not this checkout: a missing data file, a forgotten dependency or
-an import that only the development tools satisfy shows here. The wheel is built from the source
-archive, and again from the checkout: the same bytes mean that the archive is whole and that anyone
-can repeat the build. Then the strong networks are installed, too, and must be found.
+Users get wheels, not this checkout. This check finds missing data files, missing dependencies, and
+imports that only development tools satisfy. The wheel is built from the source archive and again
+from the checkout; identical bytes show that the archive is complete and the build reproducible.
+Then the strong networks are installed, and must be found.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ sys.exit(f"the base install brings {{found}}" if found else 0)
 """
 
 PAGE = next(ROOT.glob("packaging/flatpak/*.metainfo.xml"))
-"""What stores of software show of the game."""
+"""Metadata for software stores."""
 
 MEGABYTE = 1_000_000
 LIMITS = {
@@ -41,11 +41,11 @@ LIMITS = {
     "py2048-*.tar.gz": 30 * MEGABYTE,
     "py2048_weights-*.whl": 95 * MEGABYTE,
 }
-"""What each may have; a package index takes files of 100 MB."""
+"""Maximum sizes; package indexes accept files of up to 100 MB."""
 
 BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
 STRONG = "py2048[strong]"
-"""The words by which py2048 says that its networks are the small ones."""
+"""Printed by py2048 while only the small networks are installed."""
 
 A_GAME = """
 import sys
@@ -60,7 +60,7 @@ print(f"greedy played {game.ply} moves to {game.board.max_tile} and {game.score}
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
-    """Run a command to its end and return what it printed; stop the check if it fails."""
+    """Run a command and return its output; exit if it fails."""
     result = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -73,13 +73,12 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
         check=False,
     )
     if result.returncode:
-        shown = " ".join(str(part) for part in command)
-        sys.exit(f"failed ({result.returncode}): {shown}\n{result.stdout}")
+        sys.exit(f"failed ({result.returncode}): {' '.join(map(str, command))}\n{result.stdout}")
     return result.stdout
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without what could lend the wheel this checkout's modules."""
+    """Return the environment without variables that expose this checkout's modules."""
     return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
@@ -92,16 +91,16 @@ def build(folder: Path) -> dict[str, Path]:
             sys.exit(f"{again.name} differs when it is built from the checkout")
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT / "weights")
     files = {pattern: one for pattern in LIMITS for one in folder.glob(pattern)}
-    for pattern, most in LIMITS.items():
+    for pattern, limit in LIMITS.items():
         size = files[pattern].stat().st_size
         print(f"{files[pattern].name}: {size / MEGABYTE:.1f} MB")
-        if size > most:
-            sys.exit(f"{files[pattern].name} is larger than {most / MEGABYTE:.0f} MB")
+        if size > limit:
+            sys.exit(f"{files[pattern].name} is larger than {limit / MEGABYTE:.0f} MB")
     return files
 
 
 def check_contents(wheel: Path) -> None:
-    """See that the wheel holds the marker for typing and nothing that is not part of it."""
+    """Check that the wheel contains the typing marker and no foreign files."""
     names = zipfile.ZipFile(wheel).namelist()
     if "py2048/py.typed" not in names:
         sys.exit(f"{wheel.name} lacks py2048/py.typed")
@@ -112,7 +111,7 @@ def check_contents(wheel: Path) -> None:
 
 
 def check_entry(environment: Path) -> None:
-    """See that menus find the game, by an entry whose command is there, and its icon."""
+    """Check that the desktop entry, its command and its icon are installed."""
     share = environment / "share"
     file = share / "applications" / "py2048.desktop"
     if shutil.which("desktop-file-validate"):
@@ -121,13 +120,13 @@ def check_entry(environment: Path) -> None:
         run("appstreamcli", "validate", "--no-net", PAGE)
     entry = file.read_text(encoding="utf-8")
     if "\nExec=py2048w\n" not in entry or not any(environment.glob("*/py2048w*")):
-        sys.exit("the entry of menus starts nothing that is installed")
+        sys.exit("the desktop entry starts a command that is not installed")
     if not (share / "icons" / "hicolor" / "scalable" / "apps" / "py2048.svg").exists():
-        sys.exit("the entry of menus lacks its icon")
+        sys.exit("the desktop entry has no icon")
 
 
 def install(folder: Path, *wheels: Path) -> Path:
-    """Install wheels into the environment in `folder`, made if need be; return its programs."""
+    """Install wheels into an environment, creating it if needed; return its programs' folder."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     uv = shutil.which("uv")
     if not folder.exists():
@@ -140,7 +139,7 @@ def install(folder: Path, *wheels: Path) -> Path:
 
 
 def play(programs: Path, home: Path) -> None:
-    """Play whole games from the installed package, by its API and by its command."""
+    """Play games with the installed package, through its API and its command."""
     python, record = programs / "python", home / "game.json"
     run(python, "-c", NO_EXTRAS, cwd=home)
     run(python, "-c", LIGHT_IMPORT, cwd=home)
@@ -150,20 +149,20 @@ def play(programs: Path, home: Path) -> None:
 
 
 def advise(programs: Path, home: Path, *, strong: bool) -> None:
-    """Ask for a hint; the networks that give it must be the small or the strong ones."""
+    """Ask for a hint, and check which networks are installed."""
     print(f"py2048 hint: {command(programs, home, 'hint', BOARD).splitlines()[-1]}")
-    said = command(programs, home, "players").count(STRONG)
-    if said != (not strong):
-        sys.exit(f"py2048 players says {said} times how to install the strong networks")
+    count = command(programs, home, "players").count(STRONG)
+    if count != (not strong):
+        sys.exit(f"py2048 players names {count} times how to install the strong networks")
 
 
 def command(programs: Path, home: Path, *words: str | Path) -> str:
-    """Return what py2048 prints for some words."""
+    """Run py2048 and return its output."""
     return run(programs / "py2048", *words, cwd=home, PY2048_HOME=str(home / "data")).strip()
 
 
 def main() -> None:
-    """Run the whole check."""
+    """Run all checks."""
     with tempfile.TemporaryDirectory(prefix="py2048-wheel-") as scratch:
         home = Path(scratch)
         ours, _, weights = build(home / "dist").values()

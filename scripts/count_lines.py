@@ -1,25 +1,30 @@
-"""Count files and lines of Python: neither blank, nor comments, nor docstrings.
+"""Count lines of code, which are lines that are not blank, comments or docstrings.
 
-    count_lines.py            the table of packages, the tests and the words of the pages
+    count_lines.py            each package, and other Python and JavaScript
     count_lines.py --files    every file as well
 
-`tests/test_architecture.py` holds the counts against a budget for each package.
+`tests/test_architecture.py` compares the counts with budgets.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "py2048"
-TESTS = ROOT / "tests"
+SCRIPTS = PACKAGE / "server" / "static" / "js"
+_JS_COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)$", re.MULTILINE | re.DOTALL)
 
 
 def code_lines(path: Path) -> int:
-    """Count the lines of the Python file at `path` that hold code."""
+    """Count the lines of code of a Python or JavaScript file."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".js":
+        return sum(map(bool, map(str.strip, _JS_COMMENT.sub("", text).splitlines())))
     stripped = enumerate(map(str.strip, text.splitlines()), 1)
     lines = {number for number, line in stripped if line and not line.startswith("#")}
     docstrings: set[int] = set()
@@ -32,36 +37,43 @@ def code_lines(path: Path) -> int:
     return len(lines - docstrings)
 
 
-def counted(folder: Path) -> tuple[int, int]:
-    """Count the Python files in `folder`, or a file itself, and their lines of code."""
-    paths = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
-    return len(paths), sum(map(code_lines, paths))
+def python_files(path: Path) -> list[Path]:
+    """Return the Python files in a folder, or the file itself."""
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
-def package_counts() -> dict[str, tuple[int, int]]:
-    """Count the files and lines of each package and module of py2048."""
-    parts = [
-        p for p in sorted(PACKAGE.iterdir()) if p.suffix == ".py" or (p / "__init__.py").is_file()
-    ]
-    return {part.stem: counted(part) for part in parts}
+def counted(paths: Iterable[Path]) -> tuple[int, int]:
+    """Count files and their lines of code."""
+    lines = list(map(code_lines, paths))
+    return len(lines), sum(lines)
 
 
-def word_count() -> int:
-    """Count the words of the pages: those of the root and the documentation."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    kept = (page for page in pages if not {"_build", "generated"} & set(page.parts))
-    return sum(len(page.read_text(encoding="utf-8").split()) for page in kept)
+def groups() -> dict[str, list[Path]]:
+    """Return the files of each package, of all packages, and of the other folders."""
+    rooms = {
+        path.stem: python_files(path)
+        for path in sorted(PACKAGE.iterdir())
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
+    folders = "benchmarks", "scripts", "examples", "tests"
+    return {
+        **rooms,
+        "whole": python_files(PACKAGE),
+        "javascript": [
+            path for path in sorted(SCRIPTS.glob("*.js")) if not path.stem.startswith("messages-")
+        ],
+        **{name: python_files(ROOT / name) for name in folders},
+    }
 
 
 def main() -> None:
-    """Print the table."""
-    if "--files" in sys.argv[1:]:
-        for path in [*sorted(PACKAGE.rglob("*.py")), *sorted(TESTS.rglob("*.py"))]:
-            print(f"{code_lines(path):7,}  {path.relative_to(ROOT)}")
-    rows = {**package_counts(), "all of py2048": counted(PACKAGE), "tests": counted(TESTS)}
-    for name, (files, lines) in rows.items():
+    """Print the counts."""
+    for name, paths in groups().items():
+        files, lines = counted(paths)
         print(f"{name:14} {files:4} files {lines:7,} lines")
-    print(f"{'pages':14} {word_count():18,} words")
+        if "--files" in sys.argv[1:]:
+            for path in paths:
+                print(f"{code_lines(path):21,} lines  {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

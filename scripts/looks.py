@@ -1,10 +1,10 @@
-"""Take a picture of every screen: the web, the window and the terminal, in sizes and themes.
+"""Take screenshots of every screen of the web, the window and the terminal.
 
-One game, the same in every run, stands on all screens. The pictures, and a page that shows each
-beside the design's picture, go into a folder:
+Every screen shows the same game, in several sizes and themes. The screenshots, and a page that
+lists them, are written to a folder:
 
     make looks
-    make looks ARGS="build/looks --design ../shared/visual --match 'web (ranks|play) phone'"
+    make looks ARGS="build/looks --match 'web (ranks|play) phone'"
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import tkinter as tk
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from html import escape
 from http.cookies import SimpleCookie
 from itertools import product
 from multiprocessing import Process
@@ -33,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from jinja2 import Template
 from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Error, Page, sync_playwright
 
@@ -50,32 +50,23 @@ from py2048.core.game.record import encode_turn  # noqa: E402
 from py2048.core.language import LANGUAGES, set_language  # noqa: E402
 
 MIDDLE = 498
-"""The move of the game at which most pictures are taken; soon after, it is lost."""
+"""The move at which most screenshots are taken; the game is lost soon after."""
 ME, NEWCOMER = "lena_k", "new_here"
 RIVALS = ("ada_l", "edsger_d", "grace_h", "marisol", "tobi_w", "quince", "h.ito")
 SECRET = "2048" * 16
-DESIGN = {
-    "web play": "web-play-desktop", "web play dark": "web-play-desktop-dark",
-    "web play phone": "web-play-phone", "web play phone dark": "web-play-phone-dark",
-    "web play small": "web-play-320", "web play 4k": "web-play-4k-small",
-    "web hint": "web-play-desktop", "web review": "review", "web result": "result",
-    "web ranks": "leaderboard", "window play": "desktop", "window review": "review",
-    "window result": "result", "terminal hint": "terminal",
-}  # fmt: skip
-"""The design's pictures, by words of the names of ours: the one with the most counts."""
 IN_DOCS = {
     "desktop-light": "window play usual light", "desktop-dark": "window play usual dark",
     "desktop-review": "window review usual light", "web-light": "web play laptop light",
     "web-dark": "web play laptop dark", "terminal-light": "terminal hint 80x24 24bit light",
     "terminal-dark": "terminal hint 80x24 24bit dark",
 }  # fmt: skip
-"""The pictures of docs/images that are ours too."""
+"""Screenshots used in docs/images."""
 THEMES = ("light", "dark", "high-contrast")
 
 
 @functools.cache
 def the_game(seed: int = 1, secret: str = "") -> Game:
-    """Return a game: a strong player's, and from its middle on a careless one's."""
+    """Return a game by a strong player, who is replaced by a careless one halfway."""
     game = Game(get_rules("classic"), seed=seed, draws=draws_of(secret) if secret else None)
     strong, careless = make_player("ntuple"), make_player("random:seed=3")
     middle = MIDDLE if seed == 1 else 37 * seed % 700
@@ -85,27 +76,27 @@ def the_game(seed: int = 1, secret: str = "") -> Game:
 
 
 class Album:
-    """A folder of pictures, and what went wrong with some.
+    """A folder of screenshots, and the errors that occurred.
 
     Args:
-        folder: where they go.
-        wanted: the names of those that are to be taken.
-        faults: where what goes wrong is noted.
+        folder: The folder.
+        wanted: Names of the screenshots to take.
+        faults: Receives error messages.
     """
 
     def __init__(self, folder: Path, wanted: set[str], faults: ListProxy[str]) -> None:
         self._folder, self.wanted, self._faults = folder, wanted, faults
 
     def place(self, name: str) -> Path:
-        """Return where a picture goes."""
+        """Return the path of a screenshot."""
         return self._folder / f"{name.replace(' ', '_')}.png"
 
     @contextmanager
     def blaming(self, name: str) -> Iterator[None]:
-        """Note what goes wrong with a picture: it costs only this one."""
+        """Record exceptions under a name, and continue with the next screenshot."""
         try:
             yield
-        except Exception as error:  # noqa: BLE001 - the next screens are looked at all the same
+        except Exception as error:  # noqa: BLE001 - continue with the next screenshot
             self._faults.append(f"{name}: {type(error).__name__}: {str(error).split(chr(10))[0]}")
             print(self._faults[-1], file=sys.stderr)
 
@@ -122,13 +113,13 @@ def rest(_page: Page) -> None:
 
 
 def answer(page: Page) -> None:
-    """Answer the puzzle, which leads to a page of its own."""
+    """Answer the puzzle and wait for the next page."""
     with page.expect_navigation():
         page.keyboard.press("ArrowUp")
 
 
 def hint(page: Page) -> None:
-    """Ask for a hint and wait for it."""
+    """Request a hint and wait for it."""
     page.keyboard.press("?")
     page.locator("[data-best]").first.wait_for(timeout=15_000)
 
@@ -141,7 +132,7 @@ def end(page: Page) -> None:
 
 
 def review(page: Page) -> None:
-    """Ask for the review of the game where it must be asked for, and wait for it."""
+    """Request the review, if it is not automatic, and wait for it."""
     with suppress(Error):
         page.locator("#review button").click(timeout=500)
     page.wait_for_function(REVIEWED)
@@ -164,18 +155,18 @@ WEB: dict[str, tuple[str, str, Callable[[Page], object]]] = {
     "account": (ME, "/account", rest), "about": (ME, "/about", rest),
     "api": (ME, "/api/docs", rest), "missing": (ME, "/no/such/page", rest),
 }  # fmt: skip
-"""Who opens what, and does there what, by the picture's name."""
+"""Account, address and interaction of each screenshot."""
 
 
 class Site:
-    """A server with people and their games.
+    """A server with accounts and games.
 
     Args:
-        server: the running server.
+        server: The running server.
 
     Attributes:
-        games: a battle and ids of games, by what `WEB` calls them.
-        cookies: of browsers, by who has them.
+        games: Values for the placeholders in `WEB`.
+        cookies: Browser cookies by account name.
     """
 
     def __init__(self, server: Any) -> None:
@@ -189,7 +180,7 @@ class Site:
                 {"name": each.key, "value": each.value, "url": server.url} for each in kept
             ]
         today = datetime.now(UTC)
-        with self._store.write() as connection:  # a day's board lists accounts older than the day
+        with self._store.write() as connection:  # daily leaderboards require older accounts
             since = (today - timedelta(days=9)).isoformat().replace("+00:00", "Z")
             connection.execute(sa.update(accounts).values(created=since))
         for place, name in enumerate((ME, *RIVALS)):
@@ -223,7 +214,7 @@ class Site:
 
     def _finish(self, name: str, when: datetime, seed: int = 1, mode: str = "ranked",
                 day: str | None = None, secret: str = SECRET) -> str:  # fmt: skip
-        """Add a finished game and return its id; only that of seed 1 is played by its secret."""
+        """Add a finished game and return its id; only seed 1 is played with the secret."""
         game, owner = the_game(seed, secret if seed == 1 else ""), self._owner(name)
         written, game_id = when.isoformat().replace("+00:00", "Z"), secrets.token_hex(8)
         self._games.add_record(
@@ -234,11 +225,11 @@ class Site:
         row = {"game_id": game_id, "owner": owner, "mode": mode, "day": day, "secret": secret}
         with self._store.write() as connection:
             connection.execute(sa.insert(rounds), row)
-            enter_records(connection, records.c.id == game_id)  # on the board of its day, too
+            enter_records(connection, records.c.id == game_id)  # for the daily leaderboard
         return game_id
 
     def _deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:
-        """Put the game on somebody's table, at a move; return its id."""
+        """Add a game in progress, at a move, and return its id."""
         game = the_game(1, SECRET)
         saved = self._games.new_online_game(
             self._store, mode=mode, secret=SECRET, rules=str(game.rules), start=str(game.start),
@@ -253,7 +244,7 @@ class Site:
 
 
 def web(album: Album) -> None:
-    """Take the pictures of the pages."""
+    """Take the screenshots of the web."""
     visiting = importlib.import_module("tests.server.browser.visiting")
     chromium = importlib.import_module("tests.server.browser.conftest").find_chromium()
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
@@ -280,7 +271,7 @@ def web(album: Album) -> None:
 def visit(
     album: Album, page: Page, name: str, address: str, deed: Callable[[Page], object]
 ) -> None:
-    """Take the pictures of a page in all themes."""
+    """Take screenshots of a page in all themes."""
     wanted = [theme for theme in THEMES if f"{name} {theme}" in album.wanted]
     if not wanted:
         return
@@ -306,11 +297,11 @@ WINDOW = {
     "rules": (MIDDLE, "m", 0.5), "help": (MIDDLE, "F1", 0.5), "statistics": (MIDDLE, "i", 1.5),
     "result": (-1, "", 6.0), "review": (-1, "b", 4.0),
 }  # fmt: skip
-"""The move, a key, and seconds to wait, by the picture's name."""
+"""Move, key, and delay in seconds, by the screenshot's name."""
 
 
 def table(plies: int, seed: int = 1) -> Session:
-    """Return the player's own session with a game on it, at a move."""
+    """Return the player's session with a game at a move."""
     session = open_session()
     session.start(seed=seed)
     for turn in the_game(seed).turns[:plies]:
@@ -319,15 +310,15 @@ def table(plies: int, seed: int = 1) -> Session:
 
 
 def window(album: Album) -> None:
-    """Take the pictures of the window, on a display of its own."""
+    """Take the screenshots of the window, on a virtual display."""
     reading, writing = os.pipe()
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "3840x2160x24", "-noreset"]
     screen = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
     with os.fdopen(reading) as answer:
         os.environ["DISPLAY"] = f":{answer.readline().strip()}"
     for seed in range(20, 26):
-        table(the_game(seed).ply, seed).close()  # games that are over, for the statistics
-    gc.disable()  # Tk's objects must be freed by the thread that made them, not by a worker
+        table(the_game(seed).ply, seed).close()  # finished games for the statistics
+    gc.disable()  # Tk objects must be freed by the thread that created them
     for (size, place), (name, how), theme in product(WINDOW_SIZES.items(), WINDOW.items(), THEMES):
         picture = f"window {name} {size} {theme}"
         if picture in album.wanted:
@@ -340,7 +331,7 @@ def window(album: Album) -> None:
 def look(
     album: Album, picture: str, theme: str, place: str, plies: int, key: str, wait: float
 ) -> None:
-    """Take the picture of a window in which a key was pressed."""
+    """Take a screenshot of a window after a key press."""
     desks = importlib.import_module("tests.app.desktop.conftest")
     session = table(plies)
     running = desks.GameWindow(session, theme=theme)
@@ -360,7 +351,7 @@ def look(
 
 
 def widest(root: Any) -> tuple[int, int, int, int]:
-    """Return the box of a window, or of a dialog that covers it."""
+    """Return the bounding box of a window, or of a larger dialog on top of it."""
     seen = [root, *(each for each in root.winfo_children() if each.winfo_toplevel() is each)]
     shown = max(filter(tk.Misc.winfo_viewable, seen), key=tk.Misc.winfo_width)
     x, y = shown.winfo_rootx(), shown.winfo_rooty()
@@ -375,22 +366,22 @@ TERMINAL = {
     MIDDLE: {"play": ("", "F1"), "hint": ("?", "\u2212\\d"), "help": ("\x1bOP", "↑ w k")},
     -1: {"result": ("\x1b[{last}", "\\d %"), "review": ("b", "\\d[.,]\\d %")},
 }
-"""What is pressed, and what comes, one after the other, by the move and the picture's name."""
+"""Keys to press and patterns to wait for, by move and screenshot name, in order."""
 XTERM = {
     "black": ("000000", "7f7f7f"), "red": ("cd0000", "ff0000"), "green": ("00cd00", "00ff00"),
     "brown": ("cdcd00", "ffff00"), "blue": ("0000ee", "5c5cff"), "magenta": ("cd00cd", "ff00ff"),
     "cyan": ("00cdcd", "00ffff"), "white": ("e5e5e5", "ffffff"),
 }  # fmt: skip
-"""The sixteen colours of xterm; bold text has the bright one of its colour."""
+"""The sixteen colours of xterm, normal and bright; bold text is bright."""
 QUARTERS = dict(
     zip("▘▝▖▗▀▄▌▐▚▞▛▜▙▟█", (1, 2, 4, 8, 3, 12, 5, 10, 9, 6, 7, 11, 13, 14, 15), strict=True)
 )
-"""The block characters, which no font draws without gaps, and the quarters that they fill."""
+"""Quadrant block characters, which fonts draw with gaps, and the quadrants they fill."""
 CELL = (10, 20)
 
 
 def terminal(album: Album) -> None:
-    """Take the pictures of the terminal, as xterm would show it."""
+    """Take the screenshots of the terminal, with xterm's colours."""
     seats = importlib.import_module("tests.app.terminal.test_terminal_real")
     last = "ABCD"[["up", "down", "right", "left"].index(str(the_game().turns[-1].direction))]
     command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
@@ -406,14 +397,14 @@ def terminal(album: Album) -> None:
                 for name, (keys, comes) in deeds.items():
                     seat.process.send(keys.format(last=last))
                     seat.until(functools.partial(seat.finds, comes), comes)
-                    for _ in range(20):  # what comes with it
+                    for _ in range(20):  # wait for the rest of the screen
                         seat.read()
                     drawn(seat.screen).save(album.place(f"terminal {name} {variant}"))
             seat.end()
 
 
 def drawn(screen: Any) -> Image.Image:
-    """Return the picture of a terminal's screen."""
+    """Draw a terminal screen."""
     wide, high = CELL
     picture = Image.new("RGB", (screen.columns * wide, screen.lines * high), "#000000")
     pen = ImageDraw.Draw(picture)
@@ -434,55 +425,38 @@ def drawn(screen: Any) -> Image.Image:
 
 
 def rgb(name: str, default: str, *, bold: bool = False) -> str:
-    """Return a colour of the emulator as Pillow writes it."""
+    """Return the RGB colour of an emulator's colour name."""
     plain = name.replace("bfight", "bright").removeprefix("bright")
     if plain in XTERM:
         return "#" + XTERM[plain][bold or plain != name]
     return "#" + (default if name == "default" else name)
 
 
-# All together
+# Command line
 
 PARTS: dict[Callable[[Album], None], tuple[Iterable[str], ...]] = {
     web: (WEB, WEB_SIZES, THEMES),
     window: (WINDOW, WINDOW_SIZES, THEMES),
     terminal: ([*TERMINAL[MIDDLE], *TERMINAL[-1]], TERMINAL_SIZES, COLOURS, THEMES[:2]),
 }
-"""What the names of a front end's pictures are made of."""
+"""Words that make up the screenshots' names, by front end."""
 PAGE = """<!doctype html><title>Looks</title>
-<style>figure { display: inline-block } img { max-width: 420px; max-height: 420px }</style>
-{% for fault in faults %}<p>{{ fault }}</p>{% endfor %}
-{% for title, entries in screens.items() %}<h2>{{ title }}</h2>
-{% for source, text in entries.items() %}<figure><a href="{{ source }}"><img loading="lazy"
-src="{{ source }}"></a><figcaption>{{ text }}</figcaption></figure>{% endfor %}{% endfor %}"""
+<style>figure { display: inline-block } img { max-width: 420px; max-height: 420px }</style>"""
+FIGURE = """<figure><a href="{name}"><img loading="lazy" src="{name}"></a>
+<figcaption>{name}</figcaption></figure>"""
 
 
-def write_page(folder: Path, design: Path, faults: list[str]) -> Path:
-    """Write the page that shows all pictures, those of the design first; return its place."""
-    screens: dict[str, dict[str, str]] = {}
-    for each in sorted(folder.glob("*.png")):
-        words = each.stem.split("_")
-        shown = screens.setdefault(" ".join(words[:2]), {})
-        keys = [key for key in DESIGN if set(key.split()) <= set(words)]
-        if keys:
-            name = DESIGN[max(keys, key=lambda key: len(key.split()))]
-            shown[f"{design.resolve()}/{name}.png"] = f"design: {name}"
-        shown[each.name] = " ".join(words)
+def write_page(folder: Path, faults: list[str]) -> Path:
+    """Write the page that shows all screenshots; return its path."""
+    names = [each.name for each in sorted(folder.glob("*.png"))]
     page = folder / "index.html"
-    page.write_text(Template(PAGE, autoescape=True).render(faults=faults, screens=screens))
+    parts = [PAGE, *(f"<p>{escape(fault)}</p>" for fault in faults)]
+    page.write_text("".join([*parts, *(FIGURE.format(name=name) for name in names)]))
     return page
 
 
-def use_fonts(folder: Path) -> None:
-    """Have fonts of a folder used besides the system's."""
-    place = Path(tempfile.mkdtemp()) / "fonts.conf"
-    system = '<include ignore_missing="yes">/etc/fonts/fonts.conf</include>'
-    place.write_text(f"<fontconfig>{system}<dir>{folder.resolve()}</dir></fontconfig>")
-    os.environ["FONTCONFIG_FILE"] = str(place)
-
-
 def keep_in_docs(folder: Path) -> None:
-    """Put the pictures of the docs where they belong, in few colours."""
+    """Copy screenshots to the docs, with reduced palettes."""
     for name, ours in IN_DOCS.items():
         with Image.open(folder / f"{ours.replace(' ', '_')}.png") as picture:
             few = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
@@ -490,7 +464,7 @@ def keep_in_docs(folder: Path) -> None:
 
 
 def take(part: Callable[[Album], None], album: Album) -> None:
-    """Take the pictures of a front end, in a process and with a data folder of its own."""
+    """Take the screenshots of a front end, in a process with its own data folder."""
     with tempfile.TemporaryDirectory() as home, album.blaming(part.__name__):
         os.environ["PY2048_HOME"] = home
         set_language(os.environ["LANGUAGE"])
@@ -498,21 +472,17 @@ def take(part: Callable[[Album], None], album: Album) -> None:
 
 
 def main() -> int:
-    """Take the pictures that the command line asks for."""
+    """Take the screenshots selected on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "build" / "looks")
     parser.add_argument("--match", default="", help="take only pictures whose names match")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
-    parser.add_argument("--design", type=Path, default=ROOT.parent / "shared" / "visual")
-    parser.add_argument("--fonts", type=Path, help="a folder of fonts to use besides the system's")
     parser.add_argument("--docs", action="store_true", help="take those of docs/images, into it")
     wish = parser.parse_args()
     if wish.docs:
         wish.match = f"^({'|'.join(IN_DOCS.values())})$"
-    if wish.fonts:
-        use_fonts(wish.fonts)
     os.environ["LANGUAGE"] = wish.language
     wish.folder.mkdir(parents=True, exist_ok=True)
     began, running, faults = time.monotonic(), [], multiprocessing.Manager().list()
@@ -528,7 +498,7 @@ def main() -> int:
         faults += [f"{process.name} ended with {process.exitcode}"] if process.exitcode else []
     if wish.docs:
         keep_in_docs(wish.folder)
-    page = write_page(wish.folder, wish.design, list(faults))
+    page = write_page(wish.folder, list(faults))
     print(f"{time.monotonic() - began:.0f} s, {len(faults)} faults: {page}")
     return len(faults) > 0
 

@@ -1,9 +1,9 @@
-"""Make the best moves that come with py2048. `py2048.players.solving.distilled` has the format.
+"""Compute the best moves shipped with py2048; `py2048.players.solving.distilled` has the format.
 
 Usage: make_best_moves.py SIZE FILE
 
 Solves the classic rules on a board of SIZE, such as 2x4, and writes the best move of every position
-to FILE. The files in ``src/py2048/players/solving/data`` were made so; 3x3 takes some minutes.
+to FILE. This made the files in ``src/py2048/players/solving/data``; 3x3 takes a few minutes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,38 +55,38 @@ Vector = NDArray[np.float32]
 Places = NDArray[np.int64]
 
 PART = 4096
-"""About how many keys of a retrieval share a system of equations."""
+"""Approximate number of keys per system of equations."""
 
 SURE = np.float32(0.001)
-"""The least slope that is worth a step."""
+"""Minimum gradient for a training step."""
 
 SEEDS = 6
-"""How many seeds are tried before a part of a retrieval gets more columns."""
+"""Seeds tried before a part gets more columns."""
 
 MAX_COLUMNS = 2**16 - 1
 
 FEW_BOARDS = 1 << 16
-"""So few boards need no predictor."""
+"""Solutions with fewer boards get no predictor."""
 
 BLOCK = 1 << 20
-"""How many boards are trained on at once."""
+"""Boards per training call."""
 
 BUCKETS = 64
-"""How many numbers of filter bits are chosen, by the lead."""
+"""Number of lead ranges with their own number of filter bits."""
 
 MAX_BITS = 14
 
 
 @dataclass(frozen=True)
 class Training:
-    """How a predictor is trained.
+    """Training settings of a predictor.
 
     Attributes:
-        tuples: the cells of each tuple.
-        step: what a whole weight stands for.
-        passes: how often each board is seen, about.
-        rate: the learning rate.
-        seed: that of the order of the boards.
+        tuples: Cells of each tuple.
+        step: Weight of a quantisation step.
+        passes: Approximate number of times that each board is used.
+        rate: Learning rate.
+        seed: Seed of the boards' order.
     """
 
     tuples: tuple[tuple[int, ...], ...]
@@ -100,50 +100,42 @@ TRAININGS = {
     (2, 4): Training(((0, 1, 2, 4, 5, 6),), step=0.5),
     (3, 3): Training(((0, 1, 2, 3, 4, 5),), step=0.4),
 }
-"""By the shape of the board."""
+"""Settings by board shape."""
 
 COVERED = {(3, 3): 1150}
-"""Boards of larger sums are left out: they are many, and perfect play hardly ever meets one."""
+"""Maximum sum of stored boards; perfect play almost never reaches the many larger ones."""
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """Boards on which a move has to be chosen, and the moves that are best.
+    """Boards on which moves differ in value, with their best moves.
 
     Attributes:
-        boards: in their canonical image.
-        masks: as `find_best` makes them.
+        boards: Boards in canonical form.
+        masks: As computed by `find_best`.
     """
 
     boards: Words
     masks: Bytes
 
 
-def distil(
-    solution: Solution,
-    covered: int | None = None,
-    progress: Callable[[str], None] = lambda _: None,
-) -> DistilledMoves:
-    """Return the best moves of a solution.
+def distil(solution: Solution, covered: int | None = None) -> DistilledMoves:
+    """Extract the best moves of a solution.
 
     Args:
-        solution: exact values for the score, with symmetric boards as one.
-        covered: the largest sum of a board that is to be covered, by default as `COVERED` says.
-        progress: called with what is done next.
+        solution: Exact values for the score, with symmetric boards merged.
+        covered: Maximum sum of stored boards; by default as in `COVERED`.
 
     Raises:
-        SolvingError: if the goal is a tile.
+        SolvingError: The goal is a tile.
     """
     rules, most = solution.rules, solution.layers[-1].total
     if solution.goal.tile is not None:
         raise SolvingError("only solutions for the score can be distilled")
-    progress("finding best moves")
     if covered is None:
         covered = min(most, COVERED.get(rules.shape, most))
     answers = _answers(solution, covered)
-    progress("training the predictor")
     predictor = trained(solution, most.bit_length(), answers.boards, answers.masks)
-    progress("storing what it gets wrong")
     order, masks = _ordered(predictor, answers, *rules.shape)
     return DistilledMoves(rules, most, covered, predictor, *_stored(order, masks))
 
@@ -157,7 +149,7 @@ def _answers(solution: Solution, covered: int) -> _Answers:
 
 
 def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]]:
-    """Yield the boards of each sum up to one, and their best moves as `find_best` makes them."""
+    """Yield the boards of each sum up to `covered`, and their best moves as `find_best` masks."""
     for layer in solution.layers:
         if layer.total > covered:
             break
@@ -171,26 +163,21 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 # --- the predictor -------------------------------------------------------------------------------
 
 
-def blind() -> Predictor:
-    """Return a predictor that prefers no direction."""
-    nothing = np.zeros((0, 1), np.int8)
-    return Predictor(nothing.astype(np.int64), 1, nothing, np.zeros(GAINS, np.int8))
-
-
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Return a predictor for the boards of a solution; a blind one if they are few.
+    """Train a predictor for the boards of a solution; for few boards, one without preferences.
 
     Args:
-        solution: the solution.
-        radix: the number of ranks.
-        boards: in their canonical image.
-        masks: bit ``d`` where direction ``d`` is best, and bit ``d + 4`` where it is legal.
+        solution: The solution.
+        radix: Number of ranks.
+        boards: Boards in canonical form.
+        masks: Bit ``d`` is set if direction ``d`` is best, and bit ``d + 4`` if it is legal.
     """
     shape = solution.rules.shape
     plan = TRAININGS.get(shape)
     is_sliding_simply = solution.rules.merging is Merging.ONCE
     if len(boards) < FEW_BOARDS or plan is None or not is_sliding_simply:
-        return blind()
+        nothing = np.zeros((0, 1), np.int8)
+        return Predictor(nothing.astype(np.int64), 1, nothing, np.zeros(GAINS, np.int8))
     tuples = np.array(plan.tuples, np.int64)
     size = radix ** tuples.shape[1]
     places = np.array(
@@ -218,7 +205,8 @@ def _parts(boards: Words) -> list[Words]:
     return [boards[first : first + PORTION] for first in range(0, len(boards), PORTION)]
 
 
-# --- what it gets wrong --------------------------------------------------------------------------
+# --- corrections
+# -----------------------------------------------------------------------------------
 
 
 def _ordered(
@@ -232,12 +220,12 @@ def _ordered(
 
 @dataclass(frozen=True)
 class _Asked:
-    """The boards about which a question is asked.
+    """The boards to which a question applies.
 
     Attributes:
-        places: where they stand, ascending.
-        answers: whether another move is best.
-        bits: the numbers of filter bits.
+        places: Their indexes, ascending.
+        answers: Whether another move is best.
+        bits: Their numbers of filter bits.
     """
 
     places: NDArray[np.int64]
@@ -250,7 +238,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[Question], Retrieval, Retr
     questions, all_asked, keys = [], [], []
     places = np.arange(len(masks))
     for number in range(QUESTIONS):
-        # Where all that is left is best, either answer is right.
+        # If all remaining moves are best, either answer is right.
         best, legal = (np.bitwise_count(masks[places] >> shift & 15) for shift in (0, 4))
         places = places[best + np.uint8(number) != legal]
         leads = order.at(places).leads(number)
@@ -269,7 +257,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[Question], Retrieval, Retr
 
 
 def _question(leads: Leads, answers: NDArray[np.bool_]) -> Question:
-    """Return the numbers of filter bits that take the least room."""
+    """Choose the numbers of filter bits that need the least space."""
     if not len(leads):
         return Question(np.zeros(0, np.int32), np.zeros(1, np.uint8))
     cuts = np.unique(np.quantile(leads, np.arange(1, BUCKETS) / BUCKETS, method="nearest"))
@@ -298,10 +286,10 @@ def _decisions(order: Order, all_asked: list[_Asked], filters: Retrieval) -> Ret
 
 
 def retrieval(keys: Words, bits: Bits) -> Retrieval:
-    """Return the function that has these bits at these keys, which differ.
+    """Build a function that returns these bits at these distinct keys.
 
     Raises:
-        SolvingError: if keys are given twice, with different bits.
+        SolvingError: A key has two different bits.
     """
     parts = -(-len(keys) // PART)
     hashes = mix64(keys * SPREAD)
@@ -326,7 +314,7 @@ def retrieval(keys: Words, bits: Bits) -> Retrieval:
 
 
 def _attempts(keys: int) -> list[tuple[int, int]]:
-    """Return the numbers of columns and the seeds to try for a part, the smallest first."""
+    """Return the numbers of columns and the seeds to try for a part, in ascending order."""
     widths = [max(WINDOW, keys + 32 + keys * more // 256) for more in range(2, 256, 2)]
     return [(width, seed) for width in widths if width <= MAX_COLUMNS for seed in range(SEEDS)]
 
@@ -335,7 +323,7 @@ def _attempts(keys: int) -> list[tuple[int, int]]:
 
 
 def write_moves(moves: DistilledMoves, path: Path) -> None:
-    """Write moves to a file."""
+    """Write best moves to a file."""
     predictor = moves.predictor
     arrays: Arrays = {name: getattr(predictor, name) for name in ("tuples", "weights", "gains")}
     for number, question in enumerate(moves.questions):
@@ -369,13 +357,13 @@ def find_best(
     """Find the best moves of each board.
 
     Args:
-        keys: the keys of the boards.
-        spec: the rules.
-        afters: the afterstates.
-        error: moves whose values differ by no more are equally good.
-        boards: the boards, overwritten.
-        masks: bit ``d`` where direction ``d`` is best, and bit ``d + 4`` where it is legal:
-            uint8 like `keys`, overwritten.
+        keys: Keys of the boards.
+        spec: The rules.
+        afters: The afterstates.
+        error: Moves whose values differ by at most this are equally good.
+        boards: Receives the boards.
+        masks: Receives uint8 masks: bit ``d`` if direction ``d`` is best, bit ``d + 4`` if it is
+            legal.
     """
     for at in range(len(keys)):
         boards[at] = board_of(keys[at], spec)
@@ -399,15 +387,15 @@ def find_best(
 def solve_part(
     starts: Words, picks: Words, bits: NDArray[np.bool_], width: Int, first: Int, words: Words
 ) -> bool:
-    """Solve the equations of a part of a retrieval; return whether that is possible.
+    """Solve the equations of a part; return whether there is a solution.
 
     Args:
-        starts: the first bit that each equation can take.
-        picks: which of the 64 bits from there it takes; the first always.
-        bits: their exclusive or.
-        width: the number of bits.
-        first: where the bits of the part begin in `words`.
-        words: the table, to which the solution is added.
+        starts: First bit of each equation.
+        picks: Which of the 64 bits from there are in the equation; always includes the first.
+        bits: Exclusive or of these bits.
+        width: Number of bits.
+        first: Offset of the part's bits in `words`.
+        words: The table, which receives the solution.
     """
     rows, right = np.zeros(width, np.uint64), np.zeros(width, np.bool_)
     for at in range(len(starts)):
@@ -448,7 +436,7 @@ def _score(
     weights: Vector,
     chosen: Places,
 ) -> np.float32:
-    """Return the score of a move; note the weights that it selects."""
+    """Return the score of a move and record the weights used."""
     after, points = slide(board, direction, spec)
     gain = len(weights) - GAINS + np.int64(min(points >> 2, np.int64(GAINS - 1)))
     chosen[direction, len(places)] = gain
@@ -465,7 +453,7 @@ def _score(
 
 @kernel(inline=True, borrows=True)
 def _compare(mask: Int, scores: Vector, slopes: Vector) -> bool:
-    """Set the slopes of the scores; return whether the first of the highest is best."""
+    """Compute the gradients of the scores; return whether the top move is best."""
     top, choice = np.float32(-np.inf), 0
     for k in range(4):
         if mask >> (4 + k) & 1 and scores[k] > top:
@@ -491,23 +479,23 @@ def train(
     squares: Vector,
     rate: np.float32,
 ) -> Int:
-    """Learn from boards, one by one, by the cross-entropy of their best moves.
+    """Train on each board once, minimising the cross-entropy of its best moves.
 
-    Steps are those of AdaGrad (Duchi, Hazan & Singer, "Adaptive subgradient methods", 2011).
+    Steps follow AdaGrad (Duchi, Hazan & Singer, "Adaptive subgradient methods", 2011).
 
     Args:
-        boards: the boards.
-        masks: as `find_best` makes them.
-        spec: the rules.
-        places: for each tuple in each image the first of its weights, and its cells: int64
+        boards: The boards.
+        masks: As computed by `find_best`.
+        spec: The rules.
+        places: For each tuple in each symmetry, the index of its first weight and its cells: int64
             `[tuples * images, 1 + cells]`.
-        radix: the number of ranks.
-        weights: those of tuples and, last, of gains: float32, changed.
-        squares: the sum of the squared gradients of each weight, float32, changed.
-        rate: the learning rate.
+        radix: Number of ranks.
+        weights: Trainable weights of the tuples and, last, of the gains: float32, updated.
+        squares: Sums of squared gradients per weight: float32, updated.
+        rate: Learning rate.
 
     Returns:
-        the number of boards whose best move was predicted.
+        Number of boards whose best move was predicted.
     """
     scores, slopes = np.zeros(4, np.float32), np.zeros(4, np.float32)
     chosen = np.zeros((4, len(places) + 1), np.int64)
@@ -531,4 +519,4 @@ def train(
 
 if __name__ == "__main__":
     solved = solve(f"classic:size={sys.argv[1]}")
-    write_moves(distil(solved, progress=print), Path(sys.argv[2]))
+    write_moves(distil(solved), Path(sys.argv[2]))

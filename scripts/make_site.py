@@ -1,10 +1,10 @@
 """Write the page that plays 2048 in the browser without a server (`make site`).
 
-    make_site.py FOLDER       writes FOLDER/index.html and what it loads
+    make_site.py FOLDER       writes FOLDER/index.html and its assets
 
-The page has the templates, styles and modules of the server's page for playing, without the parts
-that need a server. It also opens from a disk. Browsers load no modules from there, so the import
-map holds each module as a data URL. All browsers since 2023 support this without a bundler.
+It uses the templates, styles and modules of the server's page, without the parts that need a
+server. The page also works from a file, where browsers cannot load modules, so its import map
+contains each module as a data URL. All browsers since 2023 support this, and no bundler is needed.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')
 
 
 def module_names(*names: str) -> dict[str, str]:
-    """Return modules and everything they import as data URLs, by name."""
-    found: dict[str, str] = {}
+    """Return data URLs of modules and all their imports."""
+    urls: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
         text = assets().content(f"js/{name}.js").decode()
-        # Relative imports do not work in data URLs; the import map resolves names.
+        # Relative imports do not work in data URLs, so modules are imported by name.
         script = _IMPORT.sub(r'\1\2"', text) + f"//# sourceURL={name}.js"
-        found[name] = f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
-        waiting += {match[2] for match in _IMPORT.finditer(text)} - {*found, *waiting}
-    return found
+        urls[name] = f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
+        waiting += {match[2] for match in _IMPORT.finditer(text)} - {*urls, *waiting}
+    return urls
 
 
 def build(folder: Path) -> None:
-    """Write the page in each language and the files that it loads."""
+    """Write the page in each language, and its assets."""
     loaded: set[str] = set()
 
     def address(name: str) -> str:

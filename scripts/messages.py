@@ -1,7 +1,7 @@
-"""Bring the translations up to date with the sources (`make messages`).
+"""Update translations from the sources (`make messages`).
 
-Extracts the marked texts from Python, templates and JavaScript, and adds new ones to the file
-`locale/<code>/LC_MESSAGES/py2048.po` of each language for a translator. Then compiles that file,
+Extracts the marked texts from Python, templates and JavaScript, adds new ones to
+`locale/<code>/LC_MESSAGES/py2048.po` of each language for translators, compiles the catalogues,
 and writes the texts of the pages' scripts to `static/js/messages-<code>.js`.
 """
 
@@ -38,8 +38,8 @@ _OPTIONS = {
 
 
 def extracted() -> Catalog:
-    """Return the texts of the sources, each with the files that use it."""
-    found = Catalog(creation_date=_NO_DATE)  # a constant, so that files change only when texts do
+    """Return the texts of the sources, with the files that contain them."""
+    found = Catalog(creation_date=_NO_DATE)  # files only change if their texts do
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
@@ -47,14 +47,14 @@ def extracted() -> Catalog:
     source = find_spec("zxcvbn.feedback")
     assert source is not None
     assert source.origin is not None
-    hints = extract_from_file("python", source.origin)  # zxcvbn's advice about passwords
+    hints = extract_from_file("python", source.origin)  # password advice
     for _line, text, _comments, _context in hints:
         found.add(text, None, [("server/site/accounts.py", 0)])
-    for task in COURSES["ist"].grading().tasks:  # this course is taught in Portuguese
+    for task in COURSES["ist"].grading().tasks:  # the course in Portuguese
         for text in (task.title, task.asked, *(check.title for check in task.checks)):
             found.add(text, None, [("courses/ist/tasks.py", 0)])
     found.add(COURSES["ist"].grading().not_graded, None, [("courses/ist/tasks.py", 0)])
-    for _title, actions in HELP_SECTIONS:  # texts in a table, which no call marks
+    for _title, actions in HELP_SECTIONS:  # a table, so its texts are not marked by calls
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):
                 found.add(text, None, [("presentation/actions.py", 0)])
@@ -67,19 +67,19 @@ def po_file(code: str) -> Path:
 
 
 def read(code: str) -> Catalog:
-    """Return a language's translations."""
+    """Read a language's translations."""
     with po_file(code).open("rb") as file:
         return read_po(file, locale=code, domain="py2048")
 
 
 def is_translated(message: Message) -> bool:
-    """Return whether a person has translated all forms of a message."""
+    """Return whether a person translated all forms of a message."""
     texts = message.string if isinstance(message.string, tuple) else (message.string,)
     return all(texts) and not message.fuzzy
 
 
 def script_of(catalogue: Catalog) -> str:
-    """Return a language's texts for the pages' scripts, as a script."""
+    """Return a script with the translations used by the pages' scripts."""
     texts = {
         message.id[0] if message.pluralizable else message.id: message.string
         for message in catalogue
@@ -87,13 +87,13 @@ def script_of(catalogue: Catalog) -> str:
         and is_translated(message)
         and any(name.endswith(".js") for name, _line in message.locations)
     }
-    lines = [f"{json.dumps(text)}: {_as_json(told)}," for text, told in sorted(texts.items())]
+    lines = [f"{json.dumps(text)}: {_as_json(new)}," for text, new in sorted(texts.items())]
     plural = f'"": (n) => Number({catalogue.plural_expr}),'
     return "\n".join(["globalThis.messages = {", plural, *lines, "};", ""])
 
 
-def _as_json(told: object) -> str:
-    return json.dumps(told, ensure_ascii=False)
+def _as_json(translation: object) -> str:
+    return json.dumps(translation, ensure_ascii=False)
 
 
 def update(code: str, template: Catalog) -> int:
@@ -114,7 +114,7 @@ def main() -> int:
     """Update every language and print the number of untranslated texts."""
     template = extracted()
     for code in LANGUAGES.keys() - {ENGLISH}:
-        print(f"{code}: {update(code, template)} of {len(template)} texts are to be translated")
+        print(f"{code}: {update(code, template)} of {len(template)} texts are untranslated")
     return 0
 
 

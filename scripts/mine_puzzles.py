@@ -2,23 +2,23 @@
 
 Usage: mine_puzzles.py LOG [--solution FILE] [--scale X] [--write]
 
-Found positions and finished games go to LOG; the same command continues where it was ended, and a
-complete log gives the same pack on every machine. --write then rates the positions, chooses the
+Positions and finished games are appended to LOG, and the same command resumes an interrupted run.
+A complete log gives the same pack on every machine. --write then rates the positions, chooses the
 pack and writes it into the package.
 
-Positions come from games of players of all strengths, some of whose moves are random. One is kept
-if its best move loses at least `CLEAR` of its value by any other choice: by the exact solution on
-3x3 (--solution, from py2048 solve 3x3 --save FILE), elsewhere by expectimax with the network, whose
-verdict must be the same at depths 2, 3 and 4 (on 5x5, 2 and 3); the greatest gives the values.
-Games that the network plays on from there must agree (`is_best_by_play`). The pack names the
-weights with which all this was done: with others it is mined again.
-Where a table of endings in the data folder knows the position, it must agree: those of the pack
-were checked by L3-256, 442-256 and 442-64.
+Positions come from games by players of all strengths, with some random moves. A position is kept
+if every other move loses at least `CLEAR` of the best move's value. On 3x3 the values come from
+the exact solution (--solution, from py2048 solve 3x3 --save FILE). Elsewhere they come from
+expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on 5x5, 2 and
+3); the deepest search gives the values. Games that the network plays from the position must agree
+(`is_best_by_play`), and so must any endgame table in the data folder that covers the position.
+The shipped pack was checked with L3-256, 442-256 and 442-64. The pack records the weights it was
+mined with, and must be mined again when they change.
 
 Ratings follow the one-parameter logistic model [1]: a player of ability a solves a puzzle of rating
 r with probability 1 / (1 + 10^((r - a) / 400)), which is also the scale of Elo. Each of `SOLVERS`
-tries each puzzle; abilities and ratings are estimated together [2], with a normal prior on the
-ratings that keeps those finite that all solve or all miss. The mean of the pack is `MEAN`.
+tries each puzzle. Abilities and ratings are estimated jointly [2], with a normal prior on the
+ratings that keeps them finite when all solvers succeed or all fail. The pack's mean is `MEAN`.
 
 [1] G. Rasch, Probabilistic models for some intelligence and attainment tests, 1960.
 [2] B. D. Wright, N. Panchapakesan, A procedure for sample-free item analysis, Educational and
@@ -53,37 +53,38 @@ from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.players.searching import network_for
 from py2048.players.solving import find_ending
+from py2048.review.mistakes import mistake_kind
 from py2048.review.moves import Grade, grade_of
 from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle, puzzles
-from py2048.review.themes import theme_of
 
 Reals = NDArray[np.float64]
 
 SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
-"""How many puzzles of each preset are in the pack."""
+"""Puzzles in the pack, by preset."""
 SURPLUS = 1.05
-"""How many positions are mined for each puzzle, so that the pack can have all ratings."""
+"""Positions mined per puzzle, which leaves a choice of ratings."""
 
 WALKERS = (
     ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
     ("heuristic:depth=1", 0.05), ("corner", 0.0), ("greedy", 0.0),
 )  # fmt: skip
-"""Who plays the games, and the share of its moves that are random."""
+"""Players that generate games, and their share of random moves."""
 SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
-"""How many plies are between two positions that are looked at, by preset."""
+"""Plies between examined positions, by preset."""
 MIN_LEGAL = 3
-"""A choice of two is not a puzzle."""
-MOST = 8
-"""The most puzzles from one game."""
+"""Positions with fewer legal moves are too easy."""
+MAX_PER_GAME = 8
+"""Maximum puzzles per game."""
 
 CLEAR = 0.05
-"""The share of its value that the best move is ahead of every other."""
+"""Minimum lead of the best move, relative to its value."""
 GAMES, LOOK, SURE, HOPELESS = 400, 25, 3.0, -1.0
-"""The most games played on from each move, after how many the means are looked at, and how many
-standard errors the best move must be ahead of every other, or may be behind one."""
+"""Maximum games played per move, games between checks, and the leads in standard errors at which
+the best move is accepted or rejected.
+"""
 HORIZON = 400
-"""By so much the sum of the tiles grows in these games; the network values what comes later."""
+"""Growth of the board's sum during these games; the network estimates the rest."""
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
@@ -91,13 +92,13 @@ SOLVERS = (
     "greedy", "corner", "montecarlo:games=10,seed=1", "montecarlo:games=40,seed=1",
     "heuristic:depth=1", "heuristic:depth=2", "heuristic:depth=3", "ntuple", "expectimax:depth=2",
 )  # fmt: skip
-"""Who tries the puzzles, besides random moves."""
+"""Players that try the puzzles, besides random moves."""
 TRIES = {"greedy": 8, "corner": 8, "montecarlo": 2}
-"""How many images of a board are tried by those that may play differently on them."""
+"""Number of symmetric boards tried by players that may choose differently on them."""
 MEAN, SPREAD, FACTOR = 1500.0, 400.0, 400.0
-"""Mean and standard deviation of the prior, and the points for ten times the odds."""
+"""Mean and standard deviation of the prior, and the rating difference for ten times the odds."""
 BIN = 50
-"""Ratings so near each other count as alike where the pack is chosen."""
+"""Width of the rating bins from which the pack is chosen."""
 
 
 # --- finding positions ---------------------------------------------------------------------------
@@ -105,17 +106,17 @@ BIN = 50
 
 @cache
 def player_for(spec: str, _rules: str) -> Player:
-    """Return a player, made once for each preset."""
+    """Return a player, cached per preset."""
     return make_player(spec)
 
 
 class Miner:
-    """Plays games and looks for positions.
+    """Plays games and searches them for positions.
 
     Args:
-        log: the file of what was found.
-        solution: the solution of `EXACT`.
-        scale: the share of the usual number of positions.
+        log: File with the results so far.
+        solution: Solution of `EXACT`.
+        scale: Share of the usual number of positions.
     """
 
     def __init__(self, log: Path, solution: Path | None, scale: float) -> None:
@@ -136,7 +137,7 @@ class Miner:
         self.found[name] = unique(self.found[name] + game["found"])
 
     def mine(self) -> None:
-        """Play games until enough positions are found; a game at a time goes to the log."""
+        """Play games until there are enough positions, logging each game."""
         while lacking := [name for name, count in self.wanted.items()
                           if len(self.found[name]) < count]:  # fmt: skip
             name = min(lacking, key=lambda name: len(self.found[name]) / self.wanted[name])
@@ -144,22 +145,22 @@ class Miner:
             with self._log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(game) + "\n")
             self._take(game)
-            told = ", ".join(f"{name} {len(self.found[name])}/{self.wanted[name]}"
-                             for name in self.wanted)  # fmt: skip
-            print(told, file=sys.stderr, flush=True)
+            progress = ", ".join(f"{name} {len(self.found[name])}/{self.wanted[name]}"
+                                 for name in self.wanted)  # fmt: skip
+            print(progress, file=sys.stderr, flush=True)
 
     def _of_game(self, name: str, number: int) -> list[dict[str, Any]]:
-        """Return what is found in a game; in place of the first game stands the present pack."""
+        """Return the positions found in a game; game 0 is the current pack."""
         rules = get_rules(name)
         if number == 0:
-            looked, most = [each.board for each in puzzles() if each.rules == rules], QUOTAS[name]
+            boards, limit = [each.board for each in puzzles() if each.rules == rules], QUOTAS[name]
         else:
             seed = derive_seed(SEED, number)
-            looked, most = [*walk(rules, number, seed)], MOST
-            random.Random(seed).shuffle(looked)
+            boards, limit = [*walk(rules, number, seed)], MAX_PER_GAME
+            random.Random(seed).shuffle(boards)
         found: list[dict[str, Any]] = []
-        for board in looked:
-            if len(found) == most:
+        for board in boards:
+            if len(found) == limit:
                 break
             values = self._verdict(rules, board)
             if values and (name == EXACT or is_best_by_play(rules, board, values)):
@@ -167,7 +168,7 @@ class Miner:
         return found
 
     def _verdict(self, rules: Rules, board: Board) -> dict[Direction, float] | None:
-        """Return the values of the moves, if all depths agree on a clearly best one."""
+        """Return the values of the moves, if all depths agree on a clearly best move."""
         values = None
         verdicts = set()
         for level in range(len(DEPTHS.get(rules.name, (0,)))):
@@ -177,7 +178,7 @@ class Miner:
         return values if len(verdicts) == 1 else None
 
     def _values(self, rules: Rules, board: Board, level: int) -> dict[Direction, float] | None:
-        """Return the values of the moves, if one is clearly the best."""
+        """Return the values of the moves, if one is clearly best."""
         if rules.name == EXACT:
             spec = f"perfect:file={self._solution}"
         else:
@@ -202,12 +203,12 @@ def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
 
 @cache
 def searcher_for(rules: Rules) -> Searcher:
-    """Return what plays on: the network without search."""
+    """Return the player for the remaining game: the network without search."""
     return Searcher(rules, network_for(rules), SearchLimits(1))
 
 
 def is_best_by_play(rules: Rules, board: Board, values: dict[Direction, float]) -> bool:
-    """Return whether games earn clearly more points after the best move than after any other."""
+    """Return whether games score clearly more after the best move than after any other."""
     best = max(values, key=values.__getitem__)
     earned: dict[Direction, list[float]] = {direction: [] for direction in values}
     for number in range(1, GAMES + 1):
@@ -223,7 +224,7 @@ def is_best_by_play(rules: Rules, board: Board, values: dict[Direction, float]) 
 
 
 def points_after(rules: Rules, board: Board, direction: Direction, seed: int) -> float:
-    """Return what a game earns with a move and all after it."""
+    """Return the points of a game that starts with this move."""
     game, searcher = Game(rules, seed=seed, board=board), searcher_for(rules)
     game.play(direction)
     later = Playing(searcher, searcher.cells_of(game.board), seed)
@@ -232,7 +233,7 @@ def points_after(rules: Rules, board: Board, direction: Direction, seed: int) ->
 
 
 def lead(ours: list[float], theirs: list[float]) -> float:
-    """Return how many standard errors a mean is ahead of another."""
+    """Return the lead of a mean over another, in standard errors."""
     difference = np.subtract(ours, theirs)
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     return float(difference.mean() / error) if error else 0.0
@@ -242,14 +243,14 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 
 def tried(rules: Rules, board: Board, values: dict[Direction, float]) -> dict[str, Any]:
-    """Return what the log holds of a position: who misses it, and what is played instead."""
+    """Return the log entry of a position: who fails, and the most common wrong move."""
     best = max(values, key=values.__getitem__)
     misses = {"random": 1 - 1 / len(values)}
     instead: Counter[Direction] = Counter()
     for spec in SOLVERS:
         player = player_for(spec, rules.name)
-        tries = [choice(player, rules, *image) for image in
-                 islice(images(board, rules), TRIES.get(spec.partition(":")[0], 1))]  # fmt: skip
+        boards = islice(images(board, rules), TRIES.get(spec.partition(":")[0], 1))
+        tries = [ways[player.choose(Game(rules, seed=0, board=image))] for image, ways in boards]
         wrong = [each for each in tries if each is not best]
         misses[spec] = len(wrong) / len(tries)
         for direction in wrong:
@@ -264,11 +265,11 @@ def tried(rules: Rules, board: Board, values: dict[Direction, float]) -> dict[st
     }
 
 
-Image = tuple[Board, dict[Direction, Direction]]
+SymmetricBoard = tuple[Board, dict[Direction, Direction]]
 
 
-def images(board: Board, rules: Rules) -> Iterator[Image]:
-    """Yield the images of a board, with what each direction there is on the board itself."""
+def images(board: Board, rules: Rules) -> Iterator[SymmetricBoard]:
+    """Yield the symmetric boards, with the original direction of each of their directions."""
     legal = board.legal_directions()
     afters = {d: list(symmetries(board.slide(d, rules.merging).board.rows)) for d in legal}
     for number, rows in enumerate(symmetries(board.rows)):
@@ -283,21 +284,14 @@ def images(board: Board, rules: Rules) -> Iterator[Image]:
         )
 
 
-def choice(
-    player: Player, rules: Rules, image: Board, meant: dict[Direction, Direction]
-) -> Direction:
-    """Return what a player chooses on an image, as a direction on the board itself."""
-    return meant[player.choose(Game(rules, seed=0, board=image))]
-
-
 def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
-    """Return the ratings of puzzles and the abilities of solvers, whose common level is free.
+    """Return the ratings of puzzles and the abilities of solvers, up to a common constant.
 
-    Newton's steps, in turn for the abilities and for the ratings.
+    It alternates Newton steps for abilities and ratings.
 
     Args:
-        misses: the share of tries that fail, `[puzzles, solvers]`.
-        rounds: how many steps are made.
+        misses: Share of failed tries, `[puzzles, solvers]`.
+        rounds: Number of steps.
     """
     unit = np.log(10) / FACTOR
     ratings, abilities = np.zeros(len(misses)), np.zeros(misses.shape[1])
@@ -317,7 +311,7 @@ def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
 
 
 def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> list[Puzzle]:
-    """Return the pack: of each preset its number of puzzles, of all ratings alike."""
+    """Return the pack, with each preset's quota spread evenly over the ratings."""
     positions = [
         (name, each) for name in quotas for each in found[name] if is_confirmed(name, each)
     ]
@@ -335,31 +329,30 @@ def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> l
     shift = MEAN - ratings[chosen].mean()
     for solver, ability in zip(solvers, abilities, strict=True):
         print(f"{solver:<28} {ability + shift:6.0f}", file=sys.stderr)
-    draws.shuffle(chosen)  # so that a puzzle's number does not tell its rating
+    draws.shuffle(chosen)  # puzzle numbers must not reveal ratings
     return [puzzle_of(number, *positions[index], round(ratings[index] + shift))
             for number, index in enumerate(chosen, start=1)]  # fmt: skip
 
 
 def is_confirmed(name: str, found: dict[str, Any]) -> bool:
-    """Return whether no table of endings that was built knows a better move."""
+    """Return whether no installed endgame table knows a better move."""
     ending = find_ending(Board.parse(found["board"]), name)
     if ending is None:
         return True
     best = Direction.parse(max(found["values"], key=found["values"].__getitem__))
     is_best = grade_of(1 - ending.chances[best] / max(ending.chances.values())) is Grade.BEST
-    print(
-        f"{ending.table} {'confirms' if is_best else 'refuses'} {found['board']}", file=sys.stderr
-    )
+    verb = "confirms" if is_best else "refuses"
+    print(f"{ending.table} {verb} {found['board']}", file=sys.stderr)
     return is_best
 
 
 def unique(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the positions without images of others."""
+    """Remove symmetric duplicates."""
     return list({canonical(Board.parse(each["board"]).rows): each for each in found}.values())
 
 
 def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list[int]:
-    """Return this many members, of each bin as many as of the others while it has some."""
+    """Draw members from all bins in turn."""
     for members in bins.values():
         draws.shuffle(members)
     chosen: list[int] = []
@@ -371,23 +364,23 @@ def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list
 
 
 def puzzle_of(number: int, name: str, found: dict[str, Any], rating: int) -> Puzzle:
-    """Return a puzzle."""
+    """Return the puzzle of a position."""
     rules, board = get_rules(name), Board.parse(found["board"])
     scale = scale_of(rules, board)
     values = {Direction.parse(word): value * scale for word, value in found["values"].items()}
     best = max(values, key=values.__getitem__)
-    theme = theme_of(rules, board, Direction.parse(found["instead"]), best)
-    return Puzzle(number, rules, board, best, values, rating, theme)
+    kind = mistake_kind(rules, board, Direction.parse(found["instead"]), best)
+    return Puzzle(number, rules, board, best, values, rating, kind)
 
 
 def scale_of(rules: Rules, board: Board) -> float:
-    """Return the points that came, in recorded games, for each that the values expect."""
+    """Return how many points recorded games scored per expected point."""
     records = None if rules.name == EXACT else network_for(rules).records
     return records.scale(board) if records else 1.0
 
 
 def line_of(puzzle: Puzzle) -> str:
-    """Return the line of the pack for a puzzle."""
+    """Return a puzzle's line in the pack."""
     ranks = "/".join(
         "".join(RANKS[max(tile.bit_length() - 1, 0)] for tile in row) for row in puzzle.board.rows
     )
@@ -399,7 +392,7 @@ def line_of(puzzle: Puzzle) -> str:
 
 
 def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
-    """Write a pack, in the order of the ratings."""
+    """Write a pack, sorted by rating."""
     ordered = sorted(found, key=lambda puzzle: (puzzle.rating, puzzle.id))
     head = "# number rating theme rules ranks up down left right"
     files = {name: shipped_path(get_rules(name)) for name in DEPTHS}
@@ -408,11 +401,13 @@ def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Mine puzzles, and write the pack if asked to."""
+    """Mine puzzles, and optionally write the pack."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("log", type=Path, metavar="LOG", help="what was found so far")
-    parser.add_argument("--solution", type=Path, metavar="FILE", help="the solution of 3x3")
-    parser.add_argument("--scale", type=float, default=1.0, help="the share to mine, such as 0.1")
+    parser.add_argument("log", type=Path, metavar="LOG", help="results so far")
+    parser.add_argument("--solution", type=Path, metavar="FILE", help="solution of 3x3")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="share of the positions to mine, such as 0.1"
+    )
     parser.add_argument("--write", action="store_true", help="write the pack into the package")
     options = parser.parse_args(words)
     miner = Miner(options.log, options.solution, options.scale)

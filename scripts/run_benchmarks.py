@@ -1,9 +1,9 @@
-"""Measure the engine and the environments beside baselines in C and in plain Python.
+"""Measure the engine and the environments against baselines in C and plain Python.
 
 Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--plot FILE] [--json]
        run_benchmarks.py --list
 
-A NAME that is not listed as a subject is a script of its own, ``benchmarks/bench_NAME.py``.
+Names that are not in `SUBJECTS` run the script ``benchmarks/bench_NAME.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from py2048.lab.commands.bench import machine
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.insert(0, str(FOLDER))
 
-from measuring import Effort, Measurement, report  # noqa: E402  # found by the line above
+from measuring import Effort, Measurement, report  # noqa: E402  # needs the path above
 
 SUBJECTS = {
     "engine": ("engine", "random play: batches, whole games, one game in Python"),
@@ -32,20 +32,20 @@ SUBJECTS = {
     "compilation": ("startup", "every kernel compiled anew, then loaded"),
     "memory": ("memory", "bytes a game"),
 }
-"""For each name the module that measures it by a function of that name, and a summary."""
+"""Module of each benchmark, which has a function of the same name, and a summary."""
 
 USUAL = ("engine", "environments", "startup", "memory")
 
 
 def main(words: list[str]) -> int:
-    """Measure what the words name."""
+    """Run the selected benchmarks."""
     scripts = {path.stem.removeprefix("bench_"): path for path in FOLDER.glob("bench_*.py")}
     options = _parsed(words, [*SUBJECTS, *sorted(scripts)])
     if options.list:
         for name, (_, summary) in SUBJECTS.items():
-            print(f"{name:<14}{summary}{'' if name in USUAL else '; only if asked for'}")
+            print(f"{name:<14}{summary}{'' if name in USUAL else '; not run by default'}")
         for name, path in sorted(scripts.items()):
-            print(f"{name:<14}benchmarks/{path.name}; only if asked for")
+            print(f"{name:<14}benchmarks/{path.name}; not run by default")
         return 0
     names: list[str] = options.names or _usual()
     effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
@@ -68,24 +68,24 @@ def main(words: list[str]) -> int:
 
 def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each contestant")
-    parser.add_argument("--seconds", type=float, default=0.1, help="the length of a turn")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmark to run; see --list")
+    parser.add_argument("--rounds", type=int, default=15, help="rounds per contestant")
+    parser.add_argument("--seconds", type=float, default=0.1, help="duration of a round")
     parser.add_argument("--threads", "-j", type=int, default=available_threads())
-    parser.add_argument("--list", action="store_true", help="list what can be measured")
-    parser.add_argument("--plot", type=Path, help="draw the result, PNG or SVG")
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--list", action="store_true", help="list the benchmarks")
+    parser.add_argument("--plot", type=Path, help="plot the results to a PNG or SVG file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(words)
     if unknown := set(options.names) - set(names):
-        parser.error(f"there is no benchmark {min(unknown)!r}; there are {', '.join(names)}")
+        parser.error(f"there is no benchmark {min(unknown)!r}: choose from {', '.join(names)}")
     return options
 
 
 def _usual() -> list[str]:
-    """Return what is measured by default: what can be measured here."""
+    """Return the default benchmarks that can run here."""
     if importlib.util.find_spec("gymnasium") is not None:
         return list(USUAL)
-    print("environments are left out: they need pip install 'py2048[rl]'", file=sys.stderr)
+    print("environments are skipped: they need pip install 'py2048[rl]'", file=sys.stderr)
     return [name for name in USUAL if name != "environments"]
 
 

@@ -1,4 +1,4 @@
-"""What all tests share: a data folder of their own, and a display for windows."""
+"""Fixtures shared by all tests: an isolated data folder, and a display for windows."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from py2048.core.language import set_language
 if TYPE_CHECKING:
     from tests.app.storage.postgresql_server import PostgresqlServer
 
-# Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
-# A slow test of conformance asks for all of them.
+# Compiling dominates a first run and is three times as fast with fewer optimisations. A slow
+# conformance test uses full optimisation.
 os.environ.setdefault("NUMBA_OPT", "1")
 
-# The first call of a compiled kernel may take seconds, so no example has a deadline. Every run
-# looks for new examples, also where Hypothesis would repeat the same ones (it does if CI is set).
+# A kernel may compile for seconds on its first call, so Hypothesis examples have no deadline. Every
+# run tries new examples, even in CI, where Hypothesis would repeat the same ones.
 settings.register_profile("py2048", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("py2048")
 
-# What a shell starts in its background is deaf to Ctrl-C, and so is what our tests start.
+# Background jobs of a shell ignore Ctrl-C, and so would programs started by the tests.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
 def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep each test's games and scores apart from the others' and from the user's own."""
+    """Isolate each test's games and scores from other tests and from the user."""
     folder = tmp_path / "py2048-home"
     monkeypatch.setenv("PY2048_HOME", str(folder))
     monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
@@ -46,7 +46,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Have every screen speak English, whatever the tester speaks and another test has chosen."""
+    """Run every test in English, whatever the user's language or that of the previous test."""
     monkeypatch.setenv("LANGUAGE", "en")
     set_language("en")
     yield
@@ -55,7 +55,7 @@ def in_english(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def patient_saving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for a slow disk as long as it takes: on a busy machine no test means the difference."""
+    """Never give up on slow saves, because a busy machine must not change results."""
     monkeypatch.setattr("py2048.app.session.autosave.WRITE_WAIT_S", 60.0)
     monkeypatch.setattr("py2048.app.session.autosave.READ_TIMEOUT_S", 60.0)
 
@@ -64,18 +64,18 @@ def patient_saving(monkeypatch: pytest.MonkeyPatch) -> None:
 def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw fresh seeds from `random`, which pytest-randomly seeds.
 
-    So a run with the same `--randomly-seed` plays the same games, other processes' apart, and what
-    fails can be seen again.
+    Runs with the same `--randomly-seed` play the same games, except in other processes, so failures
+    can be reproduced.
     """
     monkeypatch.setattr("py2048.core.rng.urandom", random.randbytes)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Free the windows of a test in the thread that opened them.
+    """Free Tk windows in the thread that created them.
 
-    Tk aborts the process if a thread of a later test happens to be the one that collects them.
-    What was there before the test, a compiler among it, is left out: it takes most of a second.
+    Tk aborts the process if another thread collects them later. Older objects are frozen first,
+    because collecting them takes most of a second.
     """
     is_gui = item.get_closest_marker("gui")
     if is_gui:
@@ -88,7 +88,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[PostgresqlServer]:
-    """A server that all tests share, each in a schema of its own."""
+    """A PostgreSQL server shared by all tests, with a schema for each."""
     from tests.app.storage.postgresql_server import PostgresqlServer, find_binaries
 
     binaries = find_binaries()
@@ -101,7 +101,7 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 @pytest.fixture
 def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
-    """The URL of an empty place on the server."""
+    """The URL of an empty schema on the server."""
     schema = f"test_{secrets.token_hex(6)}"
     postgresql.create_schema(schema)
     yield postgresql.url(schema=schema)
@@ -110,13 +110,13 @@ def postgresql_url(postgresql: PostgresqlServer) -> Iterator[str]:
 
 @pytest.fixture
 def sqlite_url(tmp_path: Path) -> str:
-    """The URL of an empty file."""
+    """The URL of an empty SQLite database."""
     return f"sqlite:///{tmp_path / 'store.sqlite3'}"
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def url(request: pytest.FixtureRequest) -> str:
-    """The URL of an empty database, once of each kind."""
+    """The URL of an empty database, for each database system."""
     return str(request.getfixturevalue(f"{request.param}_url"))
 
 
@@ -128,8 +128,8 @@ _FONTS = """<?xml version="1.0"?>
 
 @pytest.fixture
 def only_dejavu(tmp_path: Path) -> dict[str, str]:
-    """Offer an environment whose one font is a wide one: DejaVu, as on a bare Debian."""
-    import matplotlib  # it brings the fonts
+    """Provide an environment in which DejaVu is the only font, as on minimal Debian."""
+    import matplotlib  # includes the fonts
 
     fonts, folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf", tmp_path / "fonts"
     folder.mkdir()
@@ -142,9 +142,9 @@ def only_dejavu(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def display() -> Iterator[str]:
-    """Offer an X display and name it in ``DISPLAY``: an Xvfb of our own on a free number.
+    """Set ``DISPLAY`` to an X display, an Xvfb server on a free number.
 
-    Tests press keys, so a person's own display is taken only where Xvfb is not installed.
+    Tests press keys, so the user's display is used only if Xvfb is not installed.
     """
     before = os.environ.get("DISPLAY")
     if not shutil.which("Xvfb"):

@@ -1,4 +1,4 @@
-"""Ports for servers that the tests start by number."""
+"""Free ports for servers that tests start."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import random
 import socket
 from contextlib import ExitStack
 
-# Below what systems give to outgoing connections and to port 0 (32768 on Linux, 49152 elsewhere):
-# nothing else on the machine is given one of these between our look at it and the server's start.
+# Below the ranges for outgoing connections and port 0 (from 32768 on Linux, 49152 elsewhere), so
+# the system does not assign one of these ports between the check and the server's start.
 _PORTS = range(10_240, 32_768)
-# The tests' own generator starts alike in all processes that run tests at the same time.
+# The tests' own random generator has the same seed in parallel test processes.
 _choices = random.SystemRandom()
 
 
 def free_port(beside: int = 0) -> int:
-    """Return a port on which nothing listens, nor on the `beside` ports that follow it."""
+    """Return a port that is free, as are the next `beside` ports."""
     while True:
         port = _choices.choice(_PORTS[: len(_PORTS) - beside])
         with ExitStack() as probes:

@@ -1,8 +1,8 @@
-"""Monkeys: random keys, clicks, drags, texts and sizes, as fast as a front end takes them.
+"""Monkey tests: random keys, clicks, drags, texts and sizes at full speed.
 
-They look for crashes only, and count each key and click that they send; a drag or a turn of the
-wheel is a click, a line in the line mode a key. A run is repeated by its seed, apart from what
-threads and timers do:
+They only look for crashes, and count the keys and clicks they send. A drag or a turn of the wheel
+counts as a click, a line in line mode as a key. A run is reproducible from its seed, except for the
+timing of threads:
 
     python -m tests.monkey terminal --events 1000000 --seed 7
 """
@@ -31,14 +31,14 @@ from textual import events
 from textual.geometry import Size
 from textual.pilot import WaitForScreenTimeout
 
-sys.path.append(str(Path(__file__).parent / "server"))  # as pytest does for the tests there
+sys.path.append(str(Path(__file__).parent / "server"))  # as in pytest's configuration
 
 from py2048.app.session import Session, open_session
 from py2048.presentation.hints import NamedPlayer
 from tests.server.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
-"""Players that answer at once."""
+"""Players that answer immediately."""
 
 TEXTS = (
     *("classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7"),
@@ -48,25 +48,25 @@ TEXTS = (
 
 
 MAX_RECORD_BYTES = 50_000
-"""From this size on the monkey at the window begins another record."""
+"""Size at which the window's monkey starts a new record, in bytes."""
 
 TIMEOUT_S = 60
-"""How long a page in the browser may take for a deed."""
+"""Timeout of a single browser action."""
 
 
 class Crash(Exception):  # noqa: N818 - what a monkey looks for
-    """A front end broke."""
+    """A front end crashed."""
 
 
 class Monkey:
-    """Chooses what to do next, and remembers the last inputs.
+    """Chooses random actions and remembers the last inputs.
 
     Args:
-        seed: of all its choices.
-        wanted: how many keys and clicks it sends.
+        seed: Seed of all choices.
+        wanted: Number of keys and clicks to send.
 
     Attributes:
-        sent: how many keys and clicks it has sent.
+        sent: Number of keys and clicks sent so far.
     """
 
     def __init__(self, seed: int, wanted: int) -> None:
@@ -76,32 +76,32 @@ class Monkey:
         self.faults: list[BaseException] = []
 
     def sends(self, what: object, count: int = 1) -> None:
-        """Note keys or clicks."""
+        """Count keys or clicks."""
         self.sent += count
         self.last.append(str(what))
 
     def blames(self, fault: BaseException) -> None:
-        """Note that something went wrong: Playwright wants a function of ours."""
+        """Store an error; Playwright requires a plain function as its callback."""
         self.faults.append(fault)
 
     @property
     def is_tired(self) -> bool:
-        """Whether it has sent enough."""
+        """Whether all inputs have been sent."""
         return self.sent >= self.wanted
 
     def pick(self, weights: Mapping[Any, int]) -> Any:
-        """Choose one of the keys, each as often as its weight says."""
+        """Choose a key at random, by weight."""
         return self.random.choices(list(weights), list(weights.values()))[0]
 
     def check(self) -> None:
-        """Raise `Crash` if something went wrong in any thread."""
+        """Raise `Crash` if any thread has failed."""
         if self.faults:
             told = " ".join(self.last)
             raise Crash(f"seed {self.seed}, input {self.sent}, after: {told}") from self.faults[0]
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Hear of what goes wrong in threads."""
+        """Record exceptions in threads."""
         before = threading.excepthook
         threading.excepthook = lambda args: self.faults.append(args.exc_value or Crash("thread"))
         try:
@@ -111,7 +111,7 @@ class Monkey:
 
 
 def table(monkey: Monkey) -> Session:
-    """Return a session that keeps its games, with players that answer at once."""
+    """Return a session with a store and fast players."""
     session = open_session()
     session.set_setting("player", monkey.random.choice(QUICK))
     if not session.resume():
@@ -119,7 +119,7 @@ def table(monkey: Monkey) -> Session:
     return session
 
 
-# The terminal's screen
+# --- terminal ------------------------------------------------------------------------------------
 
 TERMINAL_KEYS = {
     **dict.fromkeys(("up", "down", "left", "right"), 60),
@@ -146,7 +146,7 @@ async def _terminal(monkey: Monkey) -> None:
                 while app.is_running and not monkey.is_tired:
                     for _ in range(monkey.random.choice((1, 40, 400))):
                         monkey.pick(_TERMINAL_DEEDS)(monkey, app)
-                    with suppress(WaitForScreenTimeout):  # on a busy machine
+                    with suppress(WaitForScreenTimeout):  # for busy machines
                         await pilot.pause(0)
                     monkey.check()
         except Crash:
@@ -220,7 +220,7 @@ _TERMINAL_DEEDS: dict[Callable[[Monkey, Any], None], int] = {
 }
 
 
-# Lines
+# --- line mode -----------------------------------------------------------------------------------
 
 WORDS = (
     *("left", "right", "up", "down", "l", "r", "u", "d", "undo", "redo", "board", "score", "hint"),
@@ -247,7 +247,7 @@ def _lines(monkey: Monkey) -> None:
     session.close()
 
 
-# The window
+# --- window --------------------------------------------------------------------------------------
 
 WINDOW_KEYS = {
     **dict.fromkeys(("Up", "Down", "Left", "Right"), 60),
@@ -271,12 +271,12 @@ def _desktop(monkey: Monkey) -> None:
 
     def choose(*_: object) -> Path | None:
         if record.exists() and record.stat().st_size > MAX_RECORD_BYTES:
-            record.unlink()  # opened, played on and saved again and again, it grows without end
+            record.unlink()  # the record would grow without limit
         return monkey.random.choice((record, Path("board.png"), Path("no/such/folder/x"), None))
 
-    closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
+    closed = []  # kept, because this thread must free Tk objects (like `desktop.run`)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dialogs, "ask_file", choose)  # the system's own dialogs wait for a person
+        patch.setattr(dialogs, "ask_file", choose)  # the system's dialogs wait for a person
         while not monkey.is_tired:
             session = table(monkey)
             running = GameWindow(session)
@@ -290,7 +290,7 @@ def _desktop(monkey: Monkey) -> None:
 
 
 def _haunt(monkey: Monkey, running: Any) -> None:
-    """Do deeds from within the window's own loop, as events come to it."""
+    """Perform actions in the window's event loop."""
     root = running.root
 
     def fail(_kind: object, error: BaseException, _trace: object) -> None:
@@ -316,14 +316,14 @@ def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
     try:
         monkey.pick(_WINDOW_DEEDS)(monkey, root)
     except tk.TclError as error:
-        # What the monkey grasps at may be gone, or hidden; that is not a fault of the window.
+        # Widgets may already be gone or hidden, which is not an error of the window.
         monkey.last.append(f"({error})")
 
 
 def _press(monkey: Monkey, root: tk.Tk) -> None:
     key, times = monkey.pick(WINDOW_KEYS), monkey.random.choice((1, 1, 1, 2))
     monkey.sends(key, times)
-    target = root.tk.call("focus") or "."  # tkinter does not know all widgets of Tk by name
+    target = root.tk.call("focus") or "."  # tkinter does not know all Tk widgets by name
     when = monkey.random.choice(("now", "tail"))
     event = f"<{key}>" if "-" in key else f"<KeyPress-{key}>"
     for _ in range(times):
@@ -331,7 +331,7 @@ def _press(monkey: Monkey, root: tk.Tk) -> None:
 
 
 def _widgets(root: tk.Tk, kind: type[tk.Misc]) -> list[Any]:
-    """Return a window's widgets of a kind."""
+    """Return all widgets of a type in a window."""
     found: list[Any] = [root]
     for widget in found:
         found += widget.winfo_children()
@@ -348,7 +348,7 @@ def _some_widget(monkey: Monkey, root: tk.Tk, kind: type[tk.Misc] = tk.Misc) -> 
 
 def _click(monkey: Monkey, root: tk.Tk) -> None:
     widget = _some_widget(monkey, root)
-    button = monkey.random.choice((1, 1, 1, 2, 3, 4, 5))  # the last two are the wheel
+    button = monkey.random.choice((1, 1, 1, 2, 3, 4, 5))  # the last two are the mouse wheel
     times = monkey.random.choice((1, 1, 2, 3))
     monkey.sends(f"click {widget}", times)
     x = monkey.random.randrange(max(1, widget.winfo_width()))
@@ -390,7 +390,7 @@ def _choose_from_menu(monkey: Monkey, root: tk.Tk) -> None:
     menu = monkey.random.choice(menus)
     line = monkey.random.randrange(menu.index("end") + 1)
     label = menu.entrycget(line, "label")
-    if "animation …" not in label:  # a film of a long game takes minutes
+    if "animation …" not in label:  # rendering a film of a long game takes minutes
         monkey.sends(f"menu {label}")
         menu.invoke(line)
 
@@ -412,7 +412,7 @@ _WINDOW_DEEDS: dict[Callable[[Monkey, tk.Tk], None], int] = {
 }
 
 
-# The browser
+# --- browser -------------------------------------------------------------------------------------
 
 BROWSER_KEYS = {
     **dict.fromkeys(("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"), 60),
@@ -441,12 +441,12 @@ async def _web(monkey: Monkey) -> None:
                 try:
                     async with asyncio.timeout(TIMEOUT_S):
                         await _deed_in_browser(monkey, page)
-                except TimeoutError:  # of a page that goes away, Chromium never says it has input
+                except TimeoutError:  # Chromium never reports input on a page that is being closed
                     monkey.last.append("(no answer)")
-                    async with asyncio.timeout(TIMEOUT_S):  # but a page that hangs is a fault
+                    async with asyncio.timeout(TIMEOUT_S):  # a hanging page is an error
                         await page.evaluate("0")
                     page = await _new_page(monkey, browser)
-                except Error as error:  # a page that goes away under a click is not a fault
+                except Error as error:  # the page may close under the click, which is not an error
                     monkey.last.append(f"({str(error).splitlines()[0]})")
                 monkey.check()
             await browser.close()
@@ -514,15 +514,15 @@ FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
 
 
 def let_loose(front_end: str, wanted: int, seed: int) -> int:
-    """Let a monkey play on a front end, in a folder of its own; return what it has sent.
+    """Run a monkey on a front end with a temporary data folder; return the number of inputs sent.
 
     Args:
-        front_end: a key of `FRONT_ENDS`.
-        wanted: how many keys and clicks it sends.
-        seed: of its choices.
+        front_end: A key of `FRONT_ENDS`.
+        wanted: Number of inputs to send.
+        seed: Seed of the choices.
 
     Raises:
-        Crash: the front end broke; the message says how to see it again.
+        Crash: If the front end crashes; the message says how to reproduce it.
     """
     monkey = Monkey(seed, wanted)
     with tempfile.TemporaryDirectory() as folder, monkey.listening():
@@ -540,7 +540,7 @@ def let_loose(front_end: str, wanted: int, seed: int) -> int:
 
 
 def main() -> None:
-    """Let a monkey loose from the command line, and say what became of it."""
+    """Run a monkey from the command line and report the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("front_end", choices=FRONT_ENDS)
     parser.add_argument("--events", type=int, default=10_000, help="keys and clicks to send")

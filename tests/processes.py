@@ -1,4 +1,4 @@
-"""Programs that tests start and look at from outside."""
+"""Run programs and wait for their effects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 def python(
     *arguments: object, cwd: Path | None = None, stdin: str = "", check: bool = False, **more: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a Python of its own to its end, with `more` variables in its environment."""
+    """Run a Python script in a new process, with `more` environment variables."""
     command = [sys.executable, *map(str, arguments)]
     return subprocess.run(
         command, cwd=cwd, input=stdin, check=check, env=os.environ | more, capture_output=True,
@@ -23,13 +23,13 @@ def python(
 
 
 def xdotool(*words: str) -> str:
-    """Do something with keys, mouse or windows; return what it prints, nothing if it fails."""
+    """Run xdotool; return its output, or an empty string if it fails."""
     done = subprocess.run(["xdotool", *words], capture_output=True, text=True, check=False)
     return done.stdout.strip()
 
 
 def until(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
-    """Wait for something that another process brings about, and return it."""
+    """Poll for a result that another process produces, and return it."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, "waited in vain"

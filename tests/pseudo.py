@@ -1,6 +1,6 @@
-"""A language that no one speaks: every text of the catalogues in letters that English has not.
+"""A pseudo-language that replaces English letters in every translatable text.
 
-So a word in English letters on a screen is one that was left out.
+Any word in English letters on a screen is therefore missing from the catalogues.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ NAMES = frozenset(
         """,
     )
 )
-"""Words that any screen may show in English letters: names, keys, and what one types."""
+"""Words that screens may show in English letters: names, keys and user input."""
 
 
 def other(text: str) -> str:
-    """Return a text in other letters, but for its names of values and its tags."""
+    """Replace the letters of a text, except in placeholders and tags."""
     parts = _CODE.split(text)
     return "".join(part if i % 2 else part.translate(_OTHER) for i, part in enumerate(parts))
 
 
 @cache
 def texts() -> messages.Catalog:
-    """Return all texts of the sources, in the language of this module."""
+    """Return all texts of the sources in the pseudo-language."""
     catalogue = messages.read(CODE)
     catalogue.update(messages.extracted(), no_fuzzy_matching=True)
     for message in catalogue:
@@ -61,7 +61,7 @@ def texts() -> messages.Catalog:
 
 @contextmanager
 def spoken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Speak it, in place of Portuguese."""
+    """Use the pseudo-language instead of Portuguese."""
     path = folder / "locale" / CODE / "LC_MESSAGES" / "py2048.mo"
     path.parent.mkdir(parents=True)
     with path.open("wb") as file:
@@ -76,8 +76,8 @@ def spoken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def left_out(text: str, *names: str) -> set[str]:
-    """Return the English words in a text, but for names."""
-    # Addresses, files, and guests by their numbers are names.
+    """Return the English words in a text, except names."""
+    # Addresses, files and numbered guests are names.
     text = re.sub(r"\S*/\w\S*|\S*\.json|guest \w+", "", text)
     words = set(re.findall(r"[A-Za-z]{2,}", text))
     return {word for word in words if word.lower() not in NAMES.union(names)}

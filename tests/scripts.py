@@ -1,4 +1,4 @@
-"""Modules of the repository that are not part of the package."""
+"""Import modules of the repository that are not part of the package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def module_of(folder: str, name: str) -> Callable[..., Any]:
-    """Return a fixture: a module, imported from its folder when a test wants it."""
+    """Return a fixture that imports a module from its folder on demand."""
 
     @pytest.fixture
     def found(monkeypatch: pytest.MonkeyPatch) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the domain: tiles, boards, rules, games."""
+"""Hypothesis strategies for tiles, boards, rules and games."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ seeds = st.integers(0, 2**64 - 1)
 
 @st.composite
 def boards(draw: st.DrawFn, largest: int = 6) -> Board:
-    """Boards of any shape up to `largest` a side, with small tiles more often than large ones."""
+    """Boards of any shape with sides up to `largest`; small tiles are the most common."""
     rows = draw(st.integers(1, largest))
     columns = draw(st.integers(2 if rows == 1 else 1, largest))
     row = st.lists(cells, min_size=columns, max_size=columns)
@@ -43,7 +43,7 @@ weights = st.dictionaries(
 
 @st.composite
 def rules(draw: st.DrawFn) -> Rules:
-    """Rules of every kind, the strange ones included."""
+    """Rules of every kind, including unusual ones."""
     rows = draw(st.integers(1, 8))
     columns = draw(st.integers(2 if rows == 1 else 1, 8))
     low = draw(st.integers(1, rows * columns))
@@ -66,7 +66,7 @@ def rules(draw: st.DrawFn) -> Rules:
 
 @st.composite
 def games(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = presets, longest: int = 60) -> Game:
-    """Games of any preset, or of other rules, played by trying directions."""
+    """Games under presets and other rules, played by trying directions."""
     game = Game(draw(rules), seed=draw(seeds))
     for direction in draw(st.lists(directions, max_size=longest)):
         game.attempt(direction)

@@ -1,4 +1,4 @@
-"""The documentation tells the truth: its examples run, and it leaves nothing out."""
+"""All examples in the documentation run, and the documentation is complete."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def run_console(example: Example) -> None:
-    """Run each ``$ command`` of a console block and compare what it prints.
+    """Run each ``$ command`` of a console block and compare the output.
 
-    A line that starts with ``> `` continues the command above it. A command must exit with 0;
-    ``[exit status 2]`` as the last line of its output expects another status.
+    Lines that start with ``> `` continue the command above. A command must exit with 0, unless the
+    last line of its output is ``[exit status 2]`` or similar.
     """
     blocks = re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)
     assert not blocks[0].strip(), f"output before the first command: {blocks[0]!r}"
@@ -47,7 +47,7 @@ def run_console(example: Example) -> None:
 
 
 def output_of(command: str) -> str:
-    """Run a shell command and return its output and errors as a reader would see them."""
+    """Run a shell command and return its output and errors as a user sees them."""
     programs = str(Path(sys.executable).parent)
     done = subprocess.run(
         ["bash", "-c", command],
@@ -59,7 +59,7 @@ def output_of(command: str) -> str:
         text=True,
         timeout=120,
     )
-    # What has to be compiled first depends on what ran before; what takes long tells how far it is.
+    # Compilation depends on what ran before, and long commands print progress.
     news = re.compile(
         r"^py2048: (compiling|Quick hint|finding boards|finding values|following).*\n", re.MULTILINE
     )
@@ -77,19 +77,19 @@ SYBIL = Sybil(
 
 
 def pages() -> list[Path]:
-    """Return the pages at the root and in the documentation."""
+    """Return all documentation pages, including those in the repository root."""
     written = [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
     return sorted([*ROOT.glob("*.md"), *(p for p in written if "generated" not in p.parts)])
 
 
 def pages_with_examples() -> list[Path]:
-    """Return the pages that hold a block of Python or of console commands."""
+    """Return the pages with Python or console examples."""
     block = re.compile(r"^ *```+(python|console)$", re.MULTILINE)
     return [path for path in pages() if block.search(path.read_text(encoding="utf-8"))]
 
 
 def modules_with_examples() -> list[str]:
-    """Return the names of the modules whose docstrings hold an example."""
+    """Return the names of modules with doctests."""
     found = [
         path
         for path in sorted((SOURCES / "py2048").rglob("*.py"))
@@ -100,13 +100,13 @@ def modules_with_examples() -> list[str]:
 
 
 def name_of(path: Path) -> str:
-    """Return a page's path as a test's name."""
+    """Return a page's path as a test id."""
     return path.relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize("page", pages_with_examples(), ids=name_of)
 def test_examples_of_page(page, tmp_path, monkeypatch):
-    """Every example of a page does what the page says, in the order of the page."""
+    """Every example of a page gives the documented output, in order."""
     monkeypatch.chdir(tmp_path)
     document: Document = SYBIL.parse(page)
     for example in document.examples():
@@ -115,14 +115,14 @@ def test_examples_of_page(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_of_docstrings(name):
-    """Every example of a docstring does what it says."""
+    """Every doctest gives the documented output."""
     failed, tried = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert tried
     assert not failed
 
 
 def test_a_wrong_example_is_noticed(tmp_path):
-    """The check itself can fail: wrong Python, wrong output, a wrong exit status."""
+    """The checker itself fails for wrong Python, wrong output and wrong exit statuses."""
     for wrong in (
         "```python\nassert 1 == 2\n```",
         "```python\n>>> 1 + 1\n3\n```",
@@ -132,12 +132,12 @@ def test_a_wrong_example_is_noticed(tmp_path):
         page = tmp_path / "wrong.md"
         page.write_text(wrong, encoding="utf-8")
         (example,) = SYBIL.parse(page).examples()
-        with pytest.raises(AssertionError):  # Sybil's failures are assertions as well
+        with pytest.raises(AssertionError):  # Sybil also raises assertion errors
             example.evaluate()
 
 
 def test_each_preset_is_documented():
-    """The page of the presets has each preset, with its full text."""
+    """The presets page has each preset with its full text."""
     page = (ROOT / "docs/reference/presets.md").read_text(encoding="utf-8")
     for rules in list_rules():
         assert f"`{rules.name}`" in page, f"docs/reference/presets.md lacks {rules.name}"
@@ -145,14 +145,14 @@ def test_each_preset_is_documented():
 
 
 def test_each_player_is_documented():
-    """The page of the players has a section for each registered player."""
+    """The players page has a section for each registered player."""
     page = (ROOT / "docs/reference/players.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^#+ `([^`]+)`$", page, re.MULTILINE))
     assert headings == set(list_players())
 
 
 def commands_of(group: Any, prefix: str = "") -> dict[str, Any]:
-    """Return each command below `group` by the words that call it."""
+    """Return each command below `group` with its full name."""
     found: dict[str, Any] = {}
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
@@ -163,7 +163,7 @@ def commands_of(group: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def test_each_command_is_documented():
-    """Each command and option says what it is: the page of the command is made of these texts."""
+    """Each command and option has a help text, from which its page is generated."""
     for name, command in commands_of(typer.main.get_command(app)).items():
         assert command.help, f"py2048 {name} does not say what it does"
         for option in command.params:
@@ -173,7 +173,7 @@ def test_each_command_is_documented():
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_commands_of_page_exist(page):
-    """Each ``py2048`` line that no example runs names a command of ours and its options."""
+    """Every ``py2048`` line outside the tested examples uses existing commands and options."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     blocks = re.findall(r"^ *```(?:sh|text)$(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
     line = re.compile(r"(?:^ *|[|&$] *|/bin/)py2048( [^\n|&>]*)?$", re.MULTILINE)
@@ -183,7 +183,7 @@ def test_commands_of_page_exist(page):
 
 
 def parse(words: list[str]) -> None:
-    """Read the words as py2048 does, without running anything: an unknown one is an error."""
+    """Parse a command line without running it; unknown words are errors."""
     command: Any = typer.main.get_command(app)
     own = {name for option in command.get_params(typer.Context(command)) for name in option.opts}
     if not words or (words[0].startswith("-") and words[0] not in own):
@@ -194,7 +194,7 @@ def parse(words: list[str]) -> None:
 
 
 def test_links_between_pages_lead_somewhere():
-    """A relative link or picture in a page names a file that exists."""
+    """Relative links and images on pages refer to existing files."""
     broken = []
     for page in pages():
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)

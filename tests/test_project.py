@@ -1,4 +1,4 @@
-"""What a project needs before others can rely on it: pages, packages and releases are complete."""
+"""Pages, packages and releases are complete and consistent."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ import api_pages  # noqa: E402 - they are not packages
 import check_release  # noqa: E402
 
 
-def test_each_layer_has_a_page_of_its_api_or_is_no_library():
-    """The reference documents every layer that programs build on, `lab` among them."""
+def test_each_library_layer_has_an_api_page():
+    """The API reference has a page for every layer that programs build on, including `lab`."""
     documented = api_pages.documented_layers()
     assert "lab" in documented
     assert set(documented) == set(api_pages.layers()) - api_pages.WITHOUT_PAGES
 
 
 def test_the_table_of_layers_names_what_exists():
-    """ARCHITECTURE.md has each layer, and none that is not there."""
+    """ARCHITECTURE.md lists exactly the existing layers."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     table = page[page.index("| layer |") : page.index("## Laws")]
     first_column = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
@@ -44,7 +44,7 @@ def test_the_table_of_layers_names_what_exists():
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Offer a project that is ready to release version 1.2.0."""
+    """A project that is ready to release version 1.2.0."""
     (tmp_path / "pyproject.toml").write_text(
         '[project]\n[project.urls]\nSource = "https://example.org/py2048"\n'
     )
@@ -70,8 +70,8 @@ chmod +x .venv/bin/py2048
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for bash")
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not there")
-def test_an_environment_that_cannot_work_is_made_anew(tmp_path):
-    """After the checkout was moved, or Python removed; otherwise it is kept."""
+def test_a_broken_environment_is_rebuilt(tmp_path):
+    """The environment is rebuilt if the checkout moved or Python is gone, and otherwise kept."""
     checkout, uv = tmp_path / "here", tmp_path / "bin" / "uv"
     shutil.copytree(ROOT / "scripts", checkout / "scripts")
     shutil.copy(ROOT / "Makefile", checkout)
@@ -85,7 +85,7 @@ def test_an_environment_that_cannot_work_is_made_anew(tmp_path):
     path = f"{uv.parent}{os.pathsep}{os.environ['PATH']}"
 
     def makes(checkout: Path) -> bool:
-        """Play; return whether the environment was made."""
+        """Run ``make play``; return whether the environment was rebuilt."""
         command = ["make", "play", f"PYTHON={sys.executable}", "ARGS="]
         environment = inherited | {"PATH": path, "PY2048_NO_APT": "1"}
         said = subprocess.run(
@@ -104,7 +104,7 @@ def test_an_environment_that_cannot_work_is_made_anew(tmp_path):
 
 
 def test_a_release_needs_one_version_everywhere_and_its_notes(project):
-    """A tag is released only if version, changelog and address agree with it."""
+    """A tag is released only if version, changelog and URL agree with it."""
     assert check_release.problems("v1.2.0", project) == []
     found = check_release.problems("v1.3.0", project)
     assert [line.partition(" ")[0] for line in found] == ["py2048/__init__.py", "CHANGELOG.md"]
@@ -113,15 +113,15 @@ def test_a_release_needs_one_version_everywhere_and_its_notes(project):
 
 
 def test_release_notes_are_the_section_of_the_version(project):
-    """The notes are the text between the version's heading and the next one."""
+    """Release notes are the text between the version's heading and the next one."""
     changelog = (project / "CHANGELOG.md").read_text()
     assert check_release.release_notes(changelog, "1.2.0") == "New."
     assert check_release.release_notes(changelog, "1.1.0") == "Old."
     assert check_release.release_notes(changelog, "1.1") == ""
 
 
-def test_what_is_imported_is_asked_for():
-    """What another package happens to bring may be gone with its next version."""
+def test_imports_are_declared_dependencies():
+    """Every imported package is a declared dependency, not just installed by another one."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     asked = {re.split(r"[^\w-]", need)[0] for need in needs}
@@ -129,12 +129,12 @@ def test_what_is_imported_is_asked_for():
     names = set(re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE))
     homes = packages_distributions()
     brought = {home.lower().replace("_", "-") for name in names for home in homes.get(name, ())}
-    assert brought <= asked | {"py2048", "click"}  # Click only for types
+    assert brought <= asked | {"py2048", "click"}  # only for types of Click
     assert brought >= {re.split(r"\W", need)[0] for need in project["dependencies"]}
 
 
-def test_packagers_find_what_the_project_says():
-    """The recipe, manifest and metainfo have its names, version, licence, address and needs."""
+def test_packaging_files_agree_with_the_project():
+    """Recipe, manifest and metainfo agree with the project: names, version, licence, URL, needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project.get("urls", {}).get("Source")
     recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
@@ -172,8 +172,8 @@ def test_packagers_find_what_the_project_says():
     ],
 )
 def test_an_example_that_cannot_run_says_why(words, said):
-    """In one line, with the status of an error."""
-    # Isolated, Python finds none of what the last ones need.
+    """An example that cannot run prints the reason in one line and exits with an error."""
+    # In isolated mode, Python finds none of the packages that the last examples need.
     isolated = [] if words[0] == "bot.py" else ["-I", "-S"]
     command = [sys.executable, *isolated, str(ROOT / "examples" / words[0]), *words[1:]]
     token = {"PY2048_TOKEN": "token"} if len(words) > 1 else {}

@@ -1,4 +1,4 @@
-"""The facade is pinned: what users import stays, stays sorted, and stays light."""
+"""The public API is stable, sorted and fast to import."""
 
 from __future__ import annotations
 
@@ -53,25 +53,25 @@ HEAVY = {
 
 
 def modules_after(statement: str) -> set[str]:
-    """Return the names of the top-level modules that a fresh Python holds after `statement`."""
+    """Return the top-level modules that a new process has loaded after `statement`."""
     code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
     return set(python("-c", code, check=True).stdout.split())
 
 
 def packages() -> list[str]:
-    """Return the package and its layers that declare what they export."""
+    """Return the package and its layers that declare their exports."""
     found = [module.name for module in pkgutil.iter_modules(py2048.__path__) if module.ispkg]
     return ["py2048", *(f"py2048.{name}" for name in found)]
 
 
 def test_exported_names_are_pinned():
-    """A name leaves or joins the facade by a change of this list, never by accident."""
+    """A name joins or leaves the facade only by a change to this list."""
     assert py2048.__all__ == EXPORTED
 
 
 @pytest.mark.parametrize("package", packages())
 def test_exported_names_exist(package):
-    """Each `__all__` names what is there, once; their order is a rule of the linter's."""
+    """Each name in `__all__` exists and occurs once; the linter checks the order."""
     module = importlib.import_module(package)
     names = list(getattr(module, "__all__", []))
     assert len(names) == len(set(names))
@@ -80,17 +80,17 @@ def test_exported_names_exist(package):
 
 @pytest.mark.parametrize("name", EXPORTED)
 def test_exported_names_have_docstrings(name):
-    """Whatever a user can import says what it is."""
+    """Every exported name has a docstring."""
     assert (getattr(py2048, name).__doc__ or "").strip()
 
 
 def test_import_is_light():
-    """`import py2048` loads no compiler, no arrays, no database and no screen."""
+    """`import py2048` loads no compiler, arrays, databases or user interfaces."""
     assert not modules_after("import py2048") & HEAVY
 
 
 def test_a_game_is_light():
-    """A whole game with its record needs none of the heavy libraries either."""
+    """Playing and recording a game loads none of the heavy libraries."""
     played = (
         "import py2048\n"
         "game = py2048.Game(py2048.get_rules('2x4'), seed=1)\n"
@@ -102,12 +102,12 @@ def test_a_game_is_light():
 
 
 def test_heavy_libraries_would_be_noticed():
-    """The check itself can fail: a module that loads NumPy is seen to load it."""
+    """The check detects a module that loads NumPy."""
     assert "numpy" in modules_after("import numpy")
 
 
 def test_version_is_the_distribution_s():
-    """`py2048.__version__` and the installed metadata agree."""
+    """`py2048.__version__` equals the installed metadata."""
     from importlib.metadata import version
 
     assert py2048.__version__ == version("py2048")
@@ -118,7 +118,7 @@ WRONG = (
     [], [1, 2], [[2, "a"]], (1,), {2: 9}, object(), Game, Direction.LEFT, Board.empty(2, 2),
     get_rules("cits1401"), "\0", "\ud800", "x" * 350, 10**400,
 )  # fmt: skip
-"""What may be sent without reading the documentation."""
+"""Values that users might pass without reading the documentation."""
 
 RECORD = Game("2x4", seed=1).record()
 
@@ -178,7 +178,7 @@ TAKERS: list[Callable[..., object]] = [
 
 
 def complaint(take: Callable[..., object], value: object) -> str:
-    """What our error says, or nothing if the value is taken."""
+    """Return the message of a `Py2048Error`, or an empty string if the value is accepted."""
     try:
         take(value)
     except Py2048Error as error:
@@ -187,8 +187,8 @@ def complaint(take: Callable[..., object], value: object) -> str:
 
 
 @pytest.mark.parametrize("take", TAKERS)
-def test_what_is_wrong_is_named_in_one_line(take):
-    """Each public call takes a value or raises an error of ours: no inner part complains."""
+def test_errors_name_the_value_in_one_line(take):
+    """Public calls accept a value or raise a `Py2048Error` with a one-line message."""
     for value in WRONG:
         message = complaint(take, value)
         assert "\n" not in message
@@ -205,13 +205,13 @@ def test_what_is_wrong_is_named_in_one_line(take):
         Record.load,
     ],
 )
-def test_a_number_that_python_does_not_write_is_refused(take):
-    """Its digits are too many for a message: that is what the message says."""
+def test_an_integer_too_long_to_print_is_refused(take):
+    """Integers with too many digits to print are rejected with that reason."""
     assert "a value with too many digits (" in complaint(take, 10**5000)
 
 
-def test_texts_stand_for_rules_boards_and_directions():
-    """What has a text may be given as one, and means the same."""
+def test_text_is_accepted_for_rules_boards_and_directions():
+    """Rules, boards and directions may be given as text everywhere."""
     ours, theirs = Game("3x3", seed=5), Game(get_rules("3x3"), seed=5)
     for direction in ("down", "L", Direction.RIGHT, "↑"):
         assert ours.attempt(direction) == theirs.attempt(Direction.parse(direction))
@@ -224,8 +224,8 @@ def test_texts_stand_for_rules_boards_and_directions():
     assert get_rules("3x3", name="mine").name == "mine"
 
 
-def test_whole_numbers_of_numpy_are_whole_numbers():
-    """They are taken wherever an int is, and become one."""
+def test_numpy_integers_are_accepted():
+    """NumPy integers are accepted wherever an int is, and converted."""
     rules = get_rules("classic", rows=np.int8(3), columns=np.uint64(5), target=np.int64(64))
     assert rules == Rules.parse("classic:size=3x5,target=64")
     assert {type(side) for side in (*rules.shape, rules.target)} == {int}

@@ -1,8 +1,7 @@
-"""py2048: the game 2048, to play it, to teach with it, to study it.
+"""py2048: play, teach and study the game 2048.
 
-The names below are the public API; ``docs/reference`` describes them, and the layers behind
-them are drawn in ``ARCHITECTURE.md``. A name is loaded when it is first used: who opens a
-window or reads one module does not wait for the others.
+The names below are the public API, described in ``docs/reference``; ``ARCHITECTURE.md`` shows the
+layers behind it. Names are loaded on first use, so ``import py2048`` is fast.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ __all__ = [
     "make_player",
 ]
 
-_HOMES = {
+_MODULES = {
     "core.board": ("Board", "Motion", "Slide"),
     "core.direction": ("Direction",),
     "core.errors": ("Py2048Error",),
@@ -47,21 +46,21 @@ _HOMES = {
     "players": ("Player", "list_players", "make_player"),
     "core.rules": ("Merging", "Rules", "get_rules", "list_rules"),
 }
-"""Where the names above come from."""
+"""The module that defines each public name."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name, or one of the packages that hold them."""
+    """Load a public name or subpackage on first access."""
     from importlib import import_module
 
     if name in ("core", "players"):
         return import_module(f"{__name__}.{name}")
-    for home, names in _HOMES.items():
+    for home, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Return the names that users see: what is loaded already and the public API."""
+    """Return the loaded names and the public API."""
     return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""A client for programs that play on a py2048 server; it needs ``pip install 'py2048[bot]'``.
+"""Client for bots that play on a py2048 server; requires ``pip install 'py2048[bot]'``.
 
 ::
 
@@ -7,8 +7,8 @@
         while not game.is_over:
             game.play(player.choose(game.position))
 
-Moves have numbers, so one whose answer was lost is sent again without harm: whatever breaks, the
-server or the way to it, the game continues where it was. See docs/how-to/write-a-bot.md.
+Moves are numbered, so the client can safely resend a move whose response was lost. After any server
+or network failure the game continues where it was. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ with extra_for("playing on a server", "bot"):
 
 Json = dict[str, Any]
 AWAY_TIMEOUT_S = 300.0
-"""Seconds for which a server may be away in the middle of a game."""
+"""Default time to keep retrying while the server is unreachable, in seconds."""
 
-_TIMEOUT_S = 30.0
-"""The time for an answer; a stream sends something every ten seconds."""
+_HTTP_TIMEOUT_S = 30.0
+"""HTTP timeout; streams send a message at least every ten seconds."""
 
 _FIRST_WAIT_S, _MAX_WAIT_S = 0.25, 10.0
-_LATER = (429, 502, 503, 504)
-"""The statuses of answers that will be others after a while."""
+_RETRY_STATUSES = (429, 502, 503, 504)
+"""HTTP status codes of temporary failures, which are retried."""
 
 
 class BotClient:
-    """Speaks to a server with the token of a program. Not for several threads at a time.
+    """An authenticated connection to a py2048 server. Not thread-safe.
 
     Args:
-        server: where it is, such as ``https://2048.example.org``.
-        token: the token, from the account page.
-        say: is called with a line when something is waited for, and when that is over.
-        timeout_s: seconds for which the server may be away, or busy, before an error is raised.
+        server: The server's URL, such as ``https://2048.example.org``.
+        token: The bot's token, from the account page.
+        say: Called with a message when the client starts waiting for the server, and when it stops.
+        timeout_s: How long to retry while the server is unreachable or busy.
 
     Raises:
-        ClientError: if there cannot be such an address or token.
+        ClientError: If the URL or the token is malformed.
     """
 
     def __init__(
@@ -67,61 +67,62 @@ class BotClient:
         self.server = server.rstrip("/")
         if not _is_address(self.server):
             raise ClientError(
-                f"{server!r} is not the address of a server: write such as http://localhost:2048"
+                f"{server!r} is not a server address: give a URL such as http://localhost:2048"
             )
         if not re.fullmatch(r"[!-~]+", token):
             raise ClientError(
-                "the token is empty, or has spaces or letters that no token has: copy it from the "
+                "the token is empty or has characters that never occur in tokens: copy it from the "
                 "account page"
             )
+        # Ignore ~/.netrc, whose credentials would replace the token; use the system's certificates.
         self._http = httpx.Client(
             base_url=self.server,
             headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
-            timeout=_TIMEOUT_S,
-            trust_env=False,  # a password for the host in ~/.netrc would replace the token
-            verify=ssl.create_default_context(),  # with the system's own authorities
+            timeout=_HTTP_TIMEOUT_S,
+            trust_env=False,
+            verify=ssl.create_default_context(),
         )
         self._say = say
         self._timeout_s = timeout_s
-        self._told = ""
+        self._outage_message = ""
 
     def me(self) -> Json:
-        """Return the program's ``name``, its ``person`` and its ``games`` in progress.
+        """Return the bot's ``name``, the ``person`` it belongs to and its ``games`` in progress.
 
         Raises:
-            ClientError: if there is no such server, at the first attempt, or it refuses the token.
+            ClientError: If the server is unreachable (no retries) or rejects the token.
         """
         found = self.request("GET", "/api/bot", timeout_s=0.0)
         if not {"name", "person", "games"} <= found.keys():
-            raise self._stranger()
+            raise self._protocol_error()
         return found
 
     def new_game(self, rules: Rules | str = "classic") -> RemoteGame:
-        """Begin a game.
+        """Start a game.
 
-        If the answer is lost on its way another game is begun; the first one stays in `me`.
+        If the response is lost, the client starts another game; `me` still lists the first one.
 
         Raises:
-            ClientError: if the server refuses it.
+            ClientError: If the server refuses.
         """
         return RemoteGame(self, self.request("POST", "/api/games", {"rules": str(rules)}))
 
     def open_game(self, game_id: str) -> RemoteGame:
-        """Return a game in progress, to play on.
+        """Return a game in progress, to continue it.
 
         Raises:
-            ClientError: if there is none.
+            ClientError: If there is no such game.
         """
         return RemoteGame(self, self.request("GET", f"/api/games/{game_id}"))
 
     def stream(self, game_id: str) -> Iterator[Json]:
-        """Yield what happens in a game, the moves of others too, until it is over.
+        """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message is the whole state; so is the first one after the stream was broken and
-        opened again, which may repeat what is known: ``version`` tells.
+        The first message is the whole state, even after a reconnection, so it may repeat known
+        moves; compare ``version``.
 
         Raises:
-            ClientError: if there is no such game, or the server stays away.
+            ClientError: If there is no such game, or the server stays unreachable.
         """
         outcome, away_since, wait = "playing", 0.0, _FIRST_WAIT_S
         while outcome == "playing":
@@ -129,10 +130,10 @@ class BotClient:
                 with self._http.stream("GET", f"/api/games/{game_id}/stream") as response:
                     if response.status_code != 200:
                         response.read()
-                        raise self._refusal(response)
-                    self._note_success()
+                        raise self._error_from(response)
+                    self._report_recovery()
                     for line in filter(str.strip, response.iter_lines()):
-                        message = self._object(line)
+                        message = self._parse_object(line)
                         outcome = message.get("outcome", outcome)
                         away_since, wait = 0.0, _FIRST_WAIT_S
                         yield message
@@ -140,7 +141,7 @@ class BotClient:
             except httpx.TransportError as error:
                 fault = f"{self.server} does not answer ({_cause(error)})"
             except ClientError as error:
-                if error.status not in _LATER:
+                if error.status not in _RETRY_STATUSES:
                     raise
                 fault = str(error)
             if outcome == "playing":
@@ -150,16 +151,16 @@ class BotClient:
     def request(
         self, method: str, path: str, value: Json | None = None, *, timeout_s: float | None = None
     ) -> Json:
-        """Return the answer to a request, which is repeated while the server is away or busy.
+        """Send a request and return the response, retrying while the server is unreachable or busy.
 
         Args:
             method: ``GET`` or ``POST``.
-            path: the path, such as ``/api/bot``.
-            value: what to send.
-            timeout_s: seconds after which it is given up; by default those of the client.
+            path: The path, such as ``/api/bot``.
+            value: The JSON body.
+            timeout_s: How long to retry. Defaults to the client's timeout.
 
         Raises:
-            ClientError: if the server refuses it, or stays away.
+            ClientError: If the server refuses, or stays unreachable.
         """
         until = time.monotonic() + (self._timeout_s if timeout_s is None else timeout_s)
         wait = _FIRST_WAIT_S
@@ -170,12 +171,12 @@ class BotClient:
                 fault, pause = f"{self.server} does not answer ({_cause(error)})", wait
             else:
                 if response.is_success:
-                    self._note_success()
-                    return self._object(response.content)
-                refused = self._refusal(response)
-                if response.status_code not in _LATER:
-                    raise refused
-                fault, pause = str(refused), refused.wait or wait
+                    self._report_recovery()
+                    return self._parse_object(response.content)
+                failure = self._error_from(response)
+                if response.status_code not in _RETRY_STATUSES:
+                    raise failure
+                fault, pause = str(failure), failure.wait or wait
             wait = self._wait(fault, pause, wait, until)
 
     def __enter__(self) -> Self:
@@ -185,67 +186,67 @@ class BotClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all connections."""
         self._http.close()
 
     def _wait(self, fault: str, pause: float, wait: float, until: float) -> float:
-        """Wait, say why, and return how long to wait the next time if the server says nothing.
+        """Report `fault`, sleep for `pause` seconds, and return the next backoff delay.
 
         Raises:
-            ClientError: if that would be too late.
+            ClientError: If the pause would exceed the deadline `until`.
         """
         if time.monotonic() + pause > until:
             raise ClientError(fault)
-        if not self._told:
+        if not self._outage_message:
             self._say(f"{fault}: trying again in {pause:.1f} s")
-        self._told = fault
+        self._outage_message = fault
         time.sleep(pause)
         return min(2 * wait, _MAX_WAIT_S)
 
-    def _note_success(self) -> None:
-        if self._told:
+    def _report_recovery(self) -> None:
+        if self._outage_message:
             self._say(f"{self.server} answers again")
-            self._told = ""
+            self._outage_message = ""
 
-    def _object(self, text: bytes | str) -> Json:
+    def _parse_object(self, text: bytes | str) -> Json:
         with suppress(ValueError):
             if isinstance(found := json.loads(text), dict):
                 return found
-        raise self._stranger()
+        raise self._protocol_error()
 
-    def _stranger(self) -> ClientError:
+    def _protocol_error(self) -> ClientError:
         return ClientError(f"{self.server} is not a py2048 server: is it the right address?")
 
-    def _refusal(self, response: httpx.Response) -> ClientError:
-        """Return what a server says that does not do what it is asked."""
+    def _error_from(self, response: httpx.Response) -> ClientError:
+        """Return the error for an unsuccessful response."""
         answer: Json = {}
         with suppress(ClientError):
-            answer = self._object(response.content)
+            answer = self._parse_object(response.content)
         status, headers = response.status_code, response.headers
-        says = answer.get("error", f"{status} {response.reason_phrase}")
+        message = answer.get("error", f"{status} {response.reason_phrase}")
         if status == 401:
-            says = f"{says}: make a new one on {self.server}/account#programs"
+            message = f"{message}: make a new one on {self.server}/account#programs"
         elif "Location" in headers:
-            says = f"{says}: use {headers['Location'].removesuffix('/api/bot')}"
-        elif "error" not in answer and status not in _LATER:
-            says = f"{says}: is it the address of a py2048 server?"
+            message = f"{message}: use {headers['Location'].removesuffix('/api/bot')}"
+        elif "error" not in answer and status not in _RETRY_STATUSES:
+            message = f"{message}: is it the address of a py2048 server?"
         retry = headers.get("Retry-After", "")
         wait = answer.get("retry_ms", 0) / 1000 or (float(retry) if retry.isdecimal() else 0.0)
-        return ClientError(f"{self.server}: {says}", status, answer.get("reason", ""), wait)
+        return ClientError(f"{self.server}: {message}", status, answer.get("reason", ""), wait)
 
 
 class RemoteGame:
-    """A game that a program plays on a server.
+    """A bot's game on a server.
 
     Args:
-        client: speaks to the server.
-        state: the game's state, as the server tells it.
+        client: The connection to the server.
+        state: The game's state as sent by the server.
 
     Attributes:
-        state: the latest state or events of the server, see docs/reference/web-protocol.md.
-        id: the game.
-        rules: its rules.
-        url: its page.
+        state: The latest state or events from the server, see docs/reference/web-protocol.md.
+        id: The game's id.
+        rules: The game's rules.
+        url: The URL of the game's page.
     """
 
     def __init__(self, client: BotClient, state: Json) -> None:
@@ -257,22 +258,22 @@ class RemoteGame:
 
     @property
     def board(self) -> Board:
-        """The board."""
+        """The current board."""
         return Board.from_rows(self.state["board"])
 
     @property
     def score(self) -> int:
-        """The score."""
+        """The current score."""
         return int(self.state["score"])
 
     @property
     def ply(self) -> int:
-        """How many legal moves were made."""
+        """Number of legal moves made."""
         return int(self.state["ply"])
 
     @property
     def think_ms(self) -> int:
-        """The time for all moves by the server's clock, in milliseconds; the network is in it."""
+        """Total time of all moves in ms by the server's clock, network latency included."""
         return int(self.state["think_ms"])
 
     @property
@@ -282,15 +283,15 @@ class RemoteGame:
 
     @property
     def position(self) -> Game:
-        """The position as a game of its own, for a player to think about."""
+        """A local copy of the position for a player to evaluate."""
         return Game(self.rules, board=self.board)
 
     def play(self, direction: Direction) -> None:
-        """Slide, and wait until the server has it on its disk.
+        """Play a move and wait until the server has saved it.
 
         Raises:
-            IllegalMoveError: if that changes nothing.
-            ClientError: if the server refuses it, or stays away.
+            IllegalMoveError: If the move changes nothing.
+            ClientError: If the server refuses, or stays unreachable.
         """
         number = self.state["version"] + 1
         move = {"number": number, "direction": str(direction)}
@@ -301,16 +302,17 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # it is as long as a game may be; otherwise it was changed elsewhere
+                raise  # the maximum length; in other cases another client changed the game
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")
 
     def play_out(self, player: Player) -> None:
-        """Let a player make the moves until the game is over.
+        """Let a player finish the game.
 
         Raises:
-            IllegalMoveError, ClientError: as `play`.
+            IllegalMoveError: If the player chooses an illegal move.
+            ClientError: If the server refuses, or stays unreachable.
         """
         while not self.is_over:
             self.play(player.choose(self.position))

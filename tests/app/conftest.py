@@ -1,4 +1,4 @@
-"""Judges for the screens' reviews: one that is known, and one that waits."""
+"""Judges for screen tests: one with known results, and one that waits for the test."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from py2048.core.direction import Direction
 
 @pytest.fixture
 def known_judge(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `KnownJudge` judge on all screens."""
+    """Use `KnownJudge` on all screens."""
     monkeypatch.setattr("py2048.review.advice.judge_for", lambda rules, *_: KnownJudge(rules))
 
 
 @pytest.fixture
 def slow_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Let a judge find two moves, and the others when the test sets the event."""
+    """Use a judge that judges two moves, and the rest once the test sets the event."""
     may_go_on = threading.Event()
 
     class SlowJudge(KnownJudge):
@@ -28,7 +28,7 @@ def slow_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 
         def rate(self, board: Board) -> Mapping[Direction, float]:
             self.seen += 1
-            if self.seen > 5:  # one to tell whether the judge is ready, two a move
+            if self.seen > 5:  # one readiness check, two calls per move
                 assert may_go_on.wait(30)
             return super().rate(board)
 

@@ -1,4 +1,4 @@
-"""The command, run as a user runs it."""
+"""The command, run as users run it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ import command_pages  # noqa: E402 - it is not a package
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A saved record of a short game."""
+    """Return a saved record of a short game."""
     game = Game(get_rules("ist"), seed=5, player="Ada")
     for _ in range(12):
         next(filter(game.attempt, (Direction.DOWN, Direction.LEFT, Direction.RIGHT)))
@@ -42,7 +42,7 @@ def record(tmp_path: Path) -> Path:
 
 
 def test_rules_lists_every_preset_and_explains_one(capsys):
-    """Each preset has a line; --json has what a program needs."""
+    """Each preset has a line, and --json has its details."""
     assert main(["rules"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [rules.name for rules in list_rules()]
@@ -54,7 +54,7 @@ def test_rules_lists_every_preset_and_explains_one(capsys):
 
 
 def test_players_lists_every_player(capsys):
-    """With the options of each."""
+    """Each player is listed with its options."""
     assert main(["players"]) == 0
     out = capsys.readouterr().out
     assert [line.split()[0] for line in out.splitlines()] == list(list_players())
@@ -64,7 +64,7 @@ def test_players_lists_every_player(capsys):
 
 
 def test_hint_names_the_best_direction_and_the_worth_of_each(monkeypatch, capsys):
-    """From an argument or from stdin, as text or JSON."""
+    """A board is read from an argument or from stdin, and the hint printed as text or JSON."""
     assert main(["hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy"]) == 0
     out = capsys.readouterr().out
     assert out.split()[0] == "left"
@@ -78,28 +78,28 @@ def test_hint_names_the_best_direction_and_the_worth_of_each(monkeypatch, capsys
 
 
 def test_hint_says_what_comes_where_that_is_known(capsys):
-    """Points and the chance of the next tile, in words and in JSON; the same of both."""
+    """Expected points and the chance of the next tile agree in text and JSON."""
     words = ["hint", "128 32 8 4 / 2 . . 2", "--player", "ntuple"]
     assert main(words) == 0
-    *rows, said = capsys.readouterr().out.splitlines()
+    *rows, outlook = capsys.readouterr().out.splitlines()
     assert main([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
     assert f" {max(answer['values'].values()):,.0f} points" in rows[1]
     tile, made, games = answer["chance"].values()
-    assert re.match(r"About [\d,]+ points to come with good play\. ", said)
-    assert said.endswith(f" {tile} was made in {made:,} of {games:,} games.")
+    assert re.match(r"About [\d,]+ points to come with good play\. ", outlook)
+    assert outlook.endswith(f" {tile} was made in {made:,} of {games:,} games.")
 
 
 def test_what_rounds_to_no_loss_is_none(capsys):
-    """All moves win next, or at once, and differ in the last binary digits only."""
+    """Values that differ only in the last bits print no loss."""
     words = ["hint", "2 2 . . / . . . . / . . . . / . . . ."]
     assert main([*words, "--rules", "classic:target=4,end=target"]) == 0
     assert sorted(capsys.readouterr().out.split()[1:]) == ["down", "left", "right"]
 
 
 def test_no_hint_expects_less_than_no_points(capsys):
-    """Where the game is as good as over, a move that the network rates below that has 0."""
+    """In a nearly lost game, expected points are never negative."""
     board = "16384 8192 4096 2048 / 256 512 1024 2 / 64 32 16 . / . . . ."
     words = ["hint", board, "-p", "ntuple"]
     assert main([*words, "--json"]) == 0
@@ -111,7 +111,7 @@ def test_no_hint_expects_less_than_no_points(capsys):
 
 
 def test_watch_prints_a_game_that_its_seed_reproduces(capsys):
-    """Every move a line; the result at the end; the same seed, the same game."""
+    """Each move is a line, the result comes last, and a seed reproduces the game."""
     words = ["watch", "--player", "greedy", "--rules", "3x3", "--seed", "4"]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -125,7 +125,7 @@ def test_watch_prints_a_game_that_its_seed_reproduces(capsys):
 
 
 def test_watch_plays_several_games(capsys):
-    """Each with a seed of its own; --quiet prints results only, --moves stops early."""
+    """Each game has its own seed; --quiet prints only results, and --moves stops early."""
     words = ["watch", "-p", "random", "--games", "3", "--moves", "4", "--seed", "1", "-q"]
     assert main(words) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if "seed" in line]
@@ -133,14 +133,14 @@ def test_watch_plays_several_games(capsys):
     assert all("4 moves" in line for line in lines)
 
 
-def test_a_reader_that_goes_away_is_no_error():
-    """``py2048 watch | head`` ends quietly."""
-    [(status, said)] = shell("py2048 watch -p random --games 50 | head -3")
-    assert (status, len(said.splitlines())) == (0, 3)
+def test_a_reader_may_exit_early():
+    """``py2048 watch | head`` exits silently."""
+    [(status, output)] = shell("py2048 watch -p random --games 50 | head -3")
+    assert (status, len(output.splitlines())) == (0, 3)
 
 
 def test_replay_shows_every_turn(record, capsys):
-    """Forwards from any turn to any other, as sentences with boards, or as JSON."""
+    """Replay prints any range of turns, as sentences with boards or as JSON."""
     assert main(["replay", str(record)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("ist: turn 0 of 12, score 0")
@@ -154,7 +154,7 @@ def test_replay_shows_every_turn(record, capsys):
 
 
 def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
-    """It is what the documented command makes, a frame for each position."""
+    """The documented command creates the animation, with one frame per position."""
     page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     found = re.search(r"`py2048 (replay (\S+hero\S+) .* --gif) hero.gif`", page)
     assert found
@@ -162,17 +162,17 @@ def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
     words = [str(ROOT / word) if "/" in word else word for word in found[1].split()]
     assert main(["verify", str(ROOT / found[2])]) == main([*words, str(made)]) == 0
     assert "as drawn by seed" in capsys.readouterr().out
-    with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as shown:
-        assert ours.n_frames == shown.n_frames == 61
+    with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as published:
+        assert ours.n_frames == published.n_frames == 61
         for frame in (0, 30, 60):
             ours.seek(frame)
-            shown.seek(frame)
-            apart = ImageChops.difference(ours.convert("L"), shown.convert("L"))
+            published.seek(frame)
+            apart = ImageChops.difference(ours.convert("L"), published.convert("L"))
             assert ImageStat.Stat(apart).mean[0] < 1
 
 
 def test_verify_says_what_it_checked(record, capsys):
-    """A good record has one line on stdout; a bad one beside it does not hide it."""
+    """A valid record prints a line on stdout, also beside an invalid one."""
     assert main(["verify", str(record)]) == 0
     assert f"{record}: verified, ist" in capsys.readouterr().out
     bad = record.with_name("bad.json")
@@ -188,17 +188,17 @@ def test_verify_says_what_it_checked(record, capsys):
 
 
 def test_an_empty_secret_verifies_nothing(record, capsys):
-    """As of a variable that is not set; nor does what the command hands on."""
+    """An empty secret, as from an unset variable, is rejected."""
     for words in (["--secret", ""], ["--secret="], ["--secret", "00" * 32, "--commitment", ""]):
         assert main(["verify", str(record), *words]) == 2
         captured = capsys.readouterr()
         assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert verify([record], secret="") == 2
-    assert "not the one that the secret draws" in capsys.readouterr().err
+    assert "differs from the secret's draw" in capsys.readouterr().err
 
 
 def test_verify_says_what_the_seed_drew(tmp_path, capsys):
-    """A start set up by hand is not said to be the seed's, even if every later tile is."""
+    """A manual start is not attributed to the seed, even if all later tiles are."""
     classic, path = get_rules("classic"), tmp_path / "game.2048.json"
     start = Board.from_rows([[1024, 1024, 0, 0], *[[0] * 4] * 3])
     for board, drawn in ((None, ""), (start, " after a start set up by hand")):
@@ -212,7 +212,7 @@ def test_verify_says_what_the_seed_drew(tmp_path, capsys):
 
 
 def test_a_replay_of_2048verse_is_imported(tmp_path, capsys):
-    """It becomes a record of ours; a file that exists is kept."""
+    """A foreign replay becomes a record, and existing files are kept."""
     source, target = tmp_path / "replay.txt", tmp_path / "game.2048.json"
     source.write_text("replay !k\n")
     assert main(["import", str(source), str(target)]) == 0
@@ -225,12 +225,12 @@ def test_a_replay_of_2048verse_is_imported(tmp_path, capsys):
 
 
 def test_only_a_file_is_replaced(record, tmp_path, capsys):
-    """A device or a pipe under the name of a file to write is refused and stays what it is."""
+    """Writing to a device or a pipe is refused and leaves it unchanged."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for words in (["import", str(record), str(pipe), "--force"], ["backup", str(pipe)]):
         assert main(words) == 2
-        assert f"cannot write {pipe}: it is there" in capsys.readouterr().err
+        assert f"cannot write {pipe}: it exists" in capsys.readouterr().err
     assert pipe.is_fifo()
 
 
@@ -246,7 +246,7 @@ def test_only_a_file_is_replaced(record, tmp_path, capsys):
     ],
 )
 def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, monkeypatch, capsys):
-    """By whatever name: the command refuses before it does anything, and names the file."""
+    """A command refuses to overwrite its own files, under any name, before it starts."""
     monkeypatch.chdir(tmp_path)
     before = record.rename("in").read_bytes()
     for name in ("link", "kept.txt"):
@@ -258,7 +258,7 @@ def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, mo
 
 
 def test_scores_shows_what_was_reached(capsys):
-    """Best scores by rules and category, then the best games."""
+    """Best scores are listed by rules and category, followed by the best games."""
     from py2048.app.session import open_session
 
     assert main(["scores"]) == 0
@@ -323,8 +323,8 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["play", "--size="], "'' after --size: give a value, or leave it out"),
         (["solve", ""], "'' after solve: give a value, or leave it out"),
         ([""], "'' after py2048"),
-        (["replay", "/dev/zero"], "/dev/zero: it has more than 67,108,864 bytes"),
-        (["weights", "/dev/zero"], "/dev/zero cannot be read: it is there and no"),
+        (["replay", "/dev/zero"], "/dev/zero: the input has more than 67,108,864 bytes"),
+        (["weights", "/dev/zero"], "/dev/zero cannot be read: it exists and is not"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
         (["solve", "2x4", "--goal", "win"], "'win' is not a goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),
@@ -348,7 +348,7 @@ GREEDY = ("evaluate", "greedy", "--quiet")
     ],
 )
 def test_bad_input_is_one_clear_line_and_status_2(words, reason, tmp_path, monkeypatch, capsys):
-    """On stderr, naming the value, before anything is played; nothing on stdout."""
+    """Invalid input prints one line on stderr that names the value, and nothing on stdout."""
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
     captured = capsys.readouterr()
@@ -360,7 +360,7 @@ def test_bad_input_is_one_clear_line_and_status_2(words, reason, tmp_path, monke
 
 @pytest.mark.parametrize("words", [["hint", "-"], ["tables", "query", "L3-256", "-"]])
 def test_an_input_without_end_shows_no_board(words, monkeypatch, capsys):
-    """It is not read until memory is gone."""
+    """Endless input does not exhaust the memory."""
     with Path("/dev/zero").open(encoding="ascii") as endless:
         monkeypatch.setattr("sys.stdin", endless)
         assert main(words) == 2
@@ -368,7 +368,7 @@ def test_an_input_without_end_shows_no_board(words, monkeypatch, capsys):
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capsys):
-    """The line names the folder; playing without saving is still possible."""
+    """The error names the folder, and playing without saving still works."""
     wall = tmp_path / "wall"
     wall.write_text("a file where a folder should be")
     monkeypatch.setenv("PY2048_HOME", str(wall))
@@ -382,7 +382,7 @@ def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkey
 
 
 def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
-    """With the status of every command that is stopped, and the game is kept."""
+    """Ctrl-C saves the game and exits with the usual status."""
     lines = Mock(readline=Mock(side_effect=["left\n", "right\n", "up\n", KeyboardInterrupt]))
     monkeypatch.setattr(sys, "stdin", lines)
     assert main(["play", "--ui", "lines", "--rules", "2x4", "--seed", "5"]) == 130
@@ -393,15 +393,15 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
 
 
 def test_lines_play_a_game_from_stdin(monkeypatch, capsys):
-    """Moves come from stdin; the game is kept when the input ends, and continues next time."""
-    for words, typed, said in (
+    """Moves are read from stdin; the game is saved at the end of input and resumed next time."""
+    for words, typed, expected in (
         (["--rules", "classic", "--seed", "6"], "left\ndown\n", "New game"),
         ([], "quit\n", "Game resumed"),
         (["--new"], "quit\n", "New game"),
     ):
         monkeypatch.setattr(sys, "stdin", StringIO(typed))
         assert main(["play", "--ui", "lines", *words]) == 0
-        assert said in capsys.readouterr().out
+        assert expected in capsys.readouterr().out
 
 
 def test_the_version_and_the_help_are_there(capsys):
@@ -417,13 +417,13 @@ def test_the_version_and_the_help_are_there(capsys):
 
 
 def test_an_option_has_one_meaning():
-    """Its value is of one kind in all commands; a letter stands for one kind, said in one way."""
+    """An option takes the same kind of value everywhere, and short options have similar help."""
     kinds: dict[str, set[object]] = {}
     for _, command in command_pages.walk(typer.main.get_command(app)):
         for each in command.params:
             for name in each.opts if each.param_type_name == "option" else ():
-                said = each.help[:8] if name in ("-j", "-n") else ""
-                kinds.setdefault(name, set()).add((each.metavar, each.is_flag, said))
+                start_of_help = each.help[:8] if name in ("-j", "-n") else ""
+                kinds.setdefault(name, set()).add((each.metavar, each.is_flag, start_of_help))
     assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
 
 
@@ -477,7 +477,7 @@ due = 2026-11-30T12:00:00
     ],
 )
 def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monkeypatch, capsys):
-    """What bash asks for, it gets: commands, options, the words of options, files of a kind."""
+    """Bash completes commands, options, their values and matching files."""
     monkeypatch.chdir(tmp_path)
     for name in ("folder", "term"):
         Path(name).mkdir()
@@ -493,9 +493,9 @@ def test_the_shell_completes_commands_and_values(typed, offered, tmp_path, monke
 
 
 def shell(*lines: str, **variables: str) -> list[tuple[int, str]]:
-    """Run lines of a shell side by side, ``py2048`` being ours; return status and output of each.
+    """Run shell lines in parallel, with our ``py2048``; return the status and output of each.
 
-    Standard output that a line leaves alone is thrown away.
+    Unredirected standard output is discarded.
     """
     start = f'py2048() {{ "{sys.executable}" -m py2048 "$@"; }}\n'
     running = [
@@ -514,7 +514,7 @@ def shell(*lines: str, **variables: str) -> list[tuple[int, str]]:
 
 
 def test_a_full_disk_is_one_line_for_every_command():
-    """The output that cannot be written ends the command with status 2 and the reason."""
+    """A failed write exits with status 2 and the reason."""
     commands = ["--help", "rules", "watch -p greedy --moves 9", "--ui lines --no-save", "--ui demo"]
     reason = "py2048: cannot write to standard output: No space left on device\n"
     lines = [f"py2048 {command} >/dev/full" for command in commands]
@@ -522,8 +522,8 @@ def test_a_full_disk_is_one_line_for_every_command():
     assert shell("py2048 rules >/dev/full 2>/dev/full", PYTHONUNBUFFERED="") == [(2, "")]
 
 
-def test_streams_that_are_closed_are_no_error():
-    """A closed input is an empty one, and what has no reader is not said."""
+def test_closed_streams_are_accepted():
+    """Closed input is treated as empty, and output without a reader is dropped."""
     empty = "py2048: a board needs at least one row with a cell\n"
     assert shell(
         "py2048 rules >&-",
@@ -533,8 +533,8 @@ def test_streams_that_are_closed_are_no_error():
     ) == [(0, ""), (2, empty), (2, ""), (0, "")]
 
 
-def test_what_an_encoding_lacks_is_written_otherwise():
-    """An output in ASCII, and an input in no encoding at all, stop no command."""
+def test_unencodable_characters_are_replaced():
+    """ASCII output and undecodable input do not fail any command."""
     code = "from py2048.cli import main; main(['rules', '2x4']); print('✓ 3 ± 1 ♞')"
     [(status, text), (refused, message)] = shell(
         f'"{sys.executable}" -c "{code}"',
@@ -548,28 +548,17 @@ def test_what_an_encoding_lacks_is_written_otherwise():
     )
 
 
-def test_a_folder_that_may_not_be_entered_is_named(tmp_path, capsys):
-    """Whatever the operating system refuses is one line with the file and the reason."""
-    assert main(["course", "start", "ist", str(tmp_path / "mine")]) == 0  # imports what it needs
-    capsys.readouterr()
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0)
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        assert main(["course", "start", "ist", str(closed / "mine")]) == 2
-    finally:
-        if is_root:
-            os.seteuid(0)
+def test_a_folder_that_the_system_refuses_is_named(tmp_path, capsys):
+    """Operating system errors are one line with the path and the reason."""
+    assert main(["course", "start", "ist", str(tmp_path / ("x" * 300))]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"py2048: {tmp_path}")
-    assert error.endswith(": Permission denied\n")
+    assert error.endswith(": File name too long\n")
     assert error.count("\n") == 1
 
 
-def test_the_board_printed_can_be_given_back(capsys):
-    """What watch prints, hint reads."""
+def test_a_printed_board_can_be_read(capsys):
+    """``hint`` reads the boards that ``watch`` prints."""
     assert main(["watch", "-p", "greedy", "--moves", "9", "--seed", "2"]) == 0
     text = "\n".join(capsys.readouterr().out.splitlines()[-5:-1])
     assert Board.parse(text).shape == (4, 4)
@@ -577,7 +566,7 @@ def test_the_board_printed_can_be_given_back(capsys):
 
 
 def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path):
-    """``-`` reads standard input; a folder, which ``/`` after its name makes, takes all games."""
+    """``-`` reads standard input; a target that ends in ``/`` becomes a folder for all games."""
     one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
     piped = python("-m", "py2048", "verify", "-", stdin=one)
     assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")
@@ -597,6 +586,6 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path):
 
 
 def test_rules_of_earlier_versions_have_a_name():
-    """Scores under them are listed, though today they are refused."""
+    """Scores under rules that are no longer accepted are still listed."""
     assert rules_name("x:scoring=moves:2000000:-1") == "x"
     assert rules_name("a\x1b[1mb:size=3x3") == "a[1mb"

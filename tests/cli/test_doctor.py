@@ -1,4 +1,4 @@
-"""The command ``py2048 doctor``."""
+"""The command ``doctor``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from py2048.players.ntuple import weights
 
 
 def found(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
-    """Return the state of each part, and what is said of it."""
+    """Return the state and details of each component."""
     return {
         each["part"]: (each["state"], each["about"]) for each in json.loads(capsys.readouterr().out)
     }
 
 
-def test_what_is_missing_is_no_fault(capsys, monkeypatch, data_folder):
-    """Without a display or a game the game can be played; nothing is made by looking."""
+def test_missing_components_are_not_errors(capsys, monkeypatch, data_folder):
+    """A missing display or game is not an error, and checking creates nothing."""
     monkeypatch.delenv("DISPLAY", raising=False)
     assert main(["doctor", "--json"]) == 0
     parts = found(capsys)
@@ -38,18 +38,18 @@ def test_what_is_missing_is_no_fault(capsys, monkeypatch, data_folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
 def test_the_line_that_installs_is_for_this_python_and_this_checkout(monkeypatch):
-    """Where another pip comes first; the strong networks are on no index yet."""
+    """Install commands work with another pip on PATH, and use the checkout's strong networks."""
     for path in ("/usr/bin", str(Path(sys.executable).parent)):
         monkeypatch.setenv("PATH", path)
         *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
-        said = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
-        assert sys.prefix in said.stdout
+        output = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
+        assert sys.prefix in output.stdout
         assert (install, fast) == ("install", "py2048[fast]")
         assert (Path(weights) / "pyproject.toml").exists()
 
 
 def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch):
-    """One game in progress, in Portuguese."""
+    """Games in progress are counted, in the user's language."""
     networks = weights.shipped_files()[:1]
     monkeypatch.setattr(weights, "shipped_files", lambda: networks)
     session = open_session()
@@ -62,7 +62,7 @@ def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch
 
 
 def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path, data_folder):
-    """A damaged store and damaged weights, each with what mends it."""
+    """A damaged store and damaged weights are reported with a fix."""
     session = open_session()
     session.start()
     session.close()

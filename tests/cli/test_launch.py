@@ -1,4 +1,4 @@
-"""How the game starts: the rule as a table, and the real command in each place it may start in."""
+"""Starting the game: the table of screens, and the real command in each environment."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
 
 
 def documented() -> dict[LaunchContext, UserInterface]:
-    """The rule as ``docs/reference/command.md`` tells it: yes, no or any in the first columns."""
+    """Return the table of ``docs/reference/command.md``."""
     text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
     meanings = {"yes": [True], "no": [False], "any": [True, False]}
@@ -46,20 +46,20 @@ def documented() -> dict[LaunchContext, UserInterface]:
 
 
 def test_the_rule_is_the_documented_one():
-    """Each of the eight places has one row of the table, and the screen that it names."""
+    """Each of the eight environments matches one row and opens its screen."""
     rule = documented()
     assert len(rule) == 8
     assert {place: best_screen(place) for place in rule} == rule
 
 
 def test_a_terminal_that_only_prints_lines_has_the_game_in_lines():
-    """``TERM=dumb`` counts where the terminal's game would open, and nowhere else."""
+    """``TERM=dumb`` only matters where the terminal interface would open."""
     assert best_screen(LaunchContext(False, False, True, dumb=True)) is UserInterface.LINES
     assert best_screen(LaunchContext(False, True, True, dumb=True)) is UserInterface.DESKTOP
 
 
 class Started:
-    """``py2048`` in a place: its output, and its windows."""
+    """A running ``py2048``, its output and its windows."""
 
     def __init__(
         self, where: str, stdin: str, display: str | None, home: Path, *words: str
@@ -87,18 +87,18 @@ class Started:
         self._display = environment | {"DISPLAY": display or ""}
         self.printed = b""
 
-    def until(self, said: bytes) -> None:
-        """Read until it has printed this."""
-        while said not in self.printed:
+    def until(self, expected: bytes) -> None:
+        """Read until this was printed."""
+        while expected not in self.printed:
             try:
                 more = os.read(self._screen, 1 << 16)
             except OSError:  # no process has the terminal open any more
                 more = b""
-            assert more, f"no {said!r} in {self.printed!r}"
+            assert more, f"no {expected!r} in {self.printed!r}"
             self.printed += more
 
     def until_window(self) -> None:
-        """Wait until a window is there."""
+        """Wait for a window."""
         end = time.monotonic() + TIMEOUT_S
         words = ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "2048"]
         while not subprocess.run(words, env=self._display, capture_output=True, check=False).stdout:
@@ -107,7 +107,7 @@ class Started:
             time.sleep(0.1)
 
     def end(self) -> int:
-        """Wait for the end and return the status."""
+        """Wait for the exit status."""
         return self.process.wait(TIMEOUT_S)
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ def start(data_folder: Path) -> Iterator[Start]:
 
 @pytest.mark.gui
 def test_with_a_display_a_window_opens_unless_moves_come(display, start):
-    """In a terminal, into a pipe and from a launcher; a silent pipe and a closed input are none."""
+    """A window opens with any output, and with a terminal, silent or closed input."""
     if not shutil.which("xdotool"):
         pytest.skip("no xdotool: install xdotool")
     windows = [
@@ -158,7 +158,7 @@ def test_with_a_display_a_window_opens_unless_moves_come(display, start):
 
 
 def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start):
-    """Moves are played wherever the output goes, even nowhere; the game is then in the store."""
+    """Moves from a pipe are played and saved, even if nothing reads the output."""
     game = start("terminal", "terminal", None)
     lines = [start("terminal", MOVES, None), start("pipe", MOVES, None)]
     nowhere = start("closed", MOVES, None)
@@ -171,14 +171,14 @@ def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start):
 
 
 def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
-    """It shows moves, then says how to play; in a terminal, into a pipe, without a reader."""
+    """A demonstration plays moves, then explains how to play, with any kind of output."""
     began = time.monotonic()
     places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
-    shown = [start(where, stdin, None) for where, stdin in places]
+    started = [start(where, stdin, None) for where, stdin in places]
     unseen = start("closed", CLOSED, None)
-    for each in shown:
+    for each in started:
         each.until(DEMO)
-    watched = shown[2]
+    watched = started[2]
     watched.until(b"To play, start py2048")
     assert watched.end() == unseen.end() == 0
     assert time.monotonic() - began < 30  # ten, and what a busy machine adds
@@ -186,7 +186,7 @@ def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
 
 
 def test_make_play_takes_options_and_moves(start):
-    """``make play ARGS="--rules 5x5"`` plays 5x5: moves from a pipe, else a demonstration."""
+    """``make play ARGS="--rules 5x5"`` plays moves from a pipe, or a demonstration."""
     words = ("make", "-o", ".venv/.ready-base", "play", "ARGS=--rules 5x5")
     words += (f"BIN={Path(sys.executable).parent}",)
     moves, nothing = start("pipe", MOVES, None, *words), start("pipe", CLOSED, None, *words)
@@ -198,7 +198,7 @@ def test_make_play_takes_options_and_moves(start):
 
 
 def test_the_terminal_has_its_game_though_errors_go_elsewhere(start):
-    """With standard error in a file the picture is on the terminal all the same."""
+    """The terminal interface works with standard error redirected to a file."""
     words = ("sh", "-c", '"$0" -m py2048 2>/dev/null', sys.executable)
     start("terminal", "terminal", None, *words).until(TERMINAL)
 
@@ -209,7 +209,7 @@ ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
 @pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
 @pytest.mark.parametrize("python", [sys.executable, ODD])
 def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, capsys):
-    """It names our Python whatever its path, and an icon that is there; --remove leaves nothing."""
+    """The entry names this Python and an existing icon; --remove deletes both."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
     monkeypatch.setattr(sys, "executable", python)
     assert main(["desktop-entry"]) == 0
@@ -229,7 +229,7 @@ def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch,
 
 
 def test_a_silent_pipe_at_a_terminal_is_waited_for(start):
-    """Who pipes to a terminal may take their time: nothing is played until a move comes."""
+    """With output to a terminal, the first move from a pipe may take any time."""
     game = start("terminal", SILENT, None)
     game.until(LINES)
     game.process.stdin.write(b"left\n")
@@ -243,14 +243,14 @@ def test_a_silent_pipe_at_a_terminal_is_waited_for(start):
     [("utf-8", "xterm", False), ("utf-8", "dumb", True), ("iso8859-1", "xterm", True)],
 )
 def test_a_terminal_without_blocks_is_dumb(encoding, term, expected, monkeypatch):
-    """Boards are painted with characters that Latin-1 and its kin do not have."""
+    """A terminal whose encoding lacks block characters is treated as dumb."""
     monkeypatch.setattr(sys, "__stderr__", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     monkeypatch.setenv("TERM", term)
     assert streams.is_dumb() is expected
 
 
 def test_a_computer_player_leaves_the_games_of_a_person_alone(monkeypatch):
-    """`--player` begins a game of its own, unless `--resume` is given."""
+    """`--player` starts a new game unless `--resume` is given."""
     session = open_session()
     session.start(get_rules("2x4"), seed=1)
     session.move(session.game.legal_directions()[0])

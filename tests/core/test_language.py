@@ -1,4 +1,4 @@
-"""The language a person reads: how it is chosen."""
+"""How the language of texts is selected."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import messages
 
 
-def test_english_is_read_without_a_file():
-    """English is the source: its texts need neither a catalogue nor gettext itself."""
+def test_english_needs_no_catalogue():
+    """English needs neither a catalogue nor gettext."""
     program = (
         "import sys; from py2048.core.language import _, ngettext; _('Undo');"
         "ngettext('{n} a', 'b', 2);"
@@ -28,8 +28,8 @@ def test_english_is_read_without_a_file():
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
 
 
-def test_a_process_reads_its_language_in_every_thread():
-    """The language of a process holds in threads; one in use holds in its own context."""
+def test_the_process_language_applies_to_every_thread():
+    """The process language applies to all threads, and `use_language` only to its own context."""
     seen: list[str] = []
     set_language("pt")
     with use_language("en"):
@@ -52,13 +52,13 @@ def test_a_process_reads_its_language_in_every_thread():
         ("pt;q=many,en;q=0.1", "en"),
     ],
 )
-def test_a_browser_is_answered_in_its_favourite(header, code):
-    """`Accept-Language` names languages with their weights; an unknown one counts for nothing."""
+def test_accept_language_is_honoured(header, code):
+    """`Accept-Language` weights decide; unsupported languages are skipped."""
     assert language.language_of_header(header) == code
 
 
 def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
-    """`LANGUAGE` is asked before `LC_ALL`, `LC_MESSAGES` and `LANG`; an empty one says nothing."""
+    """`LANGUAGE` precedes `LC_ALL`, `LC_MESSAGES` and `LANG`; empty variables are skipped."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
     assert language.language_of_environment() == "en"
@@ -71,8 +71,8 @@ def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
     assert language.language_of_environment() == "pt"
 
 
-def test_a_number_is_written_as_its_reader_writes_it():
-    """Thousands and decimals are parted by the language's own signs."""
+def test_numbers_are_formatted_by_language():
+    """Thousands and decimals use the separators of the language."""
     assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")
     with use_language("pt"):
         assert (number(7412), number(-98.66, 1)) == ("7.412", "-98,7")
@@ -80,9 +80,9 @@ def test_a_number_is_written_as_its_reader_writes_it():
 
 @pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
 def test_every_text_has_its_translation(code):
-    """Each text of the sources is translated by a person, with the same names of values.
+    """Every text in the sources has a human translation with the same placeholders.
 
-    What is read at run time is what translators wrote: `make messages` brings them together.
+    The compiled files agree with the translators' files; `make messages` updates both.
     """
     found = {message.id: message for message in messages.extracted() if message.id}
     known = {message.id: message for message in messages.read(code) if message.id}
@@ -97,8 +97,8 @@ def test_every_text_has_its_translation(code):
 
 
 @pytest.mark.parametrize("code", set(language.LANGUAGES) - {language.ENGLISH})
-def test_what_is_read_is_what_is_written(code):
-    """The compiled catalogue and the texts of the pages' scripts are those of the translators."""
+def test_compiled_catalogues_are_current(code):
+    """The compiled catalogue and the page scripts contain the translators' texts."""
     written, compiled = messages.read(code), language.catalogue(code)
     for message in written:
         if isinstance(message.id, str) and message.id:

@@ -1,4 +1,4 @@
-"""Strategies for boards, shared by the tests of the compiled engine."""
+"""Hypothesis strategies for boards in tests of the compiled engine."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ODD_RULES = [
     "odd:size=4x4,merging=cascade,scoring=moves:2:-5,spawn=2:1+4:1+32:1",
     "odd:size=3x6,start=2..5x2:1,spawn=edge:2,merging=cascade,scoring=sum,target=none",
 ]
-"""Made-up rules, in which every part differs from those of the presets."""
+"""Rules that differ from the presets in every part."""
 
 
 def ranks(top: int) -> st.SearchStrategy[int]:
-    """Ranks up to `top`, with many empty cells, many equal tiles and many of the largest."""
+    """Ranks up to `top`; empty cells, equal tiles and the largest tiles are common."""
     return st.one_of(
         st.just(0), st.integers(0, min(top, 2)), st.integers(top - 1, top), st.integers(0, top)
     )
@@ -39,7 +39,7 @@ def boards(draw: st.DrawFn, shapes: list[tuple[int, int]] = SMALL_SHAPES, top: i
 
 
 def pack(board: Board) -> tuple[np.uint64, np.uint64]:
-    """Return a board of up to 16 cells as two words."""
+    """Pack a board of up to 16 cells into two words."""
     ranks = exponents_of(board.rows).ravel().tolist()
     low = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
     high = sum(rank >> 4 << 4 * cell for cell, rank in enumerate(ranks))
@@ -47,7 +47,7 @@ def pack(board: Board) -> tuple[np.uint64, np.uint64]:
 
 
 def unpack(low: np.uint64, high: np.uint64, shape: tuple[int, int]) -> Board:
-    """Return the board of two words."""
+    """Unpack a board from two words."""
     rows, columns = shape
     ranks = [
         (int(low) >> 4 * cell & 15) + (int(high) >> 4 * cell & 1) * 16

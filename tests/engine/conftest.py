@@ -1,4 +1,4 @@
-"""Boards for the compiled engine's tests, and kernels in their compiled and plain forms."""
+"""Fixtures for the compiled engine's tests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def wrapping_words() -> Iterator[None]:
-    """Let 64-bit words wrap around without a warning, as they do when compiled."""
+    """Suppress overflow warnings in plain Python; compiled arithmetic wraps around silently."""
     with np.errstate(over="ignore"):
         yield

@@ -1,4 +1,4 @@
-"""A graphics card by a C++ compiler: the CUDA sources themselves, on this processor."""
+"""GPU emulation: compile the CUDA sources with a C++ compiler and run them on the CPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NUMBERS = {"u4": ctypes.c_uint32, "u8": ctypes.c_uint64, "f4": ctypes.c_float}
 
 
 class EmulatedCard(Card):
-    """A card whose arrays are NumPy's."""
+    """A GPU emulation whose arrays are NumPy arrays."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,7 +68,7 @@ def launch_of(library: ctypes.CDLL, name: str) -> Callable[..., None]:
 
 
 def real_card(_: Path) -> Card:
-    """The card of this machine."""
+    """The GPU of this machine."""
     pytest.importorskip("cupy")
     try:
         return cuda.card()

@@ -1,6 +1,6 @@
-"""A round of all kernels of the engine; prints the results, in the form in which they run.
+"""Run all kernels of the engine and print the results.
 
-The tests run it compiled, as plain Python and with bounds checks, and compare.
+The tests run it compiled, as plain Python and with bounds checks, and compare the output.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def solver_results() -> list[object]:
 
 
 def table_results() -> list[object]:
-    """Return the bytes of a table whose large tile moves, and the chances of some moves."""
+    """Return the bytes of an endgame table and the probabilities of some moves."""
     formation = Formation("moving", (0b0111_1111_1111_0000,), 0b1001, 12, 8)
     larges = [32, 64, 128, 256], [512, 1024, 2048, 4096], [8192, 16384, 32768, 0]
     board = Board([[2, 0, 65536, 4], *larges])

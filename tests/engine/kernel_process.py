@@ -1,4 +1,4 @@
-"""Run a program of kernels in a process that has imported Numba and compiled nothing."""
+"""Run a script with kernels in a process that has imported Numba but compiled nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["numba", "py2048.engine.jit"])
 
 
-def said_by(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Return what main_kernels.py of a folder prints."""
+def output_of(folder: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
+    """Return the output of ``main_kernels.py`` in a folder."""
     with ProcessPoolExecutor(1, PROCESSES) as pool:
         return pool.submit(_run, folder, arguments, environment).result()
 

@@ -1,13 +1,12 @@
-"""Perft: counting the boards that play can reach, a check of the whole engine.
+"""Perft: count reachable boards to check the whole engine.
 
-The counts are those of the Markov decision process of 2048: all boards reachable from the
-start positions of two tiles, each 2 or 4, by any moves and spawns of 2 or 4, where boards that
-are images of each other under the board's symmetries are one, and boards that hold the target
-or have no move are left out. Golden counts: J. D. L. Miller, "The Mathematics of 2048:
-Counting States by Exhaustive Enumeration", 2017 (``jdlm.info``).
+The counts are those of the Markov decision process of 2048: all boards reachable from start
+positions of two tiles (2 or 4) by any moves and spawns of 2 or 4. Symmetric boards count once, and
+boards that contain the target or cannot move are left out. Published counts: J. D. L. Miller, "The
+Mathematics of 2048: Counting States by Exhaustive Enumeration", 2017 (``jdlm.info``).
 
-A slide conserves the sum of the board and a spawn adds 2 or 4, so boards are met in layers of
-equal sum and only three layers are held at a time.
+A slide keeps the sum of the board and a spawn adds 2 or 4, so the search proceeds in layers of
+equal sum and keeps only three layers in memory.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ GOLDEN = {
 
 
 def perft(rows: int, columns: int, target: int) -> int:
-    """Return the number of reachable boards, in plain Python."""
+    """Return the number of reachable boards, computed in plain Python."""
     empty = tuple((0,) * columns for _ in range(rows))
     layers: dict[int, set[Rows]] = defaultdict(set)
     for one, board in _spawns(empty):
@@ -72,7 +71,7 @@ def _spawns(board: Rows) -> Iterator[tuple[int, Rows]]:
 
 
 def compiled_perft(rows: int, columns: int, target: int) -> int:
-    """Return the same number, counted by the kernels of packed boards."""
+    """Return the number of reachable boards, computed by kernels on packed boards."""
     rules = CompiledRules.of(get_rules("classic", rows=rows, columns=columns))
     shape, cells = (np.uint64(rows), np.uint64(columns)), range(rows * columns)
     tables = rules.mask, rules.across, rules.down
@@ -108,7 +107,8 @@ def expand(
 ) -> tuple[int, int]:
     """Write the successors of the playable boards by a 2 and by a 4 to the rows of `out`.
 
-    Returns the number of playable boards, and of successors.
+    Returns:
+        The number of playable boards, and of successors.
     """
     playable, count = 0, 0
     for board in boards:

@@ -1,4 +1,4 @@
-"""A batch plays the games of `Game`, bit for bit, for every preset and any number of threads."""
+"""A batch plays the same games as `Game`, bit for bit, with any preset and number of threads."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOO_LARGE = [
 
 
 def seed_of(batch: BatchGames, slot: int) -> int:
-    """Return the seed that the documentation promises for the game in a slot."""
+    """Return the documented seed of the current game in a slot."""
     return rng.derive_seed(rng.derive_seed(batch.seed, slot), int(batch.episodes[slot]))
 
 
@@ -49,7 +49,7 @@ def assert_same(batch: BatchGames, slot: int, game: Game) -> None:
 
 
 def choose(batch: BatchGames, random: np.random.Generator, *, strict: bool) -> np.ndarray:
-    """Return a direction for each game, legal where that is possible if `strict`."""
+    """Return a direction for each game; with `strict`, a legal one if possible."""
     ways = random.integers(0, 4, batch.n)
     if strict:
         mask = batch.legal_mask
@@ -59,8 +59,8 @@ def choose(batch: BatchGames, random: np.random.Generator, *, strict: bool) -> n
 
 
 @pytest.mark.parametrize("text", [*PRESETS, *VARIANTS])
-def test_every_game_is_a_game(text):
-    """Boards, scores, rewards, masks, ends and resets are those of `Game` with the slot's seed."""
+def test_games_agree_with_game(text):
+    """Boards, scores, rewards, masks, ends and resets agree with `Game` and the slot's seed."""
     rules = Rules.parse(text)
     batch = BatchGames(rules, 7, seed=11)
     games = [Game(rules, seed=seed_of(batch, slot)) for slot in range(batch.n)]
@@ -83,7 +83,7 @@ def test_every_game_is_a_game(text):
 
 
 def test_many_steps_at_once_are_many_steps():
-    """``play_random(50)`` is fifty times ``play_random(1)``."""
+    """``play_random(50)`` equals fifty calls of ``play_random(1)``."""
     once, often = (BatchGames(get_rules("3x3"), 20, seed=4) for _ in range(2))
     tally = once.play_random(50)
     tallies = [often.play_random() for _ in range(50)]
@@ -93,7 +93,7 @@ def test_many_steps_at_once_are_many_steps():
 
 
 def test_random_directions_follow_from_the_draws():
-    """The direction of a turn comes from bits 32 to 47 of the draw before it."""
+    """The direction of a turn comes from bits 32 to 47 of the previous draw."""
     batch = BatchGames(get_rules("classic"), 30, seed=9)
     for _ in range(40):
         masks, seeds, plies = batch.legal_mask, batch.seeds, batch.plies
@@ -105,7 +105,7 @@ def test_random_directions_follow_from_the_draws():
 
 
 def test_next_step_reset_ignores_one_direction():
-    """With ``next_step`` the final position stays for one step, and the next one begins a game."""
+    """With ``next_step``, the final position stays for one step before the next game starts."""
     batch = BatchGames(get_rules("2x4"), 50, seed=2, reset="next_step")
     seen = 0
     for _ in range(200):
@@ -121,7 +121,7 @@ def test_next_step_reset_ignores_one_direction():
 
 
 def test_disabled_reset_waits():
-    """With ``disabled`` a game that is over stays as it is, won ones too, until `reset`."""
+    """With ``disabled``, finished games stay unchanged until `reset`, even after a win."""
     rules = Rules.parse("classic:target=16,end=target")
     batch = BatchGames(rules, 60, seed=3, reset="disabled")
     batch.play_random(400)
@@ -140,7 +140,7 @@ def test_disabled_reset_waits():
 
 
 def test_set_boards_begins_from_given_positions():
-    """A given position is played like `Game(board=...)`, its end noticed at once."""
+    """Given positions play like `Game(board=...)`, and finished ones are detected immediately."""
     rules = get_rules("qsan_qarut")
     batch = BatchGames(rules, 3, seed=8, history=True)
     board = Board([[2, 4, 8, 16], [0, 0, 2, 2], [0] * 4, [0] * 4])
@@ -157,8 +157,8 @@ def test_set_boards_begins_from_given_positions():
     assert Game.from_history(batch.history(0, 1)).record().turns == game.record().turns
 
 
-def test_a_state_continues_where_it_was_taken():
-    """After `set_state` the games continue as they did after `get_state`."""
+def test_a_saved_state_can_be_continued():
+    """After `set_state`, games continue as they did after `get_state`."""
     batch = BatchGames(get_rules("cits1401"), 300, seed=1)
     batch.play_random(30)
     state = batch.get_state()
@@ -174,7 +174,7 @@ def test_a_state_continues_where_it_was_taken():
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_records_can_be_verified(name):
-    """`Record.verify` accepts the record of any game, finished or not; it shows the same game."""
+    """The record of any game, finished or not, verifies and equals the game."""
     batch = BatchGames(get_rules(name), 5, seed=6, history=True)
     random = np.random.default_rng(1)
     for step in range(60):
@@ -189,14 +189,14 @@ def test_records_can_be_verified(name):
         Game.from_history(batch.history(slot)).record().verify()
 
 
-def test_history_must_be_asked_for():
+def test_history_must_be_requested():
     """Without ``history=True`` there is no history, and the error says what to do."""
     with pytest.raises(ValueError, match="history=True"):
         BatchGames(get_rules("classic"), 2).history(0)
 
 
 def test_observations_are_independent():
-    """`observe` gives an array that no later step writes to; `boards` is a read-only view."""
+    """Later steps never write to the result of `observe`, and `boards` is a read-only view."""
     batch = BatchGames(get_rules("classic"), 21)
     seen = batch.observe()
     copy = seen.copy()
@@ -210,7 +210,7 @@ def test_observations_are_independent():
 @pytest.mark.parametrize("name", ["classic", "2x4", "5x5", "3x3"])
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 530])
 def test_observe_is_boards(name, n):
-    """The copy has the boards of the view, for any number of games."""
+    """`observe` equals `boards` for any number of games."""
     batch = BatchGames(get_rules(name), n)
     batch.play_random(10)
     out = np.zeros((n, *batch.rules.shape), np.uint8)
@@ -229,7 +229,7 @@ def test_observe_is_boards(name, n):
     ],
 )
 def test_nonsense_is_refused(change, error, message):
-    """The error names the value."""
+    """Invalid arguments are rejected with the value."""
     arguments = {"rules": get_rules("classic"), "n": 4} | change
     with pytest.raises(error, match=message):
         BatchGames(**arguments)
@@ -237,7 +237,7 @@ def test_nonsense_is_refused(change, error, message):
 
 @pytest.mark.parametrize(("text", "message"), TOO_LARGE)
 def test_tiles_that_could_outgrow_the_points_are_refused(text, message):
-    """The points of a turn are held in 32 bits; the error names the tile and the largest."""
+    """Rules whose turns could overflow 32-bit scores are rejected with the tile and limit."""
     rules = Rules.parse(text)
     with pytest.raises(RulesError, match=message):
         BatchGames(rules, 4)
@@ -248,7 +248,7 @@ def test_tiles_that_could_outgrow_the_points_are_refused(text, message):
 @pytest.mark.parametrize("merging", ["once", "cascade"])
 @pytest.mark.parametrize("scoring", ["merges", "sum"])
 def test_the_largest_tiles_are_counted_exactly(merging, scoring):
-    """The largest tiles that the largest spawns could lead to are worth what they are in `Game`."""
+    """The largest possible tiles score the same as in `Game`."""
     rules = Rules.parse(f"x:spawn=16384:1,merging={merging},scoring={scoring}")
     ranks = [[26, 26, 27, 28], [14, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]
     batch, game = BatchGames(rules, 1), Game(rules, board=Board(tiles_of(ranks).tolist()))
@@ -258,7 +258,7 @@ def test_the_largest_tiles_are_counted_exactly(merging, scoring):
 
 
 def test_a_start_that_ends_the_game_is_refused():
-    """No batch could tell such a game from one that is to be played."""
+    """Rules are rejected if their start could already end the game."""
     for text in ("comp1127:target=4", "x:start=1..2x8:1,target=8,end=target"):
         with pytest.raises(RulesError, match="would end the game"):
             BatchGames(Rules.parse(text), 4)
@@ -269,26 +269,26 @@ def test_a_start_that_ends_the_game_is_refused():
     [([0, 1, 4], "4 is not a direction"), ([0, 1], r"\[2\]"), ([0.0, 1.0, 2.0], "float64")],
 )
 def test_wrong_directions_are_refused(directions, message):
-    """Directions are checked before anything moves."""
+    """Directions are validated before anything moves."""
     batch = BatchGames(get_rules("classic"), 3)
     with pytest.raises(DirectionError, match=message):
         batch.step(directions)
 
 
 def test_wrong_boards_are_refused():
-    """Boards of another shape, or with impossible exponents, are refused."""
+    """Boards with a wrong shape or impossible exponents are rejected."""
     batch = BatchGames(get_rules("classic"), 2)
     with pytest.raises(BoardError, match="5, 5"):
         batch.set_boards(np.zeros((2, 5, 5), int))
     with pytest.raises(BoardError, match="exponents"):
         batch.set_boards(np.full((2, 4, 4), 31))
-    with pytest.raises(BoardError, match="sum to 2,147,483,648: at most 1,073,741,824 fit"):
+    with pytest.raises(BoardError, match="sum to 2,147,483,648: the limit is 1,073,741,824"):
         batch.set_boards([[[30, 30, 0, 0], *[[0] * 4] * 3]] * 2)
 
 
 @pytest.mark.parametrize("reset", ["same_step", "next_step", "disabled"])
 def test_a_copy_in_another_process_plays_on(reset):
-    """A batch that was pickled in mid-game plays the same games, its history included."""
+    """A batch pickled during games continues identically, including its history."""
     batch = BatchGames(get_rules("2x4"), 600, seed=3, reset=reset, history=True)
     batch.play_random(40)
     code = """if True:
@@ -306,8 +306,8 @@ def test_a_copy_in_another_process_plays_on(reset):
     assert history == batch.history(5)
 
 
-def test_directions_and_slots_may_lie_anyhow_in_memory():
-    """Kernels that look at no types are given arrays of the types that they were compiled for."""
+def test_any_integer_type_and_layout_is_accepted():
+    """Kernels without type lookup receive converted arrays, whatever the type of the arguments."""
     plain, other = (BatchGames(get_rules("classic"), 40, seed=1) for _ in range(2))
     ways = np.random.default_rng(1).integers(0, 4, 40)
     fixed = ways.astype(np.uint8)
@@ -322,13 +322,13 @@ def test_directions_and_slots_may_lie_anyhow_in_memory():
 
 
 def test_number_of_random_steps_is_whole():
-    """A fraction of a step is refused, and not cut off."""
+    """A fractional number of steps is rejected, not truncated."""
     with pytest.raises(TypeError):
         BatchGames(get_rules("classic"), 1).play_random(1.5)  # type: ignore[arg-type]
 
 
 def test_first_step_from_the_cache_loads_no_compiler():
-    """Of Numba, a first step needs what ``import numba`` loads, and not what compiling needs."""
+    """With cached kernels, a first step loads only ``numba`` itself, not its compiler."""
     code = """if True:
         import sys
         from py2048.engine.batch import BatchGames
@@ -339,13 +339,13 @@ def test_first_step_from_the_cache_loads_no_compiler():
     """
     settings = os.environ | {"PY2048_JIT": "1"}
     command = [sys.executable, "-c", code]
-    for _ in range(2):  # the first one may compile
+    for _ in range(2):  # compiles if necessary
         output = subprocess.run(command, env=settings, check=True, capture_output=True, text=True)
     assert output.stdout.split() == []
 
 
 def test_batch_survives_a_fork():
-    """A child process that was forked after threads were used can step on several threads."""
+    """A child process forked after a threaded step can itself step on several threads."""
     code = """
 import os
 from py2048.engine.batch import BatchGames

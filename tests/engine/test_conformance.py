@@ -1,4 +1,4 @@
-"""The compiled engine conforms: in every form, to published counts, to the distributions."""
+"""The compiled engine agrees with its plain form, published counts and exact distributions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.processes import python
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames, behaviour_signature, rollouts
 
-packages = pytest.mark.parametrize("package", ["compiled", "envs"])
+packages = pytest.mark.parametrize("package", ["engine", "envs"])
 
 
 def exercise(package: str, *options: str, **environment: str) -> str:
-    """Run the kernels of a package in a process of their own; return its output."""
+    """Run the kernels of a package in a separate process; return the output."""
     if package == "envs":
         pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
     tests = Path(__file__).parents[1]
@@ -27,7 +27,7 @@ def exercise(package: str, *options: str, **environment: str) -> str:
 
 @packages
 def test_kernels_are_the_same_compiled_and_plain(package):
-    """No kernel relies on being compiled."""
+    """All kernels give the same results in plain Python."""
     compiled = exercise(package)
     assert len(compiled) > 10_000
     assert exercise(package, "--plain", PY2048_JIT="0") == compiled
@@ -36,13 +36,13 @@ def test_kernels_are_the_same_compiled_and_plain(package):
 @pytest.mark.slow
 @packages
 @pytest.mark.timeout(1200)
-def test_kernels_stay_in_their_arrays(package):
-    """With every index checked, kernels do what those do that are optimised as for users."""
+def test_kernels_never_leave_their_arrays(package):
+    """With bounds checks, all kernels give the same results as optimised ones."""
     assert exercise(package, NUMBA_BOUNDSCHECK="1") == exercise(package, NUMBA_OPT="3")
 
 
 @pytest.mark.parametrize(("side", "target"), [(2, 8), (2, 16), (2, 32), (2, 64), (3, 8)])
-def test_reachable_boards_are_as_published(side, target):
+def test_reachable_boards_agree_with_published_counts(side, target):
     """The reference engine reaches exactly the published number of boards."""
     assert perft(side, side, target) == GOLDEN[side, target]
 
@@ -56,13 +56,13 @@ def test_reachable_boards_are_as_published(side, target):
     ],
 )
 def test_compiled_perft_gives_the_published_counts(side, target):
-    """The compiled engine reaches as many boards as were published, up to 25 million."""
+    """The compiled engine reaches the published number of boards, up to 25 million."""
     assert compiled_perft(side, side, target) == GOLDEN[side, target]
 
 
 @pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 32), (1, 4, 32)])
-def test_compiled_perft_is_the_plain_one_on_other_shapes(rows, columns, target):
-    """Rectangles have four symmetries, not eight."""
+def test_compiled_perft_agrees_on_other_shapes(rows, columns, target):
+    """Rectangular boards have four symmetries instead of eight."""
     assert compiled_perft(rows, columns, target) == perft(rows, columns, target)
 
 
@@ -70,8 +70,8 @@ def chi_squared(counts: np.ndarray, expected: np.ndarray) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
 
-def test_spawns_are_uniform_over_cells_and_right_over_tiles():
-    """Chi-squared over 200,000 spawns, cell by tile: each of n cells 1/n, a 4 in one of ten."""
+def test_spawns_have_the_right_distribution():
+    """Spawns pass a chi-squared test by cell and tile over 200,000 draws."""
     games, board = 200_000, np.zeros((4, 4), np.uint8)
     board[0] = [1, 2, 3, 4]
     batch = BatchGames(get_rules("classic"), games, seed=42)
@@ -84,12 +84,12 @@ def test_spawns_are_uniform_over_cells_and_right_over_tiles():
     )
     assert counts.sum() == games
     expected = games / 12 * np.array([0.9, 0.1]) * np.ones((12, 1))
-    # 23 degrees of freedom: above 58.6 once in 16,000 seeds; this seed is fixed.
+    # 24 cells give 23 degrees of freedom; values above 58.6 have probability 1/16,000.
     assert chi_squared(counts, expected) < 58.6
 
 
 def test_starts_have_the_right_distribution():
-    """cits1401 starts with 1 to 25 tiles, each count equally likely (24 degrees of freedom)."""
+    """cits1401 starts with 1 to 25 tiles, all numbers equally likely (24 degrees of freedom)."""
     batch = BatchGames(get_rules("cits1401"), 100_000, seed=7)
     counts = np.bincount((batch.boards > 0).sum(axis=(1, 2)), minlength=26)
     assert counts[0] == 0
@@ -98,7 +98,7 @@ def test_starts_have_the_right_distribution():
 
 @pytest.mark.parametrize("games", [40_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_random_play_scores_as_published(games):
-    """The mean of random play on 4x4 is 1,095 points in 118.4 moves, within four errors."""
+    """Random 4x4 games average 1,095 points and 118.4 moves, within four standard errors."""
     rules = get_rules("classic")
     played = rollouts(rules, BatchGames(rules, games, seed=1).observe(), 1, seed=1)
     error = played.scores.std() / games**0.5
@@ -107,5 +107,5 @@ def test_random_play_scores_as_published(games):
 
 
 def test_behaviour_signature_is_pinned():
-    """One number over fixed games of every preset. A change that alters it must say so."""
+    """The signature of fixed games under every preset never changes silently."""
     assert behaviour_signature() == 14_293_230_736_704_080_366

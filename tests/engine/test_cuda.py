@@ -1,4 +1,4 @@
-"""The batch of a graphics card plays the games of the processor's, bit for bit."""
+"""The GPU batch plays the same games as the CPU batch, bit for bit."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SQUARE = [
     ODD_RULES[3],
     "sums:start=1..3x2:3+8:1,spawn=2:5+8:3,scoring=sum,target=64,end=target",
 ]
-"""Each kind of merging, scoring and end."""
+"""Rules that cover each kind of merging, scoring and ending."""
 
 
 def host(batch: BatchGames) -> list[np.ndarray]:
-    """The state of a batch in the memory of the processor."""
+    """Copy a batch state to host memory."""
     return [array.get() if hasattr(array, "get") else array for array in batch.get_state()]
 
 
 @pytest.mark.parametrize("text", SQUARE)
 @every_card
-def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
-    """With each reset: at random, in given directions, from given boards, after a copy."""
+def test_gpu_and_cpu_play_the_same_games(text, card_of, tmp_path, monkeypatch):
+    """All reset modes, random and given directions, given boards and copies agree with the CPU."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
     rules, random = Rules.parse(text), np.random.default_rng(1)
@@ -59,8 +59,8 @@ def test_a_card_plays_the_same_games(text, card_of, tmp_path, monkeypatch):
 
 
 @every_card
-def test_arrays_are_taken_without_a_copy(card_of, tmp_path, monkeypatch):
-    """By PyTorch on a card, by NumPy elsewhere: what is written is seen through DLPack."""
+def test_arrays_are_shared_without_a_copy(card_of, tmp_path, monkeypatch):
+    """DLPack shares the memory of arrays, with PyTorch on a GPU and with NumPy elsewhere."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
     take = np if card.arrays is np else pytest.importorskip("torch")
@@ -71,8 +71,8 @@ def test_arrays_are_taken_without_a_copy(card_of, tmp_path, monkeypatch):
         assert bool((taken == 1).all())
 
 
-def test_what_no_card_plays_is_refused(monkeypatch):
-    """Other boards, spawns that are not random, histories, other devices."""
+def test_unsupported_settings_are_refused(monkeypatch):
+    """Other boards, deterministic spawns, histories and unknown devices are rejected."""
     for text in ("5x5", "cits1401:size=4x4,start=2x2:1"):
         with pytest.raises(RulesError, match="4x4 boards with random spawns"):
             cuda.source_of(Rules.parse(text), 32)

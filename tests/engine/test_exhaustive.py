@@ -1,4 +1,4 @@
-"""All 65,536 rows: through the table of lines, and in four directions through the batch."""
+"""All 65,536 rows slide correctly, in the line table and in all directions of a batch."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LINES = 1 << 16
 
 @cache
 def lines() -> np.ndarray:
-    """Every line of four ranks up to 15: uint8 `[65536, 4]`."""
+    """All lines of four ranks up to 15: uint8 `[65536, 4]`."""
     return np.stack([np.arange(LINES) >> 4 * cell & 15 for cell in range(4)], 1).astype(np.uint8)
 
 
 @cache
 def slid(merging: Merging, is_forward: bool) -> tuple[np.ndarray, np.ndarray]:
-    """What the reference makes of every line: ranks uint8 `[65536, 4]`, and points."""
+    """The reference slide of every line: ranks, uint8 `[65536, 4]`, and points."""
     sign = 1 if is_forward else -1
     after, gained = np.zeros((LINES, 4), np.uint8), np.zeros(LINES, np.int64)
     for index, ranks in enumerate(lines().tolist()):
@@ -46,11 +46,11 @@ def boards_of(ranks: np.ndarray, direction: Direction, shape: tuple[int, int]) -
 
 @pytest.mark.parametrize("merging", list(Merging))
 def test_every_row_of_the_table(merging):
-    """In both directions along a line."""
+    """The line table agrees with the reference for every line, both ways."""
     for part, is_forward in ((0, True), (16, False)):
         after, points = slid(merging, is_forward)
         entries = line_table(4, merging).astype(np.int64) >> part
-        # The table keeps a 65536 as a 32768; its points are those of the 65536.
+        # The table stores 65536 as 32768, with the points of the 65536.
         held = np.minimum(after, 15)
         assert np.array_equal(entries[:, None] >> 4 * np.arange(4) & 15, held)
         assert np.array_equal((entries >> 32 & 0xFFFF) * 4, points)
@@ -63,7 +63,7 @@ def test_every_row_of_the_table(merging):
     ids=["classic", "cascade", "wide"],
 )
 def test_every_row_in_every_direction(direction, merging, shape):
-    """Afterstate, points, legality and spawn of a step are the reference's, for every row."""
+    """A batch step of every row agrees with the reference: board, points, legality and spawn."""
     if shape == (4, 5) and not direction.is_vertical:
         shape = (5, 4)
     rules = get_rules("classic", rows=shape[0], columns=shape[1], merging=merging, target=None)
@@ -79,7 +79,7 @@ def test_every_row_in_every_direction(direction, merging, shape):
     assert np.array_equal(gained, points)
     assert np.array_equal(legal, moved)
 
-    # Its own start may leave a board that cannot move at all; such a game is over.
+    # The batch's own start may be a board that cannot move, whose game is over.
     playing = batch.legal_bits != 0
     assert np.array_equal(batch.step(np.full(LINES, direction.value)), points * playing)
     assert np.array_equal(batch.illegal, ~moved & playing)

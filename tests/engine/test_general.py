@@ -1,4 +1,4 @@
-"""The general kernels, for boards of any shape, do what the reference does."""
+"""The general kernels, for boards of any shape, agree with the reference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ words = st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=5)
 
 
 @given(board=boards(ALL_SHAPES, top=20), direction=directions, merging=mergings)
-def test_slide_of_cells_is_the_reference_slide(board, direction, merging):
+def test_sliding_cells_agrees_with_the_reference(board, direction, merging):
     """Sliding an array of ranks gives the reference's board and points, or -1 if nothing moves."""
     cells = exponents_of(board.rows).ravel()
     points = slide_cells(cells, direction.value, *board.shape, merging is Merging.CASCADE)
@@ -43,8 +43,8 @@ def test_slide_of_cells_is_the_reference_slide(board, direction, merging):
 
 
 @given(boards(ALL_SHAPES, top=20), directions, mergings)
-def test_step_of_a_batch_is_the_reference_slide(board, direction, merging):
-    """A batched step gives the reference's slide, and then one tile more if it changed anything."""
+def test_batch_steps_agree_with_the_reference(board, direction, merging):
+    """A batch step gives the reference slide plus one tile if anything moved."""
     rows, columns = board.shape
     start = RandomStart(1, 1, Weights({2: 1}))
     rules = get_rules("classic", rows=rows, columns=columns, merging=merging, start=start)
@@ -62,8 +62,8 @@ def test_step_of_a_batch_is_the_reference_slide(board, direction, merging):
 
 
 @given(words, words)
-def test_arrays_of_words_are_the_documented_generator(seeds, indices):
-    """The generator on arrays is `py2048.core.rng`, element by element."""
+def test_array_functions_agree_with_the_generator(seeds, indices):
+    """The array functions of the generator agree with `py2048.core.rng`."""
     array = np.array(seeds, np.uint64)
     assert mix64(array).tolist() == [rng.mix64(seed) for seed in seeds]
     assert keys_of(array).tolist() == [rng.key_of(seed) for seed in seeds]
@@ -74,28 +74,28 @@ def test_arrays_of_words_are_the_documented_generator(seeds, indices):
 
 @given(boards(ALL_SHAPES, top=30))
 def test_exponents_and_tiles_are_inverse(board):
-    """Exponents of tiles and tiles of exponents undo each other."""
+    """`exponents_of` and `tiles_of` are inverse."""
     tiles = np.array(board.rows)
     assert np.array_equal(tiles_of(exponents_of(tiles)), tiles)
 
 
 @pytest.mark.parametrize("value", [1, 3, -2, 2**31, 6])
 def test_values_that_are_not_tiles_are_refused(value):
-    """The error names the value."""
+    """Values that are not tiles are rejected with the value."""
     with pytest.raises(BoardError, match=str(value)):
         exponents_of([[0, value]])
 
 
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=70))
 def test_bits_spread_to_a_mask(bits):
-    """Bit ``d`` of a game is column ``d`` of the mask."""
+    """Bit ``d`` of a game becomes column ``d`` of the mask."""
     mask = bits_to_mask(np.array(bits, np.uint8))
     assert mask.tolist() == [[bool(b >> d & 1) for d in range(4)] for b in bits]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=5), words)
 def test_thresholds_choose_as_the_weights_do(weights, draws):
-    """Comparing with thresholds gives the tile that `rng.pick_tile` picks, at the edges too."""
+    """Thresholds select the same tile as `rng.pick_tile`, including at the boundaries."""
     chosen = Weights({2 << k: weight for k, weight in enumerate(weights)})
     ranks, _, edges, _ = TileTable.of(chosen)
     near = [int(edge) + delta for edge in edges for delta in (-1, 0) if int(edge) + delta >= 0]
@@ -105,8 +105,8 @@ def test_thresholds_choose_as_the_weights_do(weights, draws):
 
 
 @given(boards(ALL_SHAPES, top=3), directions)
-def test_edges_are_the_games_edges(board, direction):
-    """The first empty cell of the list is where a game's deterministic spawn lands."""
+def test_edge_spawns_agree_with_game(board, direction):
+    """The first empty cell of the edge table is where `Game` places the tile."""
     columns = board.shape[1]
     numbers = edge_table(*board.shape)[direction.value].tolist()
     cells = [divmod(number, columns) for number in numbers if number >= 0]

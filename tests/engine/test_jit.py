@@ -1,4 +1,4 @@
-"""The door to Numba: kernels compile once, and never run from a stale cache."""
+"""Kernels compile once, and the cache never returns a stale one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pexpect
 import pytest
-from kernel_process import said_by
+from kernel_process import output_of
 from tests.processes import python
 
 from py2048.cli import main
@@ -62,12 +62,12 @@ def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
 def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
     """Run the kernel in another process; return its value and the number of cache hits."""
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
-    value, hits = map(int, said_by(folder, arguments, settings).split())
+    value, hits = map(int, output_of(folder, arguments, settings).split())
     return value, hits
 
 
 def run_alone(folder: Path, **environment: str) -> tuple[int, int]:
-    """Do so in one that imports Numba itself, or does not."""
+    """Run the kernel in a new process that imports Numba itself, or does not."""
     source = Path(jit.__file__).parents[3]
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
     settings |= {"PYTHONDONTWRITEBYTECODE": "1"} | environment
@@ -81,11 +81,11 @@ def cached_files(folder: Path) -> list[Path]:
     return list((folder / "cache").rglob("__main__.*.kernel"))
 
 
-def test_edit_of_a_helper_in_another_file_is_noticed(project):
-    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed.
+def test_editing_a_helper_in_another_file_recompiles(project):
+    """Editing a helper in another file recompiles the kernel.
 
-    What one process compiled, the next one loads; however often the source changed, the cache
-    holds one file for each kernel and signature.
+    The next process loads what the previous one compiled, and after any number of edits the cache
+    has one file per kernel and signature.
     """
     assert run(project) == (22, 0)
     write_helper(project, offset=2)
@@ -97,7 +97,7 @@ def test_edit_of_a_helper_in_another_file_is_noticed(project):
 
 
 def test_cached_kernels_use_arrays_and_texts(tmp_path):
-    """Code from the cache finds the parts of Numba's runtime that it calls."""
+    """Cached code finds the runtime functions of Numba that it calls."""
     text = """
         import numpy as np
         from py2048.engine.jit import kernel
@@ -156,7 +156,7 @@ HIDDEN = """
 
 @pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
 def test_no_undocumented_part_of_numba_is_needed(tmp_path, name):
-    """Where a version of Numba has renamed one, kernels compile in each process, and compute."""
+    """If Numba renames an undocumented part, kernels compile in each process and still work."""
     (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
     assert run(tmp_path, name) == (22, 0)
     assert run(tmp_path, name) == (22, 0)
@@ -164,7 +164,7 @@ def test_no_undocumented_part_of_numba_is_needed(tmp_path, name):
 
 
 def test_kernels_in_any_folder_of_the_cache_are_found(project):
-    """A folder that is not the one to write to serves too; everyone may read the files."""
+    """Kernels in read-only cache folders are used, and everyone may read the files."""
     run(project)
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in cached_files(project))
     home = project / "home"
@@ -172,8 +172,8 @@ def test_kernels_in_any_folder_of_the_cache_are_found(project):
     assert run(project, XDG_CACHE_HOME=str(home)) == (22, 1)
 
 
-def test_damaged_file_is_compiled_anew(project):
-    """A file of the cache that is not whole is never loaded."""
+def test_a_damaged_file_is_recompiled(project):
+    """A damaged cache file is never loaded."""
     run(project)
     (file,) = cached_files(project)
     content = file.read_bytes()
@@ -184,7 +184,7 @@ def test_damaged_file_is_compiled_anew(project):
 
 
 def test_of_several_processes_one_compiles(project):
-    """The others wait for it, and load what it has made."""
+    """If several processes need a kernel, one compiles it and the others load it."""
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(lambda _: run_alone(project), range(3)))
     assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
@@ -192,8 +192,8 @@ def test_of_several_processes_one_compiles(project):
     assert list((project / "cache").rglob("*.lock")) == []
 
 
-def test_waiting_for_a_lock_has_an_end(tmp_path, monkeypatch):
-    """A process that has waited too long goes ahead; a lock that was released is free at once."""
+def test_waiting_for_a_lock_times_out(tmp_path, monkeypatch):
+    """Waiting for a lock times out, and a released lock is available immediately."""
     monkeypatch.setattr(disk_cache, "LOCK_TIMEOUT_S", 0.1)
     path = tmp_path / "some.lock"
     first = disk_cache.FileLock(path)
@@ -206,13 +206,13 @@ def test_waiting_for_a_lock_has_an_end(tmp_path, monkeypatch):
 
 
 def test_plain_mode_loads_no_numba(project):
-    """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
+    """With ``PY2048_JIT=0``, kernels are plain functions and Numba is not imported."""
     main = project / "main_kernels.py"
     main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
     assert run_alone(project, PY2048_JIT="0") == (22, 0)
 
 
-# The command, where Numba is not installed.
+# Runs the command as if Numba were not installed.
 WITHOUT_NUMBA = """
 import importlib.util as util, sys
 found = util.find_spec
@@ -229,7 +229,7 @@ def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
-    """Kernels run as plain Python, without a word about words that wrap around."""
+    """Without Numba, kernels run as plain Python without overflow warnings."""
     words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 / . 2 4"
     done = without_numba(*words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -238,8 +238,8 @@ def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
     assert json.loads(done.stdout)["values"] == pytest.approx(values)
 
 
-def test_without_numba_a_terminal_is_told_what_makes_work_faster():
-    """Once, by the line that brings it, above how far the work is."""
+def test_without_numba_a_terminal_shows_the_install_command():
+    """Without Numba, a terminal shows the install command once, above the progress."""
     words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
     terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
     terminal.expect(
@@ -249,8 +249,8 @@ def test_without_numba_a_terminal_is_told_what_makes_work_faster():
 
 
 @pytest.mark.parametrize("word", ["bench", "train", "warm-up"])
-def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
-    """In one line, with the exit status 2."""
+def test_slow_work_without_numba_names_the_extra(word, tmp_path):
+    """Work that would take too long without Numba exits with status 2 and the install command."""
     done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.endswith(f" needs Numba: {install_line('py2048[fast]')}\n")
@@ -258,7 +258,7 @@ def test_what_takes_for_ever_without_numba_names_the_extra(word, tmp_path):
 
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
-    """Where no folder can be written, kernels compile in each process and nothing fails."""
+    """Without a writable folder, kernels compile in each process and nothing fails."""
     monkeypatch.setattr(disk_cache, "cache_candidates", lambda: iter([Path("/proc/none")]))
     jit.cache_directory.cache_clear()
     try:
@@ -274,7 +274,7 @@ def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
 
 
 def test_digest_covers_arrays_and_closures():
-    """Two kernels with the same code and different captured values are different kernels."""
+    """Kernels with equal code but different captured values have different digests."""
 
     def make(table: np.ndarray, shift: int):  # type: ignore[no-untyped-def]
         @jit.kernel
@@ -290,7 +290,7 @@ def test_digest_covers_arrays_and_closures():
 
 
 def test_kernels_of_one_factory_do_not_mix(tmp_path):
-    """Kernels that captured different helpers keep them when both come from the cache."""
+    """Cached kernels from one factory keep their own captured helpers."""
     text = """
         import sys
         from py2048.engine.jit import kernel
@@ -333,8 +333,8 @@ def test_kernels_of_one_factory_do_not_mix(tmp_path):
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
 
 
-def test_ready_kernel_is_the_declared_form():
-    """`ready` compiles what was declared, once, and a call of the kernel uses the same code."""
+def test_ready_compiles_the_declared_signature():
+    """`ready` compiles the declared signature once, and calls of the kernel use the same code."""
 
     @jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
     def size_of(a, b):  # type: ignore[no-untyped-def]
@@ -346,8 +346,8 @@ def test_ready_kernel_is_the_declared_form():
     assert jit.IS_PLAIN or len(size_of.signatures) == 1
 
 
-def test_types_of_examples_are_those_of_calls():
-    """Arguments are compiled for exactly the types that Numba finds when they are given."""
+def test_examples_have_the_types_of_calls():
+    """Example arguments have exactly the types that Numba infers for them."""
     numba = pytest.importorskip("numba")
     fixed = np.zeros(3, np.uint8)
     fixed.flags.writeable = False
@@ -357,8 +357,8 @@ def test_types_of_examples_are_those_of_calls():
         assert jit.type_of(value) == numba.typeof(value)
 
 
-def test_kernels_of_others_are_not_warmed_up():
-    """`warm_up` compiles the package's own kernels, whatever else was declared before."""
+def test_kernels_of_other_packages_are_not_warmed_up():
+    """`warm_up` only compiles kernels of this package."""
 
     @jit.kernel("(int64,)")
     def of_a_user(first, second):  # type: ignore[no-untyped-def]

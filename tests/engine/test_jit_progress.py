@@ -1,4 +1,4 @@
-"""How far the compiler is: told as it works, and waited for only by those who want to."""
+"""The compiler reports progress, and callers may refuse to wait."""
 
 from __future__ import annotations
 
@@ -62,11 +62,10 @@ except Exception as error:
 """
 
 
-def test_progress_is_told_and_waiting_is_optional(tmp_path):
-    """What is not compiled is refused at once where waiting is off; elsewhere its share only grows.
+def test_progress_is_reported_and_waiting_is_optional(tmp_path):
+    """Inside `ready_only` a missing kernel raises; elsewhere the reported share only grows.
 
-    A kernel that is written out in its callers is not a step by itself; after an error nothing is
-    being compiled.
+    Inlined kernels are not counted as steps, and after an error nothing is being compiled.
     """
     program = tmp_path / "program_kernels.py"
     program.write_text(PROGRAM)

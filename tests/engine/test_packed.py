@@ -1,4 +1,4 @@
-"""Packed boards do what the reference does, for every shape of up to 16 cells and every tile."""
+"""Packed boards agree with the reference for every shape of up to 16 cells and every tile."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ mergings = st.sampled_from(list(Merging))
 
 
 @given(boards(ALL_SHAPES), directions, mergings)
-def test_slide_is_the_reference_slide(board, direction, merging):
-    """Each packed slide has the reference's afterstate and points, 131072s included."""
+def test_slides_agree_with_the_reference(board, direction, merging):
+    """Packed slides give the reference's afterstate and points, even for 131072."""
     after, points = reference.slide(board.rows, direction, merging)
     expected = (*pack(Board(after)), points if after != board.rows else -1)
     (rows, columns), words, cascade = board.shape, pack(board), merging is Merging.CASCADE
@@ -37,8 +37,8 @@ def test_slide_is_the_reference_slide(board, direction, merging):
 
 
 @given(boards(ALL_SHAPES))
-def test_queries_are_the_boards(board):
-    """Packing keeps every tile; the sum and the ranks are those of the board."""
+def test_queries_agree_with_the_board(board):
+    """Packing keeps every tile; sum and ranks agree with the board."""
     low, high = pack(board)
     assert unpack(low, high, board.shape) == board
     assert kernels.sum_packed(low, high) == board.sum
@@ -47,8 +47,8 @@ def test_queries_are_the_boards(board):
 
 
 @given(boards(ALL_SHAPES, top=15))
-def test_symmetries_are_the_reference_symmetries(board):
-    """The images are the reference's, and the canonical one is the least of them."""
+def test_symmetries_agree_with_the_reference(board):
+    """Images agree with the reference, and the canonical form is the smallest one."""
     word, images = pack(board)[0], np.zeros(8, np.uint64)
     shape = np.uint64(board.shape[0]), np.uint64(board.shape[1])
     found = images[: kernels.symmetries(word, *shape, images)]
@@ -58,8 +58,8 @@ def test_symmetries_are_the_reference_symmetries(board):
 
 
 @given(boards(ALL_SHAPES), st.integers(0, 2**64 - 1), st.sampled_from(["2:9+4:1", "2:5+8:3+64:2"]))
-def test_spawn_is_the_games_spawn(board, word, weights):
-    """The same draw makes the same tile appear on the same cell as in a `Game`."""
+def test_spawns_agree_with_game(board, word, weights):
+    """The same draw spawns the same tile on the same cell as in `Game`."""
     assume(board.empty_cells())
     rules = get_rules(f"classic:spawn={weights}")
     given = CompiledRules.of(rules)

@@ -1,7 +1,7 @@
-"""Rules that no preset has, fed to everything that plays: each does what `Game` does.
+"""Everything that plays by rules agrees with `Game`, also for rules that no preset has.
 
-A new consumer of rules belongs into this file (batches, rollouts and environments play them in
-their own). So does a kind of rule, as another line of `boards.ODD_RULES`.
+Add every new consumer of rules to this file; batches, rollouts and environments have tests of their
+own. Add every new kind of rule to `boards.ODD_RULES`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from py2048.players.solving import solve
 from py2048.players.solving.reference import value_of_game
 
 QUICK = (0, 2, 4)
-"""Packed boards and cells, each kind of spawn, a target; each of the others compiles anew."""
+"""Packed boards, cell arrays, each kind of spawn, and a target; more would compile too long."""
 
 every_rules = pytest.mark.parametrize(
     "text",
@@ -40,7 +40,7 @@ MOVES = [0, 2, 1, 3, 3, 2, 0, 0, 1, 2, 3, 1] * 4
 
 
 def game_of(text: str, seed: int) -> Iterator[tuple[int, Game]]:
-    """Play attempts in the directions of `MOVES`; yield each with the game after it."""
+    """Play the directions in `MOVES`; yield each with the game after it."""
     game = Game(Rules.parse(text), seed=seed)
     for move in MOVES:
         if game.is_over:
@@ -50,7 +50,7 @@ def game_of(text: str, seed: int) -> Iterator[tuple[int, Game]]:
 
 
 def mid_game(text: str) -> Board:
-    """Return a board on which the game is not over."""
+    """Return a board from a game in progress."""
     *_, board = (
         game.board for _, game in game_of(text, seed=5) if not game.is_over and game.ply < 12
     )
@@ -64,8 +64,8 @@ def exponents(board: Board) -> np.ndarray:
 
 @every_rules
 @pytest.mark.parametrize("depth", [1, 2])
-def test_search_is_the_plain_recursion(text, depth):
-    """With the heuristic at the leaves, scaled to the points of the rules."""
+def test_search_agrees_with_a_plain_recursion(text, depth):
+    """Searches agree with a plain recursion, with heuristic leaves scaled to the rules' points."""
     rules, board = Rules.parse(text), mid_game(text)
     searcher = Searcher(rules, limits=SearchLimits(depth))
     context = searcher.workers[0].contexts[0]
@@ -78,7 +78,7 @@ def test_search_is_the_plain_recursion(text, depth):
 
 @every_rules
 def test_network_is_trained_on_the_game(text):
-    """An empty network rates a move by its points alone; training plays games and learns."""
+    """An empty network rates moves by their points alone; training plays games and learns."""
     rules = Rules.parse(text)
     layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
     if rules.is_deterministic:
@@ -96,8 +96,8 @@ def test_network_is_trained_on_the_game(text):
 
 @pytest.mark.parametrize("goal", ["score", "tile=16"])
 @pytest.mark.parametrize("text", [text for text in ODD_RULES if "edge" not in text])
-def test_solver_is_the_plain_recursion(text, goal):
-    """On two by two cells, the exact value of the game in fractions."""
+def test_solver_agrees_with_a_plain_recursion(text, goal):
+    """On 2x2 boards, the solver agrees with exact fractions."""
     rules = replace(Rules.parse(text), rows=2, columns=2)
     solution = solve(rules, goal)
     assert abs(solution.value - value_of_game(rules, goal)) <= solution.error + 1e-15

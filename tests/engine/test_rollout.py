@@ -1,4 +1,4 @@
-"""Random games in the kernel are the games that the documented draws give."""
+"""Random games in the kernel follow the documented draws."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def played(
 @pytest.mark.parametrize("name", ["classic", "2x4", *ODD_RULES])
 @pytest.mark.parametrize("is_forced", [False, True])
 def test_rollouts_are_random_games(name, is_forced):
-    """Points and turns are those of the game played in plain Python, first direction included."""
+    """Points and turns agree with plain Python, with and without a fixed first direction."""
     rules = Rules.parse(name)
     boards = [Game(rules, seed=seed).board for seed in range(4)]
     firsts = [board.legal_directions()[-1] for board in boards] if is_forced else [None] * 4
@@ -50,8 +50,8 @@ def test_rollouts_are_random_games(name, is_forced):
 
 
 @pytest.mark.parametrize("moves", [1, 7, 100])
-def test_games_can_be_left_off(moves):
-    """A game that is left off after some turns is the beginning of the whole game."""
+def test_games_can_be_cut_short(moves):
+    """A game with a turn limit is a prefix of the whole game."""
     rules = get_rules("classic")
     boards = [Game(rules, seed=seed).board for seed in range(3)]
     given = [exponents_of(board.rows) for board in boards]
@@ -65,8 +65,8 @@ def test_games_can_be_left_off(moves):
         assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
 
 
-def test_more_moves_than_any_game_has_leave_nothing_off():
-    """The number may be larger than any that the machine counts to."""
+def test_a_huge_move_limit_has_no_effect():
+    """A turn limit may exceed the range of machine integers."""
     rules = get_rules("3x3")
     board = exponents_of(Game(rules, seed=1).board.rows)
     whole, given = rollouts(rules, [board], 20), rollouts(rules, [board], 20, moves=10**20)
@@ -74,7 +74,7 @@ def test_more_moves_than_any_game_has_leave_nothing_off():
 
 
 def test_threads_change_nothing():
-    """The results are the same on one thread and on three."""
+    """Results are the same on one thread and on three."""
     rules = get_rules("classic")
     board = exponents_of(Game(rules, seed=1).board.rows)
     one, three = (rollouts(rules, [board] * 2, 1700, threads=n) for n in (1, 3))
@@ -83,7 +83,7 @@ def test_threads_change_nothing():
 
 
 def test_boards_without_a_move_gain_nothing():
-    """A game that is over from the start has no points and no turns; others are not disturbed."""
+    """Finished positions gain no points and take no turns, and do not affect other games."""
     rules = get_rules("classic")
     stuck = np.array([[1, 2, 1, 2], [2, 1, 2, 1], [1, 2, 1, 2], [2, 1, 2, 1]])
     fresh = exponents_of(Game(rules, seed=1).board.rows)
@@ -101,7 +101,7 @@ def test_nothing_to_play_is_fine():
 
 
 def test_nonsense_is_refused():
-    """The error names what is wrong."""
+    """Invalid arguments are rejected with the reason."""
     rules = get_rules("classic")
     boards = np.ones((2, 4, 4), np.uint8)
     with pytest.raises(BoardError, match="4, 4"):

@@ -1,7 +1,7 @@
-"""Golden playthroughs: one game of each preset, written out turn by turn.
+"""Golden playthroughs: one game of each preset, with every turn.
 
-``python -m tests.golden.playthroughs`` writes them again. A change in these files is a change in
-what a seed means, which breaks every shared seed: say so in the changelog.
+``python -m tests.golden.playthroughs`` regenerates them. A change in these files changes the
+meaning of seeds, breaks every shared seed, and must be mentioned in the changelog.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ATTEMPTS = 120
 
 
 def playthrough(rules: Rules) -> str:
-    """Return a game of `rules`, trying directions drawn from the documented generator."""
+    """Play a game in directions drawn from the documented generator."""
     game = Game(rules, seed=SEED)
     key = rng.key_of(rng.derive_seed(SEED, 1))
     lines = [f"rules {rules}", f"seed {SEED}", f"start {_row(game.start)}"]

@@ -1,4 +1,4 @@
-"""Files of py2048 0.1, written before the redesign, are read today."""
+"""Files written by py2048 0.1, before the redesign, can be read."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FILES = Path(__file__).parent / "files"
 BOARD = Board.from_rows([[8, 2, 0], [2, 4, 0]])
 
 
-def test_weights_have_their_values():
-    """Exact and packed ones, in both stages."""
+def test_weights_keep_their_values():
+    """Exact and packed weights keep their values in both stages."""
     exact, packed = load(FILES / "weights-exact.npz"), load(FILES / "weights-packed.npz")
     assert exact.value(BOARD) == pytest.approx(97.49130249)
     assert packed.value(BOARD) == 98.5
@@ -27,7 +27,7 @@ def test_weights_have_their_values():
 
 
 def test_a_training_continues(tmp_path):
-    """With its settings, its games and its curve."""
+    """A training run continues with its settings, games and curve."""
     shutil.copy(FILES / "checkpoint.npz", tmp_path)
     run = TrainingRun.resume(tmp_path)
     config = run.trainer.config
@@ -40,7 +40,7 @@ def test_a_training_continues(tmp_path):
 
 
 def test_a_log_is_read(tmp_path):
-    """All games that it has."""
+    """All games of a log are read."""
     path = Path(shutil.copy(FILES / "arena-log.jsonl", tmp_path))
     tournament = Tournament(("greedy", "corner"), get_rules("2x4"), 2, seed=3)
     with closing(GameLog(path, tournament)) as log:

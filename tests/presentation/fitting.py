@@ -13,7 +13,7 @@ LARGEST = 2**17
 
 
 def texts_cut(widget: tk.Misc) -> Iterator[str]:
-    """Yield each text of a window that its canvas or widget has no room for."""
+    """Yield the texts of a window that do not fit into their canvas or widget."""
     for child in widget.winfo_children():
         yield from texts_cut(child)
         if isinstance(child, tk.Canvas):
@@ -36,7 +36,7 @@ def _texts_over_the_edge(canvas: tk.Canvas) -> Iterator[str]:
 
 
 def cits1401() -> Iterator[str]:
-    """Tiles of every size and number, and the window around them."""
+    """Show tiles of every size and number, and the window around them."""
     from py2048.courses.cits1401.app import App
     from py2048.courses.windows import fitting_font
 
@@ -52,7 +52,7 @@ def cits1401() -> Iterator[str]:
 
 
 def comp1127() -> Iterator[str]:
-    """The board with the longest score and message."""
+    """Show the board with the longest score and message."""
     from py2048.courses.comp1127.gui_window import open_window
 
     window, board = open_window()
@@ -65,7 +65,7 @@ def comp1127() -> Iterator[str]:
 
 
 def qsan_qarut() -> Iterator[str]:
-    """The bar at the end of a long game, and numbers on small cells."""
+    """Show the bar at the end of a long game, and numbers on small cells."""
     from py2048.courses.qsan_qarut.view import View
     from py2048.courses.windows import fitting_font
 
@@ -86,7 +86,7 @@ def qsan_qarut() -> Iterator[str]:
 
 
 def desktop() -> Iterator[str]:
-    """The head of the window, as narrow and as wide as it gets."""
+    """Show the head of the window at its minimum and maximum width."""
     from py2048.app.desktop.style import Look
     from py2048.app.desktop.window import ScoreHeader
     from py2048.presentation.screen import Status

@@ -20,7 +20,7 @@ from py2048.presentation.screen import moves
 def heard(
     do: Callable[[Session], Iterable[Event]], rules: str = "classic", board: str = ""
 ) -> list[str]:
-    """The sentences of what `do` makes happen on `board`."""
+    """Return the sentences of the events that `do` causes on `board`."""
     session = Session()
     chosen = get_rules(rules)
     session.start(chosen, board=Board.parse(board) if board else None, seed=1)
@@ -38,7 +38,7 @@ def heard(
     ],
 )
 def test_merges_are_counted_and_listed(rules, board, merges):
-    """Equal merges are counted, others listed; cascades name all tiles that went in."""
+    """Equal merges are counted and others listed; cascades name every tile."""
     side = get_rules(rules).rows
     full = board + f"/{' '.join('.' * side)}" * (side - 2)
     [sentence, *_] = heard(lambda s: s.move(Direction.LEFT), rules, full)
@@ -47,7 +47,7 @@ def test_merges_are_counted_and_listed(rules, board, merges):
 
 @given(boards(), directions, mergings)
 def test_what_merges_is_what_moves_into_one_cell(board, direction, merging):
-    """The merges that are said are those of the motions, in their order."""
+    """Described merges match the motions, in their order."""
     slide = board.slide(direction, merging)
     into: dict[tuple[int, int], list[str]] = {}
     for source, target, _ in slide.motions:
@@ -57,13 +57,13 @@ def test_what_merges_is_what_moves_into_one_cell(board, direction, merging):
         for cell, tiles in into.items()
         if len(tiles) > 1
     ]
-    said = describe_merges(Turn(direction, slide, None)).removeprefix("merged ")
-    said = re.sub(r" twice| \d+ times", "", said)
-    assert said == (", ".join(dict.fromkeys(merges)) or "nothing merged")
+    text = describe_merges(Turn(direction, slide, None)).removeprefix("merged ")
+    text = re.sub(r" twice| \d+ times", "", text)
+    assert text == (", ".join(dict.fromkeys(merges)) or "nothing merged")
 
 
 def test_eight_takes_an():
-    """One says an eight."""
+    """Eight takes the article "an"."""
     happened = Session().start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
     assert list(map(describe, happened)) == [
         "New game, 2 by 4. An 8 at row 1, column 1. A 2 at row 1, column 4. Score 0."
@@ -71,13 +71,13 @@ def test_eight_takes_an():
 
 
 def test_a_full_board_is_summed_up():
-    """A start with many tiles is not read out tile by tile."""
+    """A start with many tiles is summarised."""
     happened = Session().start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
     assert list(map(describe, happened)) == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
 
 
 def test_undo_redo_win_and_end():
-    """Each remaining event has its sentence."""
+    """Each remaining event has a sentence."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 
     def play(session: Session) -> Iterable[Event]:
@@ -98,30 +98,30 @@ def test_undo_redo_win_and_end():
     [("classic", []), ("comp1127", ["Game over: the target is made. Score 2,048."])],
 )
 def test_a_computer_wins_without_praise(rules, end):
-    """The tile and the end are told without praise."""
+    """The player is not praised for a computer's win."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
-    _, *said = heard(lambda s: s.autoplay_step("greedy"), rules, board)
-    assert said == ["2048 is made.", *end]
+    _, *sentences = heard(lambda s: s.autoplay_step("greedy"), rules, board)
+    assert sentences == ["2048 is made.", *end]
 
 
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 moves"), (1, "1 move"), (-1, "-1 move"), (2, "2 moves"), (1203, "1,203 moves")],
 )
-def test_one_is_no_plural(count, text):
-    """A number with its noun."""
+def test_one_point_is_singular(count, text):
+    """A single point is singular."""
     assert moves(count) == text
 
 
 def test_a_stuck_game_says_that_no_move_is_left():
-    """A board without a move is announced as the end, with the score."""
+    """Starting on a board without a move announces the end and the score."""
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
 
 
 def test_boards_are_read_row_by_row():
-    """A board is read as one line a row, with words for empty cells."""
+    """A board is described row by row, with words for empty cells."""
     assert describe_board(Board.parse("2 . 4\n. 8 .")) == [
         "Row 1: 2, empty, 4.",
         "Row 2: empty, 8, empty.",
@@ -129,7 +129,7 @@ def test_boards_are_read_row_by_row():
 
 
 def test_each_preset_has_a_line_of_its_own():
-    """The menu's lines are short, single, and tell the presets apart."""
+    """Descriptions of presets are short, distinct lines."""
     lines = [describe_rules(rules) for rules in list_rules()]
     assert len(set(lines)) == len(lines)
     assert all(len(line) <= 80 and "\n" not in line for line in lines)
@@ -139,20 +139,20 @@ def test_each_preset_has_a_line_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("spawn", "told"),
+    ("spawn", "text"),
     [
         ("2:96+4:5", "new 2 (95 %) or 4 (5 %)"),
         ("2:2+4:1", "new 2 (66.7 %) or 4 (33.3 %)"),
         ("2:2999+4:1", "new 2 (100 %) or 4 (0.0333 %)"),
     ],
 )
-def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn, told):
-    assert told in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
+def test_shares_of_new_tiles_have_one_decimal_and_are_never_0(spawn, text):
+    assert text in describe_rules(Rules.parse(f"classic:spawn={spawn}"))
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))
 def test_every_event_is_one_line_without_escapes(seed, directions):
-    """Whatever happens is told in one printable line that ends a sentence, with the true score."""
+    """Every event is described in one printable line with the correct score."""
     session = Session()
     events = [*session.start(get_rules("3x3"), seed=seed)]
     for direction in directions:

@@ -1,4 +1,4 @@
-"""Windows on a machine that has one font, and a wide one."""
+"""Windows on a machine with a single, wide font."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ PROGRAM = Path(__file__).parent / "fitting.py"
 
 @pytest.mark.gui
 def test_every_text_fits_where_dejavu_is_the_only_font(display, only_dejavu):
-    """Whatever the system draws "Helvetica" or "Arial" with, no text is cut or lies on another."""
+    """No text is cut or overlaps another, whichever font replaces "Helvetica" or "Arial"."""
     done = python(PROGRAM, **only_dejavu | {"DISPLAY": display})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -1,4 +1,4 @@
-"""Hints in a player's words."""
+"""Wording of hints."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ HINT = Hint(
 
 
 def on(board: str, direction: Direction) -> Hint:
-    """A hint on a classic board."""
+    """Return a hint on a classic board."""
     position = PositionSnapshot(get_rules("classic"), Board.parse(board), 1)
     return Hint(direction, {direction: 1.0}, "expectimax", 1, position=position)
 
 
 def test_a_hint_says_what_is_best_and_what_the_others_lose():
-    """The direction comes first, then each other one with what it loses; no name of a program."""
+    """A hint names the best direction, then what each other loses, and no player spec."""
     assert hints.headline(HINT) == "Left is best"
     assert hints.describe_hint(HINT) == "Left is best. Down is as good. Up loses 1,490."
     quick = replace(HINT, instead_of="expectimax", values={})
-    said = "For now, left looks best. A better hint is on its way."
-    assert hints.describe_hint(quick) == said
+    text = "For now, left looks best. A better hint is on its way."
+    assert hints.describe_hint(quick) == text
 
 
 def test_a_row_for_each_direction_says_its_loss_share_and_grade():
-    """The best is first, also among equals; a minus stands before what is lost."""
+    """The best row comes first even among equals, and losses have a minus sign."""
     rows = [(row.direction, row.text, row.grade) for row in hints.options_of(HINT)]
     assert rows == [
         (Direction.LEFT, "best", Grade.BEST),
@@ -55,7 +55,7 @@ def test_a_row_for_each_direction_says_its_loss_share_and_grade():
 
 @pytest.mark.parametrize("unit", Unit)
 def test_bars_are_longer_for_better_directions(unit):
-    """Whatever the unit, a bar is between nothing and the whole, and worse is shorter."""
+    """Bars are between 0 and 1, and shorter for worse moves, in every unit."""
     values = {Direction.UP: 0.25, Direction.LEFT: 0.5, Direction.DOWN: -0.1}
     hint = replace(HINT, values=values, meaning=Meaning(unit))
     shares = [row.share for row in hints.options_of(hint)]
@@ -75,7 +75,7 @@ def test_bars_are_longer_for_better_directions(unit):
     ],
 )
 def test_a_loss_is_short(loss, unit, text):
-    """No loss has six digits, and one that is not seen is none."""
+    """Losses have fewer than six digits, and negligible ones are empty."""
     assert hints.short_loss(loss, unit) == text
 
 
@@ -91,14 +91,14 @@ def test_a_loss_is_short(loss, unit, text):
     ],
 )
 def test_a_reason_is_one_that_can_be_seen(board, direction, reason):
-    """A reason holds for the best direction and not for all the others; else there is none."""
+    """A reason applies to the best move but not to all others."""
     hint = on(board, direction)
     assert hints.reason_of(hint) == reason
     assert hints.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
 
 
 def test_what_comes_is_told_where_it_is_known():
-    """Points in two digits, never less than none; the chance with the games behind it."""
+    """Expected points have two digits and are not negative; a chance states its number of games."""
     meaning = Meaning(Unit.POINTS, "ntuple", 0.0, Chance(16384, 660, 1000))
     hint = Hint(Direction.LEFT, {Direction.LEFT: 281436.1}, "x", 1, meaning)
     made = "16384 was made in 660 of 1,000 games."
@@ -110,7 +110,7 @@ def test_what_comes_is_told_where_it_is_known():
 
 
 def test_players_have_names_for_people_on_every_board():
-    """The best player of a board is the strong one, and each named player can be made."""
+    """The best player on each board is called "Strong", and every named player can be created."""
     for rules in list_rules():
         best = hint_player(rules)
         assert hints.player_name(best, best) == hints.player_name("", best) == "Strong"
@@ -121,7 +121,7 @@ def test_players_have_names_for_people_on_every_board():
 
 
 def test_a_beginner_is_taught_for_three_moves():
-    """The line names the target where there is one, and goes after three moves."""
+    """The tutorial line names the target, if any, and disappears after three moves."""
     rules = get_rules("classic")
     assert hints.teaching(rules, 2) == "Join equal tiles. Make 2048."
     assert hints.teaching(rules, 3) == ""

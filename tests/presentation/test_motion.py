@@ -1,4 +1,4 @@
-"""What a turn looks like at each moment: laws of the timeline that every screen draws."""
+"""Invariants of the animation timeline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ boards = st.tuples(*[line] * 4).map(Board.from_rows)
 
 
 def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
-    """The events of a move and of its undo."""
+    """Return the events of a move and its undo."""
     session = Session()
     session.start(get_rules("classic"), seed=1, board=board)
     turn = session.move(direction)[0]
@@ -29,7 +29,7 @@ def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
 
 
 def test_the_timings_are_those_of_the_table_of_looks():
-    """A slide takes 90 ms, then a pop 160 ms; the end of a game waits 700 ms."""
+    """A slide takes 90 ms and a pop 160 ms; the overlay appears after 700 ms."""
     event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
     assert motion.of_move(event).seconds == pytest.approx(0.25)
     assert motion.of_undo(undone).seconds == pytest.approx(0.09)
@@ -38,7 +38,7 @@ def test_the_timings_are_those_of_the_table_of_looks():
 
 @given(boards, directions)
 def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(board, direction):
-    """At the beginning every old tile is in its place; at the end every new one, full-sized."""
+    """A transition starts with the old tiles in place and ends with the new ones at full size."""
     events = moved(board, direction)
     assume(events is not None)
     for event, transition in zip(
@@ -53,7 +53,7 @@ def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(board, directi
 
 @given(boards, directions, st.floats(0, 0.3))
 def test_sprites_stay_on_the_board(board, direction, seconds):
-    """No tile leaves the board on its way, and none is larger than a pop."""
+    """No tile leaves the board or exceeds the pop's scale."""
     events = moved(board, direction)
     assume(events is not None)
     for sprite in motion.of_move(events[0]).at(seconds):
@@ -64,7 +64,7 @@ def test_sprites_stay_on_the_board(board, direction, seconds):
 
 @pytest.mark.parametrize("timing", [motion.ease, motion.glide])
 def test_timing_functions_rise_from_0_to_1(timing):
-    """A timing function never runs backwards."""
+    """Timing functions never decrease."""
     assert callable(timing)
     values = [timing(step / 50) for step in range(51)]
     assert values[0] == 0
@@ -74,7 +74,7 @@ def test_timing_functions_rise_from_0_to_1(timing):
 
 @given(boards, directions, st.floats(0, 1))
 def test_a_slide_carries_every_tile_from_its_source_to_its_target(board, direction, share):
-    """All old tiles are there during the whole slide."""
+    """All old tiles are drawn during the whole slide."""
     events = moved(board, direction)
     assume(events is not None)
     during = motion.of_move(events[0]).at(0.0899 * share)
@@ -82,9 +82,9 @@ def test_a_slide_carries_every_tile_from_its_source_to_its_target(board, directi
 
 
 def test_new_tiles_grow_and_merged_tiles_pop():
-    """After the slide the merged tile swells and the new tile grows, then both rest.
+    """After the slide, merged tiles pop and the new tile grows.
 
-    No number vanishes on the way: a merged tile is never smaller than a tile at rest.
+    A merged tile is never smaller than at rest, so no number disappears.
     """
     events = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT)
     transition = motion.of_move(events[0])
@@ -97,7 +97,7 @@ def test_new_tiles_grow_and_merged_tiles_pop():
 
 
 def test_standing_still_takes_no_time():
-    """A transition without motion and without new tiles is over at once."""
+    """A transition without motion or new tiles has no duration."""
     board = Board.empty(4, 4)
     assert motion.BoardTransition((), board).seconds == 0
     assert motion.appearing(board).seconds == 0

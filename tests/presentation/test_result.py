@@ -1,4 +1,4 @@
-"""What the end of a game shows: the points among others, and what the review has found."""
+"""The result at the end of a game: the comparison with other games, and the review's figures."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
 
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Session, open_session
 from py2048.core.game import Record
 from py2048.core.rules import get_rules
-from py2048.presentation.result import BARS, NONE, PENDING, Result, result_of
+from py2048.presentation.result import BARS, PENDING, UNAVAILABLE, Result, result_of
 from py2048.presentation.themes import DARK
 
 
 def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
-    """The end of a small game."""
+    """Return the result of a small game."""
     return result_of("2x2", score, largest=16, moves=moves, **more)
 
 
 @pytest.mark.parametrize(
-    ("earlier", "today", "said"),
+    ("earlier", "today", "comparison"),
     [
         ([], [], "A first score to beat."),
         ([-5], [], "Your best yet."),
@@ -32,13 +32,13 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
         ([1900, 3], [3], "1,900 short of your best."),
     ],
 )
-def test_a_sentence_says_how_the_points_compare(earlier, today, said):
-    """With the player's best, else with those of today."""
-    assert result(earlier=earlier, today=today).headline == f"0 points. {said}"
+def test_a_sentence_says_how_the_points_compare(earlier, today, comparison):
+    """The score is compared with the player's best, or with today's games."""
+    assert result(earlier=earlier, today=today).headline == f"0 points. {comparison}"
 
 
 def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
-    """Best among the player's own; its place is among all others on the same tiles."""
+    """The headline compares with the player's dailies, the place with everybody's."""
     daily = result(60, earlier=[1], field=[59] * 63 + [61] * 37, streak=13)
     assert daily.headline == "60 points. Your best daily."
     assert daily.place == "Better than 63 % of 100 games on the same tiles"
@@ -48,14 +48,14 @@ def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
 
 
 def test_few_games_are_counted_and_have_no_bars():
-    """A share of three games says little, and bars of two less."""
+    """Few games are counted rather than given as a percentage, and have no histogram."""
     few = result(60, earlier=[0, 10**6])
     assert (few.place, few.bars) == ("Better than 1 of your 2 other games", ())
 
 
 @given(st.lists(st.integers(-100, 10**7), min_size=3), st.integers(-50, 10**7))
 def test_every_game_stands_in_one_bar(others, score):
-    """This one in its own, which is where its score is between the ends."""
+    """Every game is in one bar, and this game's bar matches its score."""
     found = result(score, earlier=others)
     assert len(found.bars) == BARS
     assert sum(found.bars) == len(others) + 1
@@ -66,14 +66,14 @@ def test_every_game_stands_in_one_bar(others, score):
     assert (low, high.endswith("+")) == ("0", found.is_open)
 
 
-def test_a_few_giants_do_not_press_the_rest_together():
-    """They stand in the last bar, which says so."""
+def test_outliers_share_the_last_bar():
+    """Outliers share the last bar, which is marked as open."""
     found = result(60, earlier=[*range(0, 1000, 10), 10**6])
     assert (found.high, found.is_open, found.bars[-1]) == (1000, True, 6)
 
 
 def test_the_review_fills_the_places_that_are_kept_for_it():
-    """And none that failed leaves a screen waiting."""
+    """The review fills the placeholders, and a failed review leaves none."""
     first = result(60)
     assert [figure.value for figure in first.figures].count(PENDING) == 2
     assert first.review == "Review"
@@ -83,20 +83,21 @@ def test_the_review_fills_the_places_that_are_kept_for_it():
     assert done.review == "Review 4 mistakes"
     assert done.is_update_of(first)
     assert not done.is_update_of(result(64))
-    assert [figure.value for figure in first.without_review("Busy").figures][1:3] == ["Busy", NONE]
+    _, accuracy, luck, _ = first.without_review("Busy").figures
+    assert (accuracy.value, luck.value) == ("Busy", UNAVAILABLE)
 
 
-def test_a_game_of_a_computer_is_no_ones_best():
-    """It has no place among a person's games, and is not reviewed unasked."""
+def test_a_computers_game_sets_no_best_score():
+    """A computer's game is not compared with a person's games and not reviewed automatically."""
     found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
     assert found.headline.endswith("Played by a computer.")
-    assert (found.place, found.bars, found.accuracy) == ("", (), NONE)
+    assert (found.place, found.bars, found.accuracy) == ("", (), UNAVAILABLE)
 
 
-def finished(session: Session) -> tuple[Controller, FakeScreen]:
+def finished(session: Session) -> tuple[ScreenController, FakeScreen]:
     """A controller on a small game that its player has played to the end."""
     screen = FakeScreen()
-    controller = Controller(session, screen, DARK)
+    controller = ScreenController(session, screen, DARK)
     rules = get_rules("classic", rows=2, columns=2)
     controller.begin(lambda session: session.start(rules, seed=3))
     while not session.game.is_over:
@@ -104,22 +105,22 @@ def finished(session: Session) -> tuple[Controller, FakeScreen]:
     return controller, screen
 
 
-def shown(screen: FakeScreen) -> Result:
+def result_on(screen: FakeScreen) -> Result:
     assert screen.banner is not None
     return screen.banner
 
 
 def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder):
-    """Its figures come into the result; who then asks for it has it at once."""
+    """The review starts automatically and fills the result; opening it takes no further time."""
     session = open_session()
     controller, screen = finished(session)
-    first = shown(screen)
+    first = result_on(screen)
     assert first.accuracy == PENDING
-    screen.until(lambda: shown(screen).mistakes is not None)
-    assert shown(screen).is_update_of(first)
-    assert shown(screen).accuracy.endswith(" %")
+    screen.until(lambda: result_on(screen).mistakes is not None)
+    assert result_on(screen).is_update_of(first)
+    assert result_on(screen).accuracy.endswith(" %")
     controller.do("review")
-    assert len(screen.review.review.mistakes) == shown(screen).mistakes
+    assert len(screen.review.review.mistakes) == result_on(screen).mistakes
     controller.do("new")
     assert screen.banner is None
     assert len(session.ends()) == 1
@@ -128,7 +129,7 @@ def test_the_review_of_a_game_that_is_over_begins_by_itself(data_folder):
 
 
 def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more():
-    """Undo takes the result away, and what the review finds then is of no use."""
+    """Undo removes the result, and the pending review is ignored."""
     controller, screen = finished(Session())
     controller.do("undo")
     assert screen.banner is None
@@ -140,6 +141,6 @@ def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more():
 def test_records_are_not_needed_to_compare():
     """A session without a store has no earlier games."""
     controller, screen = finished(Session())
-    assert shown(screen).headline.endswith("A first score to beat.")
+    assert result_on(screen).headline.endswith("A first score to beat.")
     assert isinstance(controller.session.record(), Record)
     controller.close()

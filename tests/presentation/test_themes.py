@@ -30,7 +30,7 @@ CONTRASTS = {"high-contrast": 7.0}
 
 @cache
 def seen(colour: str, vision: str) -> Color:
-    """Return a colour as somebody sees it."""
+    """Simulate a colour as seen with a colour vision deficiency."""
     if vision == "normal":
         return Color(colour)
     return Color(colour).filter(vision, method="machado").clip()
@@ -49,7 +49,7 @@ def contrast(one: str, other: str) -> float:
 @every_theme
 @pytest.mark.parametrize("value", FAR_BEYOND)
 def test_the_number_on_every_tile_can_be_read(theme, value):
-    """Text stands on its tile at the theme's contrast, never under 4.5:1."""
+    """Numbers have the theme's contrast on their tiles, at least 4.5:1."""
     style = theme.tile(value)
     assert contrast(style.text, style.background) >= CONTRASTS.get(theme.name, 4.5)
 
@@ -57,7 +57,7 @@ def test_the_number_on_every_tile_can_be_read(theme, value):
 @every_theme
 @every_vision
 def test_neighbouring_tiles_are_told_apart(theme, vision):
-    """Every tile differs from the next by the theme's step, past 131072 too, for every vision."""
+    """Consecutive tiles differ by the theme's step, beyond 131072 and for every kind of vision."""
     for value, double in pairwise(FAR_BEYOND):
         one, other = theme.tile(value).background, theme.tile(double).background
         least = 10 if vision == "normal" or theme.name == "colour-blind" else 7
@@ -67,7 +67,7 @@ def test_neighbouring_tiles_are_told_apart(theme, vision):
 @every_theme
 @pytest.mark.parametrize("act", [TO_131072[:11], TO_131072[11:]], ids=["to 2048", "to 131072"])
 def test_growth_leaves_the_ground(theme, act):
-    """By day each tile is darker than the one before, by night brighter, in both acts."""
+    """Tiles get steadily darker in light themes and brighter in dark ones."""
     steps = pairwise(Color(theme.tile(value).background).convert("lab")["l"] for value in act)
     assert all((after - before) * (1 if theme.dark else -1) >= 1 for before, after in steps)
 
@@ -75,7 +75,7 @@ def test_growth_leaves_the_ground(theme, act):
 @every_theme
 @every_vision
 def test_all_tiles_to_131072_are_distinct(theme, vision):
-    """No two tiles up to 131072 look alike, and none looks like an empty cell or the frame."""
+    """Tiles up to 131072 differ from each other, from empty cells and from the frame."""
     for value, other in combinations(TO_131072, 2):
         one, two = theme.tile(value).background, theme.tile(other).background
         assert difference(one, two, vision) >= MIN_DIFFERENCE, (value, other)
@@ -86,7 +86,7 @@ def test_all_tiles_to_131072_are_distinct(theme, vision):
 
 @every_theme
 def test_text_outside_the_board_can_be_read(theme):
-    """Every colour of text reaches 4.5:1 on the page, on panels and on dialogs; rings reach 3:1."""
+    """Text has a contrast of 4.5:1 on the page, panels and dialogs; focus rings have 3:1."""
     for ground in (theme.page, theme.panel, theme.raised):
         for text in (theme.ink, theme.muted, theme.accent, theme.danger, theme.good):
             assert contrast(text, ground) >= 4.5, (text, ground)
@@ -97,26 +97,26 @@ def test_text_outside_the_board_can_be_read(theme):
 @given(st.sampled_from(THEMES), st.integers(1, 5000))
 @settings(deadline=None)
 def test_every_tile_has_a_style(theme, rank):
-    """No power of two is without a style, however large."""
+    """Every power of two has a style."""
     style = theme.tile(2**rank)
     assert style in theme.tiles + theme.beyond
     assert (style in theme.tiles) == (rank <= 17)
 
 
 def test_a_theme_is_found_by_its_name():
-    """Each theme answers to its name; the names differ."""
+    """Each theme is found by its unique name."""
     assert [get_theme(theme.name) for theme in THEMES] == list(THEMES)
     assert len({theme.name for theme in THEMES}) == len(THEMES)
 
 
 def test_an_unknown_theme_is_refused_with_the_nearest_name():
-    """A slip of the fingers is answered with the theme that was meant."""
+    """A misspelt theme name is answered with a suggestion."""
     with pytest.raises(ThemeError, match="unknown theme 'drak'; did you mean 'dark'"):
         get_theme("drak")
 
 
 def test_the_next_theme_visits_all_and_returns():
-    """Stepping through the themes shows each once before the first comes again."""
+    """Stepping through the themes shows each once before repeating."""
     seen = [THEMES[0].name]
     while (name := next_theme(seen[-1]).name) not in seen:
         seen.append(name)
@@ -140,10 +140,10 @@ CONSOLES = {
 @every_theme
 @pytest.mark.parametrize("terminal", CONSOLES)
 def test_sixteen_colours_are_enough(theme, terminal):
-    """Where a terminal has no more, digits can be read, and tiles and cells can be seen.
+    """With 16 colours, numbers are readable, and tiles and cells are visible.
 
-    The measure is 4.5:1 on the text console and in xterm, where nothing is bold, and 3:1, that of
-    large text, where a terminal has colours of its own.
+    Contrast is 4.5:1 on the Linux console and in xterm without bold text, and 3:1, the level for
+    large text, in terminals with their own colours.
     """
     names = CONSOLES["console"].split()
     own = CONSOLES[terminal].split()
@@ -166,7 +166,7 @@ def test_sixteen_colours_are_enough(theme, terminal):
 
 
 def in_xterm(colour: str) -> str:
-    """Return what xterm shows of a colour that Rich paints with 256; bold changes none of them."""
+    """Return the colour that xterm shows for a 256-colour index; none is changed by bold."""
     index = RichColor.parse(colour).downgrade(ColorSystem.EIGHT_BIT).number
     assert index is not None
     assert index >= 16
@@ -178,7 +178,7 @@ def in_xterm(colour: str) -> str:
 
 @every_theme
 def test_256_colours_are_enough(theme):
-    """As xterm shows them, all text can be read, and neighbours differ for every vision."""
+    """With xterm's 256 colours, text is readable and consecutive tiles differ for every vision."""
     plain = in_256_colours(theme)
     for value, double in pairwise(FAR_BEYOND):
         tile, next_tile = plain.tile(value), plain.tile(double)

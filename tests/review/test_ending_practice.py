@@ -1,4 +1,4 @@
-"""Endings played against their table."""
+"""Practising endings against a table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ slack = 10
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a small formation, in a data folder."""
+    """Return the table of a small formation in a data folder."""
     folder = tmp_path_factory.mktemp("home") / "tables"
     folder.mkdir()
     (folder / "square.toml").write_text(SQUARE, encoding="utf-8")
@@ -48,7 +48,7 @@ def best_of(table: Table, board: Board) -> Direction:
 
 
 def test_an_ending_is_dealt_where_much_can_be_won(table):
-    """The same seed deals the same one; the target is not made and not lost."""
+    """A seed always deals the same ending, in which the target is neither made nor lost."""
     for seed in range(5):
         ending = EndingPractice.deal(table, seed)
         assert 0 < ending.start < 1
@@ -59,7 +59,7 @@ def test_an_ending_is_dealt_where_much_can_be_won(table):
 
 
 def test_best_play_keeps_all_chances(table):
-    """Until the target is made or cannot be; as often as the chances at the start say."""
+    """Best play loses no chance, and makes the target as often as the initial chance says."""
     made, expected = 0, 0.0
     for seed in range(15):
         ending = EndingPractice.deal(table, seed)
@@ -75,7 +75,7 @@ def test_best_play_keeps_all_chances(table):
 
 
 def test_a_move_that_breaks_the_formation_loses_all(table):
-    """And an illegal one changes nothing."""
+    """A move that breaks the formation loses everything; an illegal move changes nothing."""
     ending = next(
         ending
         for ending in (EndingPractice.deal(table, seed) for seed in range(100))
@@ -94,7 +94,7 @@ def test_a_move_that_breaks_the_formation_loses_all(table):
 
 
 def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch):
-    """To the end; then the result beside the chance at the start."""
+    """The command plays to the end, then prints the result and the initial chance."""
     monkeypatch.setenv("PY2048_HOME", str(file.parent.parent))
     words = ["practice", "--table", "square-16", "--seed", "5", "--json"]
 
@@ -113,9 +113,9 @@ def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch)
     answers: list[str] = []
     monkeypatch.setattr("sys.stdin", Answers())
     assert main(words) == 0
-    told, end = map(json.loads, capsys.readouterr().out.splitlines())
-    assert (told["grade"], told["source"], told["unit"]) == ("best", "square-16", "chance")
+    answer, end = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (answer["grade"], answer["source"], answer["unit"]) == ("best", "square-16", "chance")
     assert end["kept"] == 1
-    assert end["made"] == (told["chance"] == 1)
+    assert end["made"] == (answer["chance"] == 1)
     assert main(["practice", "--table", "none"]) == 2
     assert "there is no table none: build it" in capsys.readouterr().err

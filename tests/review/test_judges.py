@@ -1,4 +1,4 @@
-"""Judges: their luck has no mean, threads change nothing, and every rule set has one."""
+"""Judges: luck averages zero, threads change nothing, and every rule set has a judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LUCKY = (
 
 
 def mean_luck(judge: Judge, board: Board) -> float:
-    """Return the mean of the luck of all spawns after the first legal move on a board."""
+    """Return the mean luck over all spawns after the first legal move."""
     slide = board.slide(board.legal_directions()[0], judge.rules.merging)
     cells = possible_cells(judge.rules, slide.board, slide.direction)
     total = 0.0
@@ -36,7 +36,7 @@ def mean_luck(judge: Judge, board: Board) -> float:
 @pytest.mark.parametrize("rules", LUCKY)
 @pytest.mark.parametrize("limit", ["depth=1", "depth=2", "nodes=50"])
 def test_luck_has_no_mean(rules, limit):
-    """Over all spawns of a move, under every rule set and limit of a search."""
+    """Luck averages zero over all spawns of a move, for all rules and search limits."""
     chosen = get_rules(rules)
     judge, game = judge_for(chosen, f"expectimax:{limit}"), Game(chosen, seed=3)
     for _ in range(6):
@@ -50,14 +50,14 @@ def test_luck_has_no_mean(rules, limit):
 
 @pytest.mark.parametrize("spec", ["greedy", "perfect"])
 def test_luck_of_any_judge_has_no_mean(spec):
-    """A player that only rates is asked about every spawn; exact values need no asking."""
+    """Luck averages zero for exact values and for players that only rate boards."""
     judge = judge_for(get_rules("2x3"), spec)
     assert abs(mean_luck(judge, Board.parse("2 2 . / 4 . 8"))) < 1e-9
 
 
 @pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
 def test_a_score_by_the_sum_counts_once(spec):
-    """Of a game that has one way to go, its score is expected from the first move to the last."""
+    """In a deterministic game, every move's expected score is the final score."""
     game = Game("qsan_qarut:size=1x2,start=1,spawn=2:1", seed=1)
     while not game.is_over:
         game.play(game.legal_directions()[0])
@@ -66,7 +66,7 @@ def test_a_score_by_the_sum_counts_once(spec):
 
 
 def test_threads_and_repetition_change_nothing():
-    """The same game has the same review."""
+    """Reviewing a game again, or with more threads, gives the same review."""
     game, player = Game("ist:size=2x3", seed=8), make_player("random:seed=1")
     while not game.is_over:
         game.play(player.choose(game))
@@ -82,7 +82,7 @@ def test_threads_and_repetition_change_nothing():
 
 
 def test_where_the_best_move_is_known_no_other_is_worth_more():
-    """On 3x3 the search values the moves, and the best moves that come with py2048 decide."""
+    """On 3x3 the search gives the values, but no move exceeds the shipped best move."""
     game, player = Game("3x3", seed=2), make_player("perfect")
     while game.ply < 60:
         game.play(player.choose(game))
@@ -94,7 +94,7 @@ def test_where_the_best_move_is_known_no_other_is_worth_more():
 
 
 def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_path):
-    """The share lost is that of its chance, and it is named as the source, if that is likely."""
+    """A table decides the share lost and is named as the source, if its chance is high enough."""
     monkeypatch.setenv("PY2048_HOME", str(tmp_path))
     folder = tmp_path / "tables"
     folder.mkdir()
@@ -107,9 +107,9 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     judge = judge_for(get_rules("classic"), "heuristic:depth=1")
     most = max(chances.values())
     monkeypatch.setattr(tables, "MIN_CHANCE", 0.0)
-    monkeypatch.setattr(judges, "LIKELY", most + 0.01)
+    monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most + 0.01)
     assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
-    monkeypatch.setattr(judges, "LIKELY", most - 0.01)
+    monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most - 0.01)
     found = judge.review_move(board, 0, worst)
     assert (found.source, found.chances) == ("wide-32", chances)
     assert found.share == pytest.approx(1 - chances[worst] / most, abs=1e-6)
@@ -129,7 +129,7 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     ],
 )
 def test_every_board_has_a_judge(rules, moves):
-    """Spawns without chance have no luck; what the compiled search does not take has a judge."""
+    """Rules that search does not support have a judge; deterministic spawns have no luck."""
     game = Game(rules, seed=6)
     while game.ply < moves and not game.is_over:
         for direction in ("up", "right", "left", "down"):
@@ -142,7 +142,7 @@ def test_every_board_has_a_judge(rules, moves):
 
 
 def test_a_start_too_large_to_be_solved_is_searched():
-    """By default; who asks for the exact values hears why there are none."""
+    """Starts too large to solve are searched; asking for exact values explains the failure."""
     game = Game("2x3", board=Board.parse("65536 131072 2 / . . ."), seed=1)
     game.play("down")
     assert review(game.record()).judge == "expectimax:depth=3"
@@ -151,13 +151,13 @@ def test_a_start_too_large_to_be_solved_is_searched():
 
 
 def test_no_exact_judge_for_a_large_board():
-    """The error says how to make one."""
+    """The error explains how to solve the rules."""
     with pytest.raises(PlayerError, match="py2048 solve RULES --save FILE makes one"):
         judge_for(get_rules("classic"), "perfect")
 
 
 def test_a_judge_reviews_a_single_move():
-    """For a screen in play; an illegal move has no review."""
+    """A judge can review a single move, unless it is illegal."""
     judge = judge_for(get_rules("2x3"), "greedy")
     board = Board.parse("2 2 . / 4 . .")
     found = judge.review_move(board, 12, board.legal_directions()[0])

@@ -1,4 +1,4 @@
-"""How the puzzles were rated and chosen: `scripts/mine_puzzles.py`."""
+"""Rating and selection of puzzles in `scripts/mine_puzzles.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ miner = module_of("scripts", "mine_puzzles")
 
 
 def test_ratings_are_those_that_the_misses_came_from(miner):
-    """Where the model holds: up to their common level, and drawn to the mean by the prior."""
+    """The fit recovers simulated ratings, up to a common level and the prior's shrinkage."""
     draws = np.random.default_rng(1)
     ratings, abilities = draws.normal(0, 300, 500), np.linspace(-500, 500, 40)
     chances = 1 / (1 + 10 ** ((abilities - ratings[:, None]) / 400))
@@ -24,11 +24,11 @@ def test_ratings_are_those_that_the_misses_came_from(miner):
 
 
 def test_directions_on_an_image_are_those_on_the_board(miner):
-    """A slide of the image is the image of the slide."""
+    """Sliding a symmetric board gives the symmetric image of the original slide."""
     board = Board.parse("2 2 4 . / . 8 . . / 16 . . 2 / 4 4 8 8")
-    for image, meant in miner.images(board, get_rules("classic")):
-        assert set(meant) == set(image.legal_directions())
-        for theirs, ours in meant.items():
+    for image, directions in miner.images(board, get_rules("classic")):
+        assert set(directions) == set(image.legal_directions())
+        for theirs, ours in directions.items():
             assert image.slide(theirs).points == board.slide(ours).points
     first, second = list(miner.images(board, get_rules("classic")))[:2]  # itself, and mirrored
     assert all(theirs is ours for theirs, ours in first[1].items())
@@ -36,6 +36,6 @@ def test_directions_on_an_image_are_those_on_the_board(miner):
 
 
 def test_a_pack_is_read_as_it_was_written(miner, tmp_path):
-    """A line holds all of a puzzle."""
+    """Writing the shipped puzzles reproduces the shipped file."""
     miner.write_pack(reversed(puzzles()), copy := tmp_path / "pack.txt")
     assert copy.read_bytes() == PACK.read_bytes()

@@ -1,4 +1,4 @@
-"""The notebook of mistakes, and answers to puzzles."""
+"""The practice notebook and puzzle answers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules
-from py2048.app.session.notebook import MAX_OF_A_GAME, Notebook, PuzzleBook
+from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Notebook, PuzzleBook
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Review
+from py2048.review.mistakes import FIRST_BOX, LAST_BOX, MistakeKind, interval, next_box
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import PuzzleRating, puzzles
-from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
@@ -47,7 +47,7 @@ def reviewed(*moves: MoveReview, rules: str = "classic") -> Review:
 
 
 def test_mistakes_come_back_at_growing_intervals(store):
-    """Twice as long after each right answer, and after a day when one was wrong."""
+    """Correct answers double the interval; a wrong one resets it to a day."""
     clock = [timedelta()]  # how far the present is moved
     notebook = Notebook(store, now=lambda: datetime.now(UTC) + sum(clock, timedelta()))
     assert notebook.keep(reviewed(mistake())) == 1
@@ -65,7 +65,7 @@ def test_mistakes_come_back_at_growing_intervals(store):
 
 
 def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store):
-    """They, and not the points in proportion, are told after the move."""
+    """After the move, the table's chances are shown rather than scaled points."""
     chances = {UP: 0.5, DOWN: 0.9, RIGHT: 0.4}
     notebook = Notebook(store)
     move = mistake(score=5000, chances=chances)
@@ -77,7 +77,7 @@ def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store):
 
 
 def test_an_answer_is_graded_as_the_review_grades_it(store):
-    """By the share of the expected final score, which the score of the game is part of."""
+    """Answers are graded by their share of the expected final score."""
     notebook = Notebook(store)
     move = mistake(score=9000)
     notebook.keep(reviewed(move))
@@ -87,7 +87,7 @@ def test_an_answer_is_graded_as_the_review_grades_it(store):
 
 
 def test_boxes_end():
-    """What is known best still comes back."""
+    """Mistakes in the last box are still practised."""
     box = FIRST_BOX
     for _ in range(20):
         box = next_box(box, is_success=True)
@@ -95,7 +95,7 @@ def test_boxes_end():
 
 
 def test_images_of_a_position_are_one_mistake(store):
-    """Where chance places the tiles; else an image may go on in another way."""
+    """Symmetric positions are one mistake, but only if spawns are random."""
     image = Board.from_rows(row[::-1] for row in BOARD.rows)
     values = {UP: 5.0, DOWN: 9.0, LEFT: 4.0}
     turned = move_review(1, image, 0, LEFT, values, 0.0, Unit.POINTS, Basis("exact"))
@@ -103,26 +103,26 @@ def test_images_of_a_position_are_one_mistake(store):
     assert notebook.keep(reviewed(mistake(), turned)) == 1
     assert notebook.keep(reviewed(mistake())) == 0
     (exercise,) = notebook.due()
-    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, Theme.CORNER)
+    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, MistakeKind.CORNER)
     assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
 
 
 def test_the_worst_mistakes_of_a_game_are_kept(store):
-    """And what was not a mistake is not."""
-    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_OF_A_GAME + 1)]
+    """Only the worst mistakes of a game are kept, and no good moves."""
+    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MAX_MISTAKES_PER_GAME + 1)]
     worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
     notebook = Notebook(store)
-    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MAX_OF_A_GAME
+    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MAX_MISTAKES_PER_GAME
     kept = {exercise.board for exercise in notebook.due(limit=100)}
     assert kept == set(boards[1:])
 
 
-def test_themes_are_asked_for_and_counted(store):
-    """Progress has a line for each theme that there is."""
+def test_kinds_are_selected_and_counted(store):
+    """Mistakes can be selected by kind, and progress lists each kind."""
     notebook = Notebook(store)
     notebook.keep(reviewed(mistake()))
-    assert not notebook.due(Theme.MERGE)
-    (exercise,) = notebook.due(Theme.CORNER)
+    assert not notebook.due(MistakeKind.MERGE)
+    (exercise,) = notebook.due(MistakeKind.CORNER)
     notebook.answer(exercise, UP)
     (found,) = notebook.progress()
     assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (
@@ -131,7 +131,7 @@ def test_themes_are_asked_for_and_counted(store):
 
 
 def test_a_rating_follows_glickmans_formula():
-    """By hand: a player of 1500 with deviation 200 solves a puzzle of 1400."""
+    """The rating matches a calculation by hand: 1500 with deviation 200 solves a puzzle of 1400."""
     before = PuzzleRating(1500.0, 200.0)
     assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
     after = before.after(1400, is_solved=True)
@@ -141,7 +141,7 @@ def test_a_rating_follows_glickmans_formula():
 
 
 def test_only_the_first_answer_changes_the_rating(store):
-    """Next comes the puzzle nearest to the rating that was not answered."""
+    """The next puzzle is the unanswered one closest to the rating."""
     book = PuzzleBook(store)
     first = book.next()
     assert abs(first.rating - 1500) == min(abs(each.rating - 1500) for each in puzzles())

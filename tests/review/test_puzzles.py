@@ -1,4 +1,4 @@
-"""The pack of puzzles: each is legal, right, and there once."""
+"""The shipped puzzles are legal, correct and unique."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from py2048.core.errors import Py2048Error
 from py2048.core.folders import tables_folder
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.solving import build_table, find_ending, get_formation
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade
 from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
-from py2048.review.themes import Theme
 
 MAX_BYTES = 300_000
 
 
 def test_the_pack_is_complete_and_small():
-    """A thousand puzzles, most of them classic, of every theme, the easiest first."""
+    """The pack has a thousand puzzles of every kind, mostly classic, sorted by rating."""
     pack = puzzles()
     assert len(pack) == 1000
     assert PACK.stat().st_size <= MAX_BYTES
@@ -30,11 +30,11 @@ def test_the_pack_is_complete_and_small():
     presets = Counter(puzzle.rules.name for puzzle in pack)
     assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
     assert presets["classic"] > 500
-    assert {puzzle.theme for puzzle in pack} == set(Theme)
+    assert {puzzle.theme for puzzle in pack} == set(MistakeKind)
 
 
 def test_the_pack_was_mined_with_the_weights_that_are_there():
-    """Others may know better moves: then `scripts/mine_puzzles.py` mines again."""
+    """The pack was mined with the shipped weights; other weights require mining again."""
     heads = [line.split()[1:] for line in PACK.read_text().splitlines() if line.startswith("#")]
     rules = {each.rules.name: each.rules for each in puzzles() if each.source != "exact"}
     assert dict(head for head in heads if len(head) == 2) == {
@@ -43,7 +43,7 @@ def test_the_pack_was_mined_with_the_weights_that_are_there():
 
 
 def test_each_puzzle_has_one_clearly_best_move():
-    """Legal on a board of its rules, the others inaccuracies at least, in their grades."""
+    """The best move is legal, and all others are at least inaccuracies."""
     for puzzle in puzzles():
         assert puzzle.board.shape == puzzle.rules.shape
         game = Game(puzzle.rules, seed=0, board=puzzle.board)
@@ -57,13 +57,13 @@ def test_each_puzzle_has_one_clearly_best_move():
 
 
 def test_no_puzzle_is_there_twice():
-    """Nor an image of it."""
+    """No two puzzles are symmetric."""
     seen = Counter((each.rules, canonical(each.board.rows)) for each in puzzles())
     assert max(seen.values()) == 1
 
 
 def test_best_moves_are_exactly_the_best_where_those_are_known():
-    """On 3x3 the best move of every position comes with py2048."""
+    """On 3x3 the puzzles agree with the shipped best moves."""
     player = make_player("perfect")
     exact = [puzzle for puzzle in puzzles() if puzzle.source == "exact"]
     assert exact
@@ -74,7 +74,7 @@ def test_best_moves_are_exactly_the_best_where_those_are_known():
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_table_of_endings_knows_a_better_move():
-    """Where a table applies, the best move has the greatest chance."""
+    """No endgame table gives another move a higher chance."""
     tables_folder().mkdir(parents=True)
     build_table(get_formation("442"), 64, tables_folder() / "442-64.table")
     known = [(each, find_ending(each.board, each.rules)) for each in puzzles()]
@@ -85,7 +85,7 @@ def test_no_table_of_endings_knows_a_better_move():
 
 
 def test_a_puzzle_a_day_without_repeats():
-    """The same on every machine; no two of a thousand days are the same, nor two weeks alike."""
+    """Daily puzzles are the same everywhere, vary, and do not repeat within a thousand days."""
     days = [daily_puzzle(date(2048, 1, 1) + timedelta(days=n)) for n in range(1001)]
     assert len({puzzle.id for puzzle in days}) == 1000
     assert days[0] == days[1000] == daily_puzzle(date(2048, 1, 1))
@@ -97,7 +97,7 @@ def test_a_puzzle_a_day_without_repeats():
 
 
 def test_a_number_that_no_puzzle_has_is_named():
-    """With those that there are."""
+    """The error names the number and the valid range."""
     assert get_puzzle(17).id == 17
     with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):
         get_puzzle(1001)

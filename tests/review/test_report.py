@@ -1,4 +1,4 @@
-"""A player's report: known games give known numbers, and each game is reviewed once."""
+"""Reports: known games give known figures, and each game is reviewed once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from py2048.cli import main
 from py2048.core.game import Record
 from py2048.presentation.page import describe_report, report_page
 from py2048.review import review
-from py2048.review.report import GameSummary, Report, SummaryFile, week_of
+from py2048.review.report import GamesReport, GameSummary, SummaryFile, week_of
 
 JUDGE = "greedy"
 """Its values need no kernels."""
@@ -24,14 +24,14 @@ JUDGE = "greedy"
 def game(
     seed: int, day: str, moves: int = 40, rules: str = "classic", think_ms: int = 500
 ) -> Record:
-    """A finished game of Ada's."""
+    """Return a finished game by Ada."""
     record = played(rules, seed, moves).record()
     times = (think_ms,) * record.plies
     return replace(record, player="Ada", finished=f"{day}T12:00:00Z", times=times)
 
 
 def summary(number: int, day: str, **values: object) -> GameSummary:
-    """A summary with known numbers."""
+    """Return a summary with known figures."""
     base = GameSummary(
         f"{number:x}", "", JUDGE, str(played("classic", 1, 0).rules), "Ada", day, 1000, 100, 128,
         False, False, 100, 50_000, "points", 100, 90.0, 200.0, -50.0,
@@ -42,7 +42,7 @@ def summary(number: int, day: str, **values: object) -> GameSummary:
 
 
 def test_known_games_give_known_numbers():
-    """Accuracy counts moves, speed is moves a minute of thinking, scores and luck are means."""
+    """Accuracy is weighted by moves, speed is moves per minute, and scores and luck are means."""
     games = [
         summary(1, "2026-11-23"),
         summary(2, "2026-11-24", reviewed=300, moves=300, accuracy=98.0, score=3000, luck=70.0,
@@ -50,7 +50,7 @@ def test_known_games_give_known_numbers():
         summary(3, "2026-12-01", accuracy=80.0),
         summary(1, "2026-11-23"),
     ]  # fmt: skip
-    report = Report.of(games)
+    report = GamesReport.of(games)
     totals, (section,) = report.totals, report.sections
     assert (len(totals.games), totals.moves, totals.best) == (3, 500, 3000)
     assert totals.accuracy == pytest.approx((90 * 100 + 98 * 300 + 80 * 100) / 500)
@@ -67,22 +67,22 @@ def test_known_games_give_known_numbers():
 
 
 def test_games_without_a_date_come_last():
-    """They have a line of their own."""
-    report = Report.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
+    """Undated games have their own row."""
+    report = GamesReport.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
     assert list(report.weeks) == ["2026-W48", "no date"]
     assert len(report.weeks["no date"].games) == 2
     assert week_of("2027-01-01") == "2026-W53"
 
 
 def test_rules_and_judges_are_kept_apart():
-    """The most played first."""
+    """Rules and judges are reported separately, the most played first."""
     other = str(played("3x3", 1, 0).rules)
     games = [summary(1, "2026-11-23", rules=other), *(summary(n, "2026-11-23") for n in (2, 3))]
-    assert [section.name for section in Report.of(games).sections] == ["classic", "3x3"]
+    assert [section.name for section in GamesReport.of(games).sections] == ["classic", "3x3"]
 
 
 def test_a_summary_says_what_the_review_says(tmp_path):
-    """And is found again, in another process and after a line that was cut off."""
+    """A summary is found again by another process, even after a truncated line."""
     record = game(3, "2026-11-23")
     found = review(record, JUDGE)
     kept = GameSummary.of(found, JUDGE)
@@ -105,7 +105,7 @@ def test_a_summary_says_what_the_review_says(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Two records of Ada's, a replay from elsewhere, a damaged one, and a file of another kind."""
+    """Return a folder with two records, a foreign replay, a damaged record and another file."""
     folder = tmp_path / "games"
     (folder / "old").mkdir(parents=True)
     game(1, "2026-11-02").save(folder / "a.2048.json")
@@ -117,7 +117,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_reported_and_reviewed_once(folder, capsys, monkeypatch):
-    """Damaged files are named; the exit status tells."""
+    """Damaged files are named and set the exit status; games are reviewed only once."""
     words = ["report", str(folder), "--judge", JUDGE, "--json"]
     assert main(words) == 2
     out, err = capsys.readouterr()
@@ -133,7 +133,7 @@ def test_a_folder_is_reported_and_reviewed_once(folder, capsys, monkeypatch):
 
 
 def test_a_report_needs_no_place_to_keep_reviews(tmp_path, capsys, monkeypatch):
-    """Where the data folder cannot be written, the games are reported, and a line says so."""
+    """If the data folder is read-only, the report is printed with a warning."""
     path, home = tmp_path / "a.2048.json", tmp_path / "home"
     game(1, "2026-11-02").save(path)
     home.write_text("no folder")
@@ -145,7 +145,7 @@ def test_a_report_needs_no_place_to_keep_reviews(tmp_path, capsys, monkeypatch):
 
 
 def test_a_report_in_words_and_as_a_page(folder, tmp_path, capsys):
-    """Both have every number; the page is sound and needs no script."""
+    """Text and page have all figures, and the page is well-formed and has no scripts."""
     (folder / "d.txt").unlink()
     page = tmp_path / "report.html"
     assert main(["report", str(folder), "--judge", JUDGE, "--html", str(page)]) == 0
@@ -160,7 +160,7 @@ def test_a_report_in_words_and_as_a_page(folder, tmp_path, capsys):
 
 
 def test_nothing_to_report(tmp_path, capsys):
-    """An empty folder and an empty store are not mistakes; a missing file is."""
+    """Empty folders and stores are fine; a missing file is an error."""
     assert main(["report", str(tmp_path)]) == 0
     assert main(["report"]) == 0
     assert capsys.readouterr().out == "no games\nno games\n"
@@ -171,21 +171,21 @@ def test_nothing_to_report(tmp_path, capsys):
     assert data["games"] == 0
     for name in ("accuracy", "mistakes_per_100_moves", "moves_per_minute"):
         assert data[name] is None
-    assert describe_report(Report.of([])) == ["no games"]
-    assert "0 games" in report_page(Report.of([]))
+    assert describe_report(GamesReport.of([])) == ["no games"]
+    assert "0 games" in report_page(GamesReport.of([]))
 
 
 def test_a_game_without_moves_has_no_accuracy():
-    """Nor has its page; one beside it counts alone."""
+    """A game without moves has no accuracy, and averages ignore it."""
     begun = summary(1, "2026-11-23", moves=0, reviewed=0, accuracy=100.0, grades={}, phases={})
-    report = Report.of([begun])
+    report = GamesReport.of([begun])
     assert (report.totals.accuracy, report.totals.mistakes) == (None, None)
     assert "100.0 %" not in "\n".join(describe_report(report)) + report_page(report)
-    assert Report.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
+    assert GamesReport.of([begun, summary(2, "2026-11-23")]).totals.accuracy == 90.0
 
 
-def test_ones_own_finished_games(capsys):
-    """Those of the store that a person played."""
+def test_your_own_finished_games(capsys):
+    """By default the report covers the finished games that a person played."""
     session, player = open_session(), make_player("corner")
     for is_computer in (False, True):
         session.start(get_rules("2x4"), seed=1)

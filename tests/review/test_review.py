@@ -1,4 +1,4 @@
-"""Reviews that are known by construction, and the laws that every review keeps."""
+"""Reviews with known results, and invariants of every review."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ KINDS = (
 
 @cache
 def exact(rules: str, goal: str = "score") -> ExactJudge:
-    """Return the exact judge of rules."""
+    """Return the exact judge for the rules."""
     return ExactJudge(solve(rules, goal))
 
 
 def played(rules: str, seed: int, board: Board | None = None) -> Game:
-    """Return a game of random attempts, legal or not, to its end."""
+    """Return a finished game of random attempts, legal or not."""
     game, choice = Game(rules, seed=seed, board=board), random.Random(seed)
     while not game.is_over:
         game.attempt(choice.choice("UDLR"))
@@ -61,7 +61,7 @@ def perfect(rules: str, seed: int) -> Game:
 
 
 def test_one_planted_blunder_is_found():
-    """Perfect play but for one move: that one is the only mistake, and loses what it loses."""
+    """In otherwise perfect play, one bad move is the only mistake and loses the known value."""
     solution, player = solve(RULES), make_player("perfect")
     game, planted, lost = Game(RULES, seed=4), 0, 0.0
     while not game.is_over:
@@ -86,7 +86,7 @@ def test_one_planted_blunder_is_found():
 
 @pytest.mark.parametrize("rules", [RULES, pytest.param("2x4", marks=pytest.mark.slow)])
 def test_perfect_play_is_flawless(rules):
-    """Accuracy 100, nothing lost, the best grade for each move."""
+    """Perfect play has accuracy 100, no loss, and only best moves."""
     game = perfect(rules, seed=5)
     found = review(game.record(), "perfect")
     assert (found.accuracy, found.loss, found.is_exact) == (100.0, 0.0, True)
@@ -95,7 +95,7 @@ def test_perfect_play_is_flawless(rules):
 
 
 def test_what_is_still_to_come_is_not_lost():
-    """In a game that is not over: perfect play of its first moves has lost nothing."""
+    """In an unfinished game, perfect moves have lost nothing."""
     whole = perfect(RULES, seed=5)
     game = Game(RULES, seed=5)
     for turn in whole.turns[: whole.ply // 2]:
@@ -128,7 +128,7 @@ WEAK = "random:seed=1", "greedy", "corner"
     ],
 )
 def test_the_order_of_strength_comes_out(rules, moves, specs):
-    """The accuracy tells players apart that differ in strength, in the order of their scores."""
+    """Accuracy orders players of different strength like their scores do."""
     judge, accuracies, scores = exact(rules), [], []
     for player in map(make_player, specs):
         games: list[Game] = []
@@ -147,7 +147,7 @@ def test_the_order_of_strength_comes_out(rules, moves, specs):
 @given(seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=20)
 def test_random_keys_have_no_accuracy(seed):
-    """The legal directions of each board together, once each, are at the start of the scale."""
+    """Playing every legal direction once on each board has accuracy 0."""
     judge, moves = exact(RULES), []
     for board, *_ in played(RULES, seed).record().replayed[:-1]:
         moves += [judge.review_move(board, 0, each) for each in board.legal_directions()]
@@ -158,7 +158,7 @@ def test_random_keys_have_no_accuracy(seed):
 @settings(deadline=None, max_examples=40)
 @given(rules=st.sampled_from(KINDS), seed=st.integers(0, 2**32))
 def test_the_final_score_is_the_value_less_losses_plus_luck(rules, seed):
-    """Under an exact judge, with what illegal attempts cost; so it is for each phase, too."""
+    """With an exact judge, value minus losses plus luck is the final score, in every phase."""
     game = played(rules, seed)
     found = review(game.record(), exact(rules))
     losses = sum(move.loss for move in found.moves)
@@ -172,7 +172,7 @@ def test_the_final_score_is_the_value_less_losses_plus_luck(rules, seed):
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed):
-    """The chance at the start less losses plus luck is 1 if the tile was made, else 0."""
+    """Initial chance minus losses plus luck is 1 if the tile was made, otherwise 0."""
     game, judge = played(RULES, seed), exact(RULES, "tile=32")
     found = review(game.record(), judge)
     assert found.unit is Unit.CHANCE
@@ -182,7 +182,7 @@ def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed):
 
 
 def test_phases_divide_the_game_by_its_largest_tile():
-    """They follow each other without a gap."""
+    """Phases follow each other without gaps."""
     found = review(played(RULES, 9).record(), exact(RULES))
     assert [phase.tile for phase in found.phases] == sorted({m.board.max_tile for m in found.moves})
     lasts = [0, *(phase.last for phase in found.phases)]
@@ -191,7 +191,7 @@ def test_phases_divide_the_game_by_its_largest_tile():
 
 
 def test_the_first_moves_of_a_review_are_a_review():
-    """A review that was stopped balances what it has."""
+    """A partial review balances as well."""
     record, judge = played(RULES, 2).record(), exact(RULES)
     moves = list(reviewing(record, judge))
     part = type(review(record, judge)).of(record, judge, moves[:5])
@@ -200,7 +200,7 @@ def test_the_first_moves_of_a_review_are_a_review():
 
 
 def test_a_game_without_moves_has_an_empty_review():
-    """Nothing was wrong in it."""
+    """A game without moves has accuracy 100."""
     found = review(Game(RULES, seed=1).record(), exact(RULES))
     assert (found.moves, found.accuracy, found.loss, found.luck) == ((), 100.0, 0, 0)
     assert found.phases == ()
@@ -210,7 +210,7 @@ def test_a_game_without_moves_has_an_empty_review():
 
 
 def test_a_start_that_no_game_meets_is_solved_from_there():
-    """A start set up by hand has exact values, too."""
+    """Manual starting positions have exact values."""
     board = Board.parse("16 8 . / 32 64 16")
     with pytest.raises(BoardError):
         solve(RULES).value_of(board)
@@ -222,13 +222,13 @@ def test_a_start_that_no_game_meets_is_solved_from_there():
 
 
 def test_grades_have_the_limits_of_their_source():
-    """The ratios 0.999, 0.99, 0.975 and 0.9 of the best value."""
+    """Grades change at 0.999, 0.99, 0.975 and 0.9 of the best value."""
     shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
     assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
 
 
 def test_a_judge_is_a_text_a_player_or_a_judge():
-    """All of the same player give the same review."""
+    """A spec, a player and a judge give the same review."""
     record = played(RULES, 5).record()
     reviews = [
         review(record, judge)
@@ -246,14 +246,14 @@ def test_a_judge_is_a_text_a_player_or_a_judge():
         (exact("classic:size=2x2"), "the judge is for classic:size=2x2"),
     ],
 )
-def test_what_is_no_judge_is_refused(judge, reason):
-    """The error names it."""
+def test_an_invalid_judge_is_refused(judge, reason):
+    """The error names the invalid judge."""
     with pytest.raises(PlayerError, match=reason):
         review(played(RULES, 5).record(), judge)
 
 
-def test_what_is_no_record_is_refused():
-    """A game is none yet; a record that breaks its rules is refused at the ply."""
+def test_an_invalid_record_is_refused():
+    """Games must be converted to records, and invalid records are refused with the ply."""
     with pytest.raises(RecordError, match="is not a record"):
         review(Game(RULES))  # type: ignore[arg-type]
     record = Record(get_rules(RULES), Board.parse("2 . . / . . ."), "L11", 0)
@@ -262,7 +262,7 @@ def test_what_is_no_record_is_refused():
 
 
 def test_the_graph_of_scores_marks_each_new_largest_tile():
-    """Its line is that of a review's graph; a game without a turn has none."""
+    """A score graph marks each new largest tile; a game without turns has none."""
     game = Game("classic", board="2 2 . . / 4 . . . / . . . . / . . . .", seed=1)
     assert score_graph(game.record()) == ""
     dots = []
@@ -276,7 +276,7 @@ def test_the_graph_of_scores_marks_each_new_largest_tile():
 
 @pytest.mark.parametrize("judge", ["greedy", exact(RULES), exact(RULES, "tile=32")])
 def test_every_unit_has_a_graph(judge):
-    """A picture that is well-formed, with the mistakes marked and words for who cannot see it."""
+    """Graphs are well-formed SVG with marked mistakes and a text alternative."""
     found = review(played(RULES, 4).record(), judge)
     drawn = ElementTree.fromstring(graph(found))
     assert f"Accuracy {found.accuracy:.1f} %" in drawn.attrib["aria-label"]
@@ -288,7 +288,7 @@ def test_every_unit_has_a_graph(judge):
 
 
 def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys():
-    """Each graph and each long table of a page has a name and can be reached."""
+    """Graphs and wide tables have a name and can be focused."""
     written = page([review(played(RULES, 4).record(), "greedy")])
     places = re.findall(
         r'<div class="scroll" role="region" aria-label="(.+?)" tabindex="0">', written

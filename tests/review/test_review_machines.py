@@ -1,4 +1,4 @@
-"""The review of a game is the same on each machine."""
+"""Reviews do not depend on the machine."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ GENERIC += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen")
 @pytest.mark.parametrize("rules", ["classic", "5x5", "3x3", "2x4"])
 def test_another_processor_gives_the_same_review(rules, tmp_path):
-    """Byte for byte: compiled for no processor in particular and run by one thread, or as usual.
+    """Generic code on one thread gives the same review, byte for byte, as native code.
 
-    These judges are a network on 4x4, one on another board, a search beside moves that are known
-    exactly, and an exact solution.
+    The judges are a network on 4x4, one on another board, a search beside known best moves, and an
+    exact solution.
     """
     game, player = Game(rules, seed=5), make_player("greedy")
     while game.ply < 60 and not game.is_over:

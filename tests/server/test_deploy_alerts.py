@@ -14,8 +14,8 @@ import pytest
 from uvicorn import Config
 from web_server import Browser, WebServer
 
-from py2048.app.storage.online import MIN_TURNS
-from py2048.core.rules.parts import MAX_POINTS
+from py2048.app.storage.online import MIN_GUEST_TURNS
+from py2048.core.rules import MAX_POINTS
 from py2048.server import run, schema, services
 from py2048.server.api import api, hints
 from py2048.server.commands import serve
@@ -104,7 +104,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "programs of a person": (accounts.MAX_BOTS,),
         "sessions, and the cookies of guests": (services.UNUSED / timedelta(days=1),),
         "guests' games": (
-            MIN_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
+            MIN_GUEST_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
         ),
         "turns made offline": (rate.offline.rate, rate.offline.burst),
         "daily games": (rate.new_dailies.burst, rate.known_dailies.burst),

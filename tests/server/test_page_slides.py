@@ -13,7 +13,7 @@ from tests.server.test_page_modules import node
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
 from py2048.core.game.record import decode_steps
-from py2048.core.game.turn import Turn, outcome_of, score_after, spawn_fault
+from py2048.core.game.turn import Turn, outcome_of, score_after, spawn_error
 from py2048.core.rules import BoardSum, Rules, list_rules
 from py2048.server.http.assets import STATIC
 
@@ -105,5 +105,5 @@ def check_turn(rules: Rules, slide: Slide, known: int, code: str, score: int, ou
     change = score_after(rules, 8, turn, turn.board) - 8
     assert known == (None if isinstance(rules.scoring, BoardSum) else change)
     if spawn is not None:
-        assert spawn_fault(rules, slide.board, direction, spawn) is None
+        assert spawn_error(rules, slide.board, direction, spawn) is None
         assert (score, outcome) == (8 + change, outcome_of(rules, turn.board).value)

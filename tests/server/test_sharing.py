@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -166,79 +165,40 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 # The end of a casual game, in one process
 
 
-async def test_a_record_made_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
-    """Whose undo comes after the record that another process made is told so, and the state."""
+async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url: str) -> None:
+    """Its record and score are there for the next game; an undo takes both back."""
+    rules = "x:size=2x2"
+    async with running(sqlite_url) as services:
+        player, store = Visitor(services), services.rooms.games.store
+        game = (await player.new(rules))["game"]
+        await play_out(player)
+        ended, other = player.state["score"], Visitor(services, player.account)
+        assert (await player.new(rules))["best"] == ended > 0
+        assert store.records.summary(game) is not None
+        state = await other.ask("open", game=game)
+        undone = await other.ask("undo", number=state["version"] + 1)
+        assert undone["best"] == undone["score"]
+        assert store.records.summary(game) is None
+        assert store.scores.summaries(player.account.id) == []
+        assert (await player.new(rules))["best"] == 0
+        assert (await other.ask("redo", number=undone["version"] + 1))["best"] == ended
+        assert (await other.new(rules))["best"] == ended
+
+
+async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
+    """Whose undo comes after another process closed the end is told so, and the state."""
     async with running(sqlite_url) as services:
         player = Visitor(services)
         game = (await player.new("x:size=2x2"))["game"]
         await play_out(player)
         version = player.state["version"]
         assert player.state["can_undo"]
-        services.rooms.games.finish(game)
+        store = services.rooms.games.store
+        await until(lambda: store.records.summary(game))
+        store.online.close_ended("2999")
         refused = await player.ask("undo", number=version + 1, chain=1)
         assert (refused["type"], refused["reason"]) == ("refused", "over")
         assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
-
-
-async def test_a_process_that_starts_makes_no_record_of_a_casual_game(sqlite_url: str) -> None:
-    """Its player may sit at it elsewhere, and take the end back; a ranked one is finished."""
-    async with running(sqlite_url) as services:
-        player, ranked = Visitor(services), Visitor(services)
-        game = (await player.new("x:size=2x2"))["game"]
-        await play_out(player)
-        await services.rooms.in_thread(services.rooms.games.load, game)
-        other = (await ranked.new("x:size=2x2", "ranked"))["game"]
-        records = services.rooms.games.store.records
-        await play_out(ranked)
-        async with running(sqlite_url, sweep_s=0.05):
-            await until(lambda: records.summary(other))
-            await asyncio.sleep(0.2)
-            assert records.summary(game) is None
-        undone = await player.ask("undo", number=player.state["version"] + 1)
-        assert undone["type"] == "events"
-
-
-@pytest.mark.parametrize("way", ["other tab", "lost connection"])
-async def test_the_end_of_a_casual_game_can_be_undone_while_its_player_is_there(
-    sqlite_url: str, way: str
-) -> None:
-    """Who leaves it in one tab, or comes back, can undo; who leaves the last tab has its record."""
-    async with running(sqlite_url) as services:
-        player, watcher = Visitor(services), Visitor(services)
-        game = (await player.new("x:size=2x2"))["game"]
-        await watcher.ask("watch", game=game)
-        other = Visitor(services, player.account)
-        if way == "other tab":
-            await other.ask("open", game=game)
-        await play_out(player)
-        if way == "other tab":
-            await player.new()
-            while other.state["outcome"] == "playing":
-                await other.receive()
-        else:
-            player.leave()
-            await other.ask("open", game=game)
-        records = services.rooms.games.store.records
-        for action in ("undo", "redo"):
-            done = await other.ask(action, number=other.state["version"] + 1)
-            assert done["type"] == "events"
-        assert records.summary(game) is None
-        await other.new()
-        await until(lambda: records.summary(game))
-
-
-async def test_a_record_is_made_although_somebody_watches(sqlite_url: str) -> None:
-    """Who leaves a casual game that is over, even before its end is written, has a record soon."""
-    async with running(sqlite_url) as services:
-        player, watcher = Visitor(services), Visitor(services)
-        game = (await player.new("x:size=2x2"))["game"]
-        await watcher.ask("watch", game=game)
-        await play_out(player)
-        await player.ask("undo", number=player.state["version"] + 1)
-        last = {"number": player.state["version"] + 1, "type": "redo"}
-        for message in (last, {"type": "leave"}):
-            await player.connection.on_message(json.dumps(message))
-        await until(lambda: services.rooms.games.store.records.summary(game))
 
 
 async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(

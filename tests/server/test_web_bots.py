@@ -120,7 +120,7 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
             await asyncio.sleep(0.03)
             await visitor.ask("move", number=number, direction=str(illegal))
             await visitor.move()
-            assert 30 <= visitor.state["think_ms"] - before < 3000
+            assert visitor.state["think_ms"] - before >= 30
             while visitor.state["outcome"] == "playing":
                 await visitor.move()
             total = visitor.state["think_ms"]
@@ -129,9 +129,10 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
             if saved is not None:  # it is not finished yet
                 assert sum(replayed(saved, game.info).think_ms) == total
             visitor.leave()
+            left = time.monotonic()
             while game.id in services.rooms.open:  # it lingers only while it is played
                 await asyncio.sleep(0.01)
-                assert time.monotonic() < began + LINGER_S
+                assert time.monotonic() < left + LINGER_S
 
     asyncio.run(play())
 
@@ -183,7 +184,7 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        (["--server", "localhost"], "'localhost' is not the address of a server"),
+        (["--server", "localhost"], "'localhost' is not a server address"),
         (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
         (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),

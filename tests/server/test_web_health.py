@@ -75,7 +75,7 @@ def test_what_is_no_database_is_told(
 ) -> None:
     """Before the server serves anybody: it would wait for it in vain."""
     assert main(["serve", "--port", "0", "--database", "sqlite:////no/where.sqlite3"]) == 2
-    assert "there is no folder /no for a database" in capsys.readouterr().err
+    assert "the database folder /no does not exist" in capsys.readouterr().err
     monkeypatch.setenv("PY2048_DATABASE_URL", "mysql://host/name")
     assert main(["serve", "--port", "0"]) == 2
     assert "names 'mysql', which py2048 cannot use" in capsys.readouterr().err

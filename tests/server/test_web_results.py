@@ -16,7 +16,7 @@ from web_server import Browser, WebServer
 
 from py2048 import get_rules
 from py2048.app.storage import Store, open_store
-from py2048.presentation.result import NONE, PENDING, Result
+from py2048.presentation.result import PENDING, UNAVAILABLE, Result
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
@@ -85,7 +85,8 @@ def test_a_computers_game_is_not_praised(store: Store) -> None:
 def test_why_there_is_no_review_is_said_in_a_word(store: Store) -> None:
     """A result never waits for what does not come."""
     game = add_game(store, rules="classic")
-    for refused, said in (("busy", "Busy"), ("off", "Off"), ("length", "Too long"), ("", NONE)):
+    reasons = {"busy": "Busy", "off": "Off", "length": "Too long", "": UNAVAILABLE}
+    for refused, said in reasons.items():
         assert result_of(store, game, refused=refused).accuracy == said
 
 
@@ -120,7 +121,7 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         game = (await player.new("2x2"))["game"]
         while player.state["outcome"] == "playing":
             await player.move()
-        assert games.store.records.summary(game) is None
+        await until(lambda: games.store.records.summary(game))
         account = player.account.id
         await reviews.request_review(services, game, account, "::1", for_figures=True)
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")

@@ -1,4 +1,4 @@
-"""The command ``py2048``: wiring only. Each module holds the commands of one subject."""
+"""The command ``py2048``, which reports errors as a single line and an exit status."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from py2048.core.errors import Py2048Error
 from py2048.presentation import streams
 
 COMPLETION = "_PY2048_COMPLETE"
-"""The environment variable in which a shell says that it wants to know what may come next."""
+"""Environment variable that a shell sets to request completions."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, or 2 after one clear line on stderr.
+    """Run the command and return its exit status.
 
-    In Python's development mode (``python -X dev``) an error of the operating system shows where
-    it comes from.
+    Errors print a single line on stderr and return 2. In Python's development mode (``python -X
+    dev``), operating system errors keep their traceback.
 
     Args:
-        arguments: the words after ``py2048``; by default those of the process.
+        arguments: Words after ``py2048``; those of the process by default.
     """
     words = sys.argv[1:] if arguments is None else arguments
     streams.settle()
     try:
         try:
-            return _obey(words)
+            return _dispatch(words)
         finally:
             sys.stdout.flush()
     except Py2048Error as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
         return streams.INTERRUPTED
-    except BrokenPipeError:  # what reads our output has gone, as in `py2048 watch | head`
+    except BrokenPipeError:  # the reader exited, as in `py2048 watch | head`
         streams.discard(sys.stdout)
         return 0
     except OSError as error:
@@ -47,10 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(streams.reason(error), 2)
 
 
-def _obey(words: Sequence[str]) -> int:
-    """Do what the words say; without any, no window has to wait for the parser.
+def _dispatch(words: Sequence[str]) -> int:
+    """Run a command.
 
-    A shell that completes the words asks without any as well.
+    Without arguments the last game opens right away, so no window waits for the argument parser.
+    Shell completion also runs without arguments.
     """
     if not words and COMPLETION not in os.environ:
         from py2048.app.commands.screens import open_last_game
@@ -61,10 +62,10 @@ def _obey(words: Sequence[str]) -> int:
 
 
 def _refuse_empty(words: Sequence[str]) -> None:
-    """Refuse an empty word: it is a variable of a shell that was not set, and means nothing.
+    """Reject empty arguments, which usually come from an unset shell variable.
 
     Raises:
-        Py2048Error: if there is one.
+        Py2048Error: An argument or an option's value is empty.
     """
     for before, word in pairwise(("py2048", *words)):
         name, equals, value = word.partition("=")
@@ -73,20 +74,20 @@ def _refuse_empty(words: Sequence[str]) -> None:
 
 
 def _run(words: Sequence[str]) -> int:
-    from typer import Abort
+    from typer import Abort, TyperException
 
     from py2048.cli.app import app
-    from py2048.presentation.options import ClickException, mistake
+    from py2048.presentation.options import usage_message
 
     completing = os.environ.get(COMPLETION) == "complete_bash"
     try:
         with _words_split_by_bash() if completing else nullcontext():
             status = app(args=words, prog_name="py2048", standalone_mode=False)
-    except ClickException as error:
-        return _fail(mistake(error), error.exit_code)
+    except TyperException as error:
+        return _fail(usage_message(error), error.exit_code)
     except Abort:
         return streams.INTERRUPTED
-    except SystemExit as ending:  # click's own answer to a reader that has gone
+    except SystemExit as ending:  # Typer exits when the reader of its output has gone
         if isinstance(ending.__context__, BrokenPipeError):
             raise ending.__context__ from None
         raise
@@ -95,7 +96,10 @@ def _run(words: Sequence[str]) -> int:
 
 @contextmanager
 def _words_split_by_bash() -> Iterator[None]:
-    """Join the words that Bash splits at ``:`` and ``=``; print what completes the last part."""
+    """Rejoin the words that Bash splits at ``:`` and ``=``, and print matching completions.
+
+    Bash keeps the part of a word before the last separator, so completions are printed without it.
+    """
     words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))
     os.environ |= {"COMP_WORDS": joined, "COMP_CWORD": str(joined.count("\n"))}

@@ -1,4 +1,4 @@
-"""The Typer application: every command, mounted in the order of the help text."""
+"""The Typer application, which lists every command in the order of the help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from py2048.app.commands import information, play, practice, records, review
 from py2048.cli import doctor
-from py2048.core.rules.rules import PRESETS
+from py2048.core.rules import PRESETS
 from py2048.courses import commands as course
 from py2048.lab.commands import agents, bench, evaluate, solve, train
 from py2048.presentation.options import Command, NearCommands, grouped, option_names, unknown_option
@@ -17,43 +17,43 @@ from py2048.server import commands as serve
 
 
 class Commands(NearCommands):
-    """The commands; options without any are those of ``play``."""
+    """The root group. Options without a command belong to ``play``."""
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Take options before any command as those of ``play``, unless they are our own."""
+        """Insert ``play`` before leading options, unless they are the group's own."""
         if args and args[0].startswith("-"):
             name = args[0].partition("=")[0]
-            own = option_names(self.get_params(ctx))
+            group_options = option_names(self.get_params(ctx))
             if not ctx.resilient_parsing:
-                self._check_option(ctx, name, own, args)
-            args = args if name in own else ["play", *args]
+                self._check_option(ctx, name, group_options, args)
+            args = args if name in group_options else ["play", *args]
         return super().parse_args(ctx, args)
 
     def list_commands(self, _ctx: Any) -> list[str]:
-        """Return the names in the order of the groups."""
+        """Return the command names in the order of the help groups."""
         commands: dict[str, Any] = dict(self.commands)
         panels = list(GROUPS)
         return sorted(commands, key=lambda name: panels.index(commands[name].rich_help_panel))
 
-    def _check_option(self, ctx: Any, name: str, own: set[str], args: list[str]) -> None:
-        known = own | option_names(self.commands["play"].get_params(ctx))
-        if name.startswith("--") and name not in known:
-            ctx.fail(unknown_option(name, known))
+    def _check_option(self, ctx: Any, name: str, group_options: set[str], args: list[str]) -> None:
+        options = group_options | option_names(self.commands["play"].get_params(ctx))
+        if name.startswith("--") and name not in options:
+            ctx.fail(unknown_option(name, options))
         stray = [word for word in args if word in self.commands]
-        if stray and name not in own:
+        if stray and name not in group_options:
             ctx.fail(f"options stand after the command: py2048 {stray[0]} {' '.join(args[:-1])}")
 
     def shell_complete(self, ctx, incomplete):  # type: ignore[no-untyped-def]
-        """Return what the last word may become: a command, or an option, those of ``play`` too."""
-        found = super().shell_complete(ctx, incomplete)
+        """Complete a command or an option, including the options of ``play``."""
+        items = super().shell_complete(ctx, incomplete)
         if incomplete.startswith("-"):
-            known = {item.value for item in found}
-            theirs = self.commands["play"].shell_complete(ctx, incomplete)
-            found += [item for item in theirs if item.value not in known]
-        return found
+            values = {item.value for item in items}
+            play_items = self.commands["play"].shell_complete(ctx, incomplete)
+            items += [item for item in play_items if item.value not in values]
+        return items
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Return the command that the first word names."""
+        """Return the command named by the first argument."""
         if (name := args[0]) in PRESETS:
             ctx.fail(f"no command is called {name!r}: to play it, py2048 --rules {name}")
         return super().resolve_command(ctx, args)
@@ -61,15 +61,15 @@ class Commands(NearCommands):
 
 app = typer.Typer(
     cls=Commands,
-    help="The game 2048: play it, watch players, check records. Without a command it opens the "
-    "game, with the options of play: py2048 --rules 5x5.",
+    help="The game 2048: play, watch computer players, review and practise. Without a command, "
+    "the game opens; options are those of play, as in py2048 --rules 5x5.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         from py2048 import __version__
 
         print(f"py2048 {__version__}")
@@ -80,10 +80,10 @@ def _show_version(wanted: bool) -> None:
 def _common(
     _version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version"),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Accept the options before a command."""
 
 
 GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
@@ -102,7 +102,7 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
         *(serve.backup, serve.restore, doctor.doctor),
     ),
 }
-"""The commands, by the groups of the help; each has the name of its function."""
+"""Commands by help group; each command is named after its function."""
 
 for panel, functions in GROUPS.items():
     for function in functions:

@@ -1,4 +1,4 @@
-"""``doctor``: what is here, what is missing or broken, and the line that mends it."""
+"""The command ``doctor``, which checks the installation."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from typing import NamedTuple
 from py2048.app.storage import FILE_NAME, URL_VARIABLE, open_store
 from py2048.core import errors
 from py2048.core.folders import data_folder
-from py2048.core.language import LANGUAGES, N_, _, language, language_of_environment, use_language
-from py2048.core.language import number as written
+from py2048.core.language import LANGUAGES, N_, _, language, number, use_language
+from py2048.core.language import language_of_environment as wanted_language
 from py2048.presentation import options, streams
 
 COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
-"""The bits of a colour, by Rich's name for how many colours a terminal has."""
+"""Colour depth in bits, by Rich's name for it."""
 
 EXTRA = re.compile(r"([\w.-]+).*extra == ['\"](\w+)['\"]")
-"""A library of an extra, as the metadata of a package name both."""
+"""Matches a library and its extra in the package metadata."""
 
 
-class Finding(NamedTuple):
-    """What was found out about a part.
+class ComponentStatus(NamedTuple):
+    """The result of checking a component.
 
     Attributes:
-        part: its name.
+        part: Name of the component.
         state: ``ok``, ``missing`` or ``broken``.
-        about: what is there, or what is not and what to do.
+        about: Details; for a missing or broken component, how to fix it.
     """
 
     part: str
@@ -39,35 +39,33 @@ class Finding(NamedTuple):
 
 
 def doctor(json: options.JsonOption = False) -> int:
-    """Say what is here, what is missing, and the line that brings it.
+    """Check the installation and print how to fix what is missing or broken.
 
     The status is 1 if something that was set up is broken.
     """
-    with use_language(language_of_environment()), streams.StatusLine(quiet=json):
-        found = [_finding(_(part), check) for part, check in CHECKS.items()]
-        found += [_finding(name, partial(_extra, name, each)) for name, each in _extras().items()]
+    with use_language(wanted_language()), streams.StatusLine(quiet=json):
+        rows = [_checked(_(part), check) for part, check in CHECKS.items()]
+        rows += [_checked(name, partial(_extra, name, each)) for name, each in _extras().items()]
     if json:
-        options.print_json([each._asdict() for each in found])
+        options.print_json([each._asdict() for each in rows])
     else:
-        width = max(len(each.part) for each in found)
+        width = max(len(each.part) for each in rows)
         signs = {"ok": "✓", "missing": "-", "broken": "✗"}
-        print(
-            "\n".join(f"{signs[each.state]} {each.part:<{width}}  {each.about}" for each in found)
-        )
-    return int(any(each.state == "broken" for each in found))
+        print("\n".join(f"{signs[each.state]} {each.part:<{width}}  {each.about}" for each in rows))
+    return int(any(each.state == "broken" for each in rows))
 
 
-def _finding(part: str, check: Callable[[], str]) -> Finding:
+def _checked(part: str, check: Callable[[], str]) -> ComponentStatus:
     try:
-        return Finding(part, "ok", check())
+        return ComponentStatus(part, "ok", check())
     except (errors.MissingExtraError, errors.CourseError) as error:
-        return Finding(part, "missing", str(error))
+        return ComponentStatus(part, "missing", str(error))
     except errors.WeightsError as error:
-        return Finding(
+        return ComponentStatus(
             part, "broken", f"{error}: {errors.install_line('--force-reinstall', 'py2048')}"
         )
     except (errors.Py2048Error, OSError) as error:
-        return Finding(part, "broken", str(error))
+        return ComponentStatus(part, "broken", str(error))
 
 
 def _versions() -> str:
@@ -107,9 +105,9 @@ def _games() -> str:
         store.settings.check_writable()
         begun = store.games.select(limit=10**9, with_turns=False)
         count = len(begun) + len(store.records.select(limit=10**9))
-        size = written(file.stat().st_size / 1e6, 1) if file.exists() else "?"
+        size = number(file.stat().st_size / 1e6, 1) if file.exists() else "?"
         text = _("{count}, whole and writable; {name}, {size} MB")
-        return text.format(count=written(count), size=size, name=store.name)
+        return text.format(count=number(count), size=size, name=store.name)
 
 
 def _networks() -> str:
@@ -142,11 +140,11 @@ def _grader() -> str:
 
 def _extras() -> dict[str, list[str]]:
     """Return the libraries of each extra."""
-    found: dict[str, list[str]] = {}
+    extras: dict[str, list[str]] = {}
     for each in importlib.metadata.requires("py2048") or ():
         if (parts := EXTRA.match(each)) and parts[1] != "py2048" and parts[2] != "all":
-            found.setdefault(parts[2], []).append(parts[1])
-    return found
+            extras.setdefault(parts[2], []).append(parts[1])
+    return extras
 
 
 def _extra(name: str, libraries: list[str]) -> str:
@@ -166,4 +164,4 @@ CHECKS = {
     N_("compiler"): _compiler,
     N_("grader"): _grader,
 }
-"""The parts that are looked at, by name."""
+"""The checks, by component."""

@@ -1,3 +1,3 @@
-"""What 2048 is, in plain Python: rules, boards, games, records, errors."""
+"""The game of 2048 in plain Python: rules, boards, games, records and exceptions."""
 
 from __future__ import annotations

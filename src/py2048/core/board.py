@@ -1,7 +1,7 @@
-"""The oracle: what a slide is, in plain tuples, and `Board`, an immutable position made of them.
+"""The reference implementation of sliding, and the immutable `Board` built on it.
 
-Every faster engine is tested against the functions here. They know no NumPy and no Numba, are
-exact for any board size and any tile value, and are meant to be read.
+All faster engines are tested against the functions here. They use plain tuples without NumPy or
+Numba, are exact for any board size and any tile value, and are written to be read.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from typing import Any, NamedTuple
 
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, RulesError, check_kind, shown
-from py2048.core.rules import Merging, is_tile
-from py2048.core.rules.parts import whole_number
+from py2048.core.rules import Merging, is_tile, whole_number
 
-# --- slides of plain tuples ---------------------------------------------------------------------
+# --- slides on plain tuples ----------------------------------------------------------------------
 
 Line = tuple[int, ...]
 Rows = tuple[Line, ...]
 Steps = tuple[tuple[int, int, bool], ...]
 Cell = tuple[int, int]
-"""``(row, column)``, 0-based from the top left."""
+"""``(row, column)``, counted from 0 at the top left."""
 
 
 class LineSlide(NamedTuple):
     """A line after sliding towards its first cell.
 
     Attributes:
-        line: the new line.
-        points: the sum of the merged tiles, in points.
-        steps: one ``(source, target, merged)`` per tile, in the order in which the tiles move;
-            `merged` says that the tile ran into an equal one.
+        line: The new line.
+        points: Sum of the tiles created by merges.
+        steps: One ``(source, target, merged)`` per tile, in the order in which the tiles move.
+            `merged` is true if the tile merged into an equal one.
     """
 
     line: Line
@@ -75,13 +74,13 @@ def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
 
 
 def lines(rows: Rows, direction: Direction) -> Rows:
-    """Return the lines that slide in `direction`, each with the leading cell first."""
+    """Return the lines along `direction`, each starting at the cell that tiles slide towards."""
     along = tuple(zip(*rows, strict=True)) if direction.is_vertical else rows
     return along if direction.is_forward else tuple(line[::-1] for line in along)
 
 
 def from_lines(along: Rows, direction: Direction) -> Rows:
-    """Return the rows whose `lines` in `direction` are `along`."""
+    """Return the rows whose `lines` in `direction` are `along`; the inverse of `lines`."""
     turned = along if direction.is_forward else tuple(line[::-1] for line in along)
     return tuple(zip(*turned, strict=True)) if direction.is_vertical else turned
 
@@ -93,18 +92,18 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 
 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
-    """Return the directions whose slide changes `rows`. It does not depend on the merging."""
+    """Return the directions that change `rows`. The result is the same for every merging."""
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
 
 
 def has_equal_neighbours(rows: Rows) -> bool:
-    """Return whether two cells side by side are equal; on a full board, whether it can move."""
+    """Return whether two neighbouring cells are equal; a full board can move exactly then."""
     along = (*rows, *zip(*rows, strict=True))
     return any(one == other for line in along for one, other in pairwise(line))
 
 
 def symmetries(rows: Rows) -> Iterator[Rows]:
-    """Yield the images of `rows` under the symmetries of its shape: 8 if square, otherwise 4."""
+    """Yield the images of `rows` under its symmetries: 8 for a square board, otherwise 4."""
     flipped = tuple(row[::-1] for row in rows)
     yield from (rows, flipped, rows[::-1], flipped[::-1])
     if len(rows) == len(rows[0]):
@@ -114,22 +113,21 @@ def symmetries(rows: Rows) -> Iterator[Rows]:
 
 
 def canonical(rows: Rows) -> Rows:
-    """Return the least image of `rows` under its symmetries: one name for all of them."""
+    """Return the smallest image of `rows` under its symmetries, equal for all symmetric boards."""
     return min(symmetries(rows))
 
 
 # --- boards --------------------------------------------------------------------------------------
 
-# Lines repeat: a game on a 4x4 board meets a few thousand different ones. So boards look up what
-# becomes of a line, and only for a new one ask the functions above.
-_LINES_KEPT = 1 << 14
+# A game on a 4x4 board meets only a few thousand different lines, so boards cache slides per line.
+_LINE_CACHE_SIZE = 1 << 14
 
 
-def _table(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
-    """Return what slides a line towards its first or its last cell; steps count from the first."""
+def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
+    """Return a cached slide towards the first or last cell; its steps count from the first."""
     step = 1 if is_forward else -1
 
-    @lru_cache(_LINES_KEPT)
+    @lru_cache(_LINE_CACHE_SIZE)
     def slid(line: Line) -> LineSlide:
         after, points, steps = slide_line(line[::step], merging)
         if not is_forward:
@@ -142,32 +140,32 @@ def _table(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
     return slid
 
 
-_TABLES = {
-    (merging, is_forward): _table(merging, is_forward)
+_CACHED_SLIDES = {
+    (merging, is_forward): _cached_slide(merging, is_forward)
     for merging in Merging
     for is_forward in (True, False)
 }
 
 
-@lru_cache(_LINES_KEPT)
+@lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
-    """Return 1 if a slide towards the first cell changes the line, plus 2 for the last cell."""
-    forward, backward = _TABLES[Merging.ONCE, True], _TABLES[Merging.ONCE, False]
+    """Return bit 0 if sliding towards the first cell changes the line, bit 1 for the last cell."""
+    forward, backward = _CACHED_SLIDES[Merging.ONCE, True], _CACHED_SLIDES[Merging.ONCE, False]
     return (forward(line).line != line) + 2 * (backward(line).line != line)
 
 
-_LEGAL = tuple(
+_DIRECTIONS_BY_BITS = tuple(
     tuple(direction for direction in Direction if bits >> direction.value & 1) for bits in range(16)
 )
 
 
 class Motion(NamedTuple):
-    """The way of one tile in a slide.
+    """The movement of one tile in a slide.
 
     Attributes:
-        source: the cell it left.
-        target: the cell it reached (the same cell if it did not move).
-        merged: whether it ran into an equal tile at `target` and merged with it.
+        source: The cell the tile leaves.
+        target: The cell it reaches; equal to `source` if it does not move.
+        merged: Whether it merges into an equal tile at `target`.
     """
 
     source: Cell
@@ -176,17 +174,17 @@ class Motion(NamedTuple):
 
 
 class Board:
-    """Rows of cells, each empty (0) or holding a tile (a power of two, 2 or more).
+    """An immutable grid of cells, each empty (0) or holding a tile (a power of two, at least 2).
 
-    A board is a value: immutable, hashable, compared by its cells. Build one with
-    `from_rows`, `parse` or `empty`, all of which check their input.
+    Boards are hashable and compare by their cells. `from_rows`, `parse` and `empty` create boards
+    and validate their input.
     """
 
     __slots__ = ("_rows",)
     _rows: Rows
 
     def __init__(self, rows: Iterable[Iterable[int]]) -> None:
-        object.__setattr__(self, "_rows", _checked(rows))
+        object.__setattr__(self, "_rows", _checked_rows(rows))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[int]]) -> Board:
@@ -196,7 +194,7 @@ class Board:
         4
 
         Raises:
-            BoardError: if rows differ in length, a value is not a tile, or there is only one cell.
+            BoardError: If rows differ in length, a value is not a tile, or there is only one cell.
         """
         return cls(rows)
 
@@ -205,7 +203,7 @@ class Board:
         """Return a board without tiles.
 
         Raises:
-            BoardError: if the lengths are not whole numbers, or there are not two cells.
+            BoardError: If the sides are not whole numbers, or the board has fewer than two cells.
         """
         height, width = whole_number(rows), whole_number(columns)
         if height is None or width is None:
@@ -220,25 +218,25 @@ class Board:
 
     @classmethod
     def parse(cls, text: str) -> Board:
-        """Return the board that `text` shows.
+        """Parse a board from text.
 
-        Rows are separated by newlines, ``/`` or ``;``, cells by spaces, commas or ``|``; an empty
-        cell is ``0``, ``.``, ``_`` or ``-``. ``str(board)`` is such a text.
+        Rows are separated by newlines, ``/`` or ``;``, cells by spaces, commas or ``|``. An empty
+        cell is ``0``, ``.``, ``_`` or ``-``. The output of ``str(board)`` can be parsed.
 
         >>> Board.parse("2 . / 4 8").rows
         ((2, 0), (4, 8))
 
         Raises:
-            BoardError: if the text is not a board; the message names the value.
+            BoardError: If the text is not a board; the message names the value.
         """
-        check_kind(text, str, BoardError, "a text of a board, such as '2 . / 4 8'")
+        check_kind(text, str, BoardError, "the text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])
 
     @property
     def rows(self) -> Rows:
-        """The rows from the top, each a tuple of values."""
+        """The rows from the top."""
         return self._rows
 
     @property
@@ -248,12 +246,12 @@ class Board:
 
     @property
     def max_tile(self) -> int:
-        """The largest value on the board (0 if it is empty)."""
+        """The largest tile, or 0 on an empty board."""
         return max(map(max, self._rows))
 
     @property
     def sum(self) -> int:
-        """The sum of all tiles. A slide conserves it."""
+        """The sum of all tiles, which a slide never changes."""
         return sum(map(sum, self._rows))
 
     def empty_cells(self) -> list[Cell]:
@@ -267,11 +265,11 @@ class Board:
         ]
 
     def slide(self, direction: Direction | str, merging: Merging = Merging.ONCE) -> Slide:
-        """Slide all tiles in `direction`; the result says whether anything changed.
+        """Slide all tiles in `direction`; `Slide.changed` tells whether the move was legal.
 
         Raises:
-            DirectionError: if `direction` is neither a direction nor its text.
-            RulesError: if `merging` is not a `Merging`.
+            DirectionError: If `direction` is neither a direction nor the text of one.
+            RulesError: If `merging` is not a `Merging`.
         """
         if not isinstance(direction, Direction):
             direction = Direction.parse(direction)
@@ -279,8 +277,8 @@ class Board:
             raise RulesError(
                 f"{shown(merging)} is not a merging: give Merging.ONCE or Merging.CASCADE"
             )
-        along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - equally long
-        slid = list(map(_TABLES[merging, direction.is_forward], along))
+        along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - same length
+        slid = list(map(_CACHED_SLIDES[merging, direction.is_forward], along))
         after = tuple([line.line for line in slid])
         if after == along:
             return Slide(self, direction, merging, self, 0)
@@ -289,43 +287,43 @@ class Board:
         return Slide(self, direction, merging, Board._trusted(rows), points)
 
     def legal_directions(self) -> tuple[Direction, ...]:
-        """Return the directions whose slide changes the board, in the order of `Direction`."""
+        """Return the directions that change the board, in the order of `Direction`."""
         along = across = 0
         for line in self._rows:
             along |= _mobility(line)
-        for line in zip(*self._rows):  # noqa: B905 - equally long
+        for line in zip(*self._rows):  # noqa: B905 - same length
             across |= _mobility(line)
-        return _LEGAL[across | along << 2]
+        return _DIRECTIONS_BY_BITS[across | along << 2]
 
     def can_move(self) -> bool:
         """Return whether any direction changes the board."""
         return any(map(_mobility, self._rows)) or any(map(_mobility, zip(*self._rows)))  # noqa: B905
 
     def with_tile(self, cell: Cell, tile: int) -> Board:
-        """Return this board with `tile` (0 to clear) on `cell`.
+        """Return a copy with `tile` on `cell`; 0 clears the cell.
 
         Raises:
-            BoardError: if the cell is outside the board or `tile` is not a tile.
+            BoardError: If the cell is outside the board or `tile` is not a tile.
         """
         (row, column), (height, width) = checked_cell(cell), self.shape
         if not (0 <= row < height and 0 <= column < width):
             raise BoardError(f"cell {shown((row, column))} is outside a {height}x{width} board")
-        return self._with((row, column), _checked_value(tile))
+        return self._with_valid_tile((row, column), _checked_tile(tile))
 
-    def _with(self, cell: Cell, tile: int) -> Board:
-        """Return this board with `tile` on `cell`, both of which are known to be good."""
+    def _with_valid_tile(self, cell: Cell, tile: int) -> Board:
+        """Return a copy with `tile` on `cell`, without validation."""
         row, column = cell
         line = self._rows[row]
         changed = (*line[:column], tile, *line[column + 1 :])
         return Board._trusted((*self._rows[:row], changed, *self._rows[row + 1 :]))
 
     def __getitem__(self, cell: Cell) -> int:
-        """Return the value on ``(row, column)``."""
+        """Return the value at ``(row, column)``."""
         try:
             row, column = cell
             return self._rows[row][column]
         except (TypeError, ValueError):
-            raise _no_cell(cell) from None
+            raise _cell_error(cell) from None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Board is immutable: cannot set {name}")
@@ -349,7 +347,7 @@ class Board:
         return f"Board.from_rows({[list(row) for row in self._rows]})"
 
     def _repr_html_(self) -> str:
-        """Return the board as a table for notebooks, the larger a tile the deeper its colour."""
+        """Return an HTML table for notebooks."""
         rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in self._rows)
         return f'<table style="border-spacing:4px;border-collapse:separate">{rows}</table>'
 
@@ -359,14 +357,14 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """What a slide did.
+    """The result of a slide.
 
     Attributes:
-        before: the board that was slid.
-        direction: where to.
-        merging: how often a tile could merge.
-        board: the afterstate, before anything spawns.
-        points: the sum of the merged tiles.
+        before: The board before the slide.
+        direction: The direction of the slide.
+        merging: How often a tile could merge.
+        board: The afterstate: the board before a new tile spawns.
+        points: Sum of the tiles created by merges.
     """
 
     before: Board
@@ -377,42 +375,42 @@ class Slide:
 
     @property
     def changed(self) -> bool:
-        """Whether the slide changed the board, which is what makes a move legal."""
+        """Whether the slide changed the board, which makes the move legal."""
         return self.board is not self.before
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        """The way of each tile, line by line, the tile nearest the wall first."""
+        """The motion of every tile, line by line, starting at the wall."""
         rows, is_vertical = self.before.rows, self.direction.is_vertical
-        along = zip(*rows) if is_vertical else rows  # noqa: B905 - equally long
-        slid = map(_TABLES[self.merging, self.direction.is_forward], along)
+        along = zip(*rows) if is_vertical else rows  # noqa: B905 - same length
+        slid = map(_CACHED_SLIDES[self.merging, self.direction.is_forward], along)
         return tuple(
             [each for at, line in enumerate(slid) for each in _motions(is_vertical, at, line.steps)]
         )
 
 
-@lru_cache(maxsize=4096)  # a 4x4 board has some hundred
+@lru_cache(maxsize=4096)  # a 4x4 board needs a few hundred
 def _motions(is_vertical: bool, index: int, steps: Steps) -> tuple[Motion, ...]:
-    """Return the motions of the tiles in the row or column number `index`."""
+    """Return the motions in row or column number `index`."""
     if is_vertical:
         return tuple(Motion((here, index), (there, index), merged) for here, there, merged in steps)
     return tuple(Motion((index, here), (index, there), merged) for here, there, merged in steps)
 
 
 def checked_cell(cell: Any) -> Cell:
-    """Return ``(row, column)`` as ints, which need not be on a board.
+    """Return `cell` as a pair of ints; it may lie outside the board.
 
     Raises:
-        BoardError: if `cell` is not a pair of whole numbers.
+        BoardError: If `cell` is not a pair of whole numbers.
     """
     try:
         row, column = cell
         return operator.index(row), operator.index(column)
     except (TypeError, ValueError):
-        raise _no_cell(cell) from None
+        raise _cell_error(cell) from None
 
 
-def _no_cell(cell: object) -> BoardError:
+def _cell_error(cell: object) -> BoardError:
     return BoardError(f"{shown(cell)} is not a cell: give (row, column), counted from 0")
 
 
@@ -427,9 +425,9 @@ def _parse_cell(text: str) -> int:
         ) from None
 
 
-def _checked(rows: Iterable[Iterable[int]]) -> Rows:
+def _checked_rows(rows: Iterable[Iterable[int]]) -> Rows:
     try:
-        checked = tuple(tuple(map(_checked_value, row)) for row in rows)
+        checked = tuple(tuple(map(_checked_tile, row)) for row in rows)
     except TypeError:
         raise BoardError(f"{shown(rows)} is not a board: give rows of values") from None
     lengths = {len(row) for row in checked}
@@ -442,7 +440,7 @@ def _checked(rows: Iterable[Iterable[int]]) -> Rows:
     return checked
 
 
-def _checked_value(value: object) -> int:
+def _checked_tile(value: object) -> int:
     tile = whole_number(value)
     if tile is None or (tile and not is_tile(tile)):
         raise BoardError(

@@ -8,12 +8,12 @@ from py2048.core.errors import DirectionError, check_kind, did_you_mean, shown
 
 
 class Direction(Enum):
-    """A direction to slide in. The values 0 to 3 are the action numbers of every array API.
+    """A direction to slide in. Its value, 0 to 3, is the action number in every array API.
 
     Attributes:
-        is_vertical: whether tiles move along columns.
-        is_forward: whether tiles move towards the first row or column.
-        letter: the letter that stands for this direction in records: U, D, L or R.
+        is_vertical: Whether tiles move along columns.
+        is_forward: Whether tiles move towards the first row or column.
+        letter: The direction's letter in records: U, D, L or R.
     """
 
     UP = 0
@@ -22,32 +22,32 @@ class Direction(Enum):
     RIGHT = 3
 
     def __init__(self, number: int) -> None:
-        # Plain attributes: every slide asks for them several times.
+        # Attributes are faster than properties, and every slide reads them.
         self.is_vertical = number < 2
         self.is_forward = number % 2 == 0
         self.letter = "UDLR"[number]
         self._text = self._name_.lower()
 
-    # A member equals itself alone. Lines are looked up by it: this hash takes no Python call.
+    # Members compare by identity; `Enum.__hash__` is a Python call and slows down every slide.
     __hash__ = object.__hash__
 
     @classmethod
     def _missing_(cls, value: object) -> Direction:
-        raise DirectionError(f"{shown(value)} is not a number of a direction: give 0 to 3")
+        raise DirectionError(f"{shown(value)} is not a direction number: give 0 to 3")
 
     @classmethod
     def parse(cls, text: str | Direction) -> Direction:
-        """Return the direction that `text` names, in any case; a direction is one already.
+        """Parse a direction, ignoring case; a `Direction` is returned unchanged.
 
-        Known are the names (``left``), their first letters (``L``), the points of the compass
-        (``W`` for west) and arrows (``←``). Keys such as WASD belong to the front ends.
+        Accepts names (``left``), first letters (``L``), compass points (``W`` for west) and arrows
+        (``←``). Key bindings such as WASD belong to the front ends.
 
         Raises:
-            DirectionError: if `text` names no direction.
+            DirectionError: If `text` is not a direction.
         """
         if isinstance(text, Direction):
             return text
-        check_kind(text, str, DirectionError, "a direction: give one, or a text such as 'left'")
+        check_kind(text, str, DirectionError, "a direction: give a Direction or a name like 'left'")
         try:
             return _WORDS[text.strip().lower()]
         except KeyError:

@@ -1,27 +1,27 @@
-"""Every error that py2048 raises on purpose.
+"""The exceptions that py2048 raises deliberately, and helpers to word their messages.
 
 ::
 
     Py2048Error
-    ├── RulesError         (ValueError)   rules that make no game
-    ├── BoardError         (ValueError)   a board that cannot exist
-    ├── DirectionError     (ValueError)   a word that names no direction
-    ├── SeedError          (ValueError)   a seed that is not a whole number
-    ├── IllegalMoveError                  a direction that changes nothing
-    │   └── GameOverError                 a move after the end
-    ├── RecordError        (ValueError)   a record that breaks its own rules
-    ├── PlayerError        (ValueError)   a player that is unknown or misbehaves
-    ├── WeightsError       (ValueError)   a weights file that cannot be used
+    ├── RulesError         (ValueError)   rules that cannot be played
+    ├── BoardError         (ValueError)   an invalid board
+    ├── DirectionError     (ValueError)   an unknown direction
+    ├── SeedError          (ValueError)   a seed that is not a 64-bit whole number
+    ├── IllegalMoveError                  a move that changes nothing
+    │   └── GameOverError                 a move after the end of the game
+    ├── RecordError        (ValueError)   an unreadable record, or one that breaks its own rules
+    ├── PlayerError        (ValueError)   an unknown, misconfigured or misbehaving player
+    ├── WeightsError       (ValueError)   an unusable weights file
     ├── SolvingError       (ValueError)   rules or a goal that cannot be solved
-    ├── CourseError        (ValueError)   a course request that cannot be met
-    ├── TournamentError    (ValueError)   a tournament of players that cannot be held
-    ├── ClientError                       a server that refuses a program, or does not answer
-    ├── StorageError                      the store cannot read or write
-    │   └── StaleGameError                another process has moved on
-    └── MissingExtraError  (ImportError)  an optional library is not installed
+    ├── CourseError        (ValueError)   an invalid course, starter or submission
+    ├── TournamentError    (ValueError)   a tournament that cannot be run
+    ├── ClientError                       a py2048 server that refuses a request or is unreachable
+    ├── StorageError                      a store that cannot be read or written
+    │   └── StaleGameError                a write based on an outdated game
+    └── MissingExtraError  (ImportError)  an optional library that is not installed
 
-Each message is one line that names the offending value and says what would be right, so a
-front end can print it as it is.
+Each message is a single line that names the offending value, what is wrong with it and what would
+be right, so a front end can print it unchanged.
 """
 
 from __future__ import annotations
@@ -35,68 +35,68 @@ from pathlib import Path
 from typing import Any
 
 MAX_SHOWN_LENGTH = 80
-"""The characters of a value that a message shows."""
+"""Longest representation of a value in a message, in characters."""
 
 
 class Py2048Error(Exception):
-    """The base of every error raised on purpose by py2048."""
+    """Base class of all exceptions that py2048 raises deliberately."""
 
 
 class RulesError(Py2048Error, ValueError):
-    """Rules that make no game, or a text that describes none."""
+    """Rules cannot be played, or their text cannot be parsed."""
 
 
 class BoardError(Py2048Error, ValueError):
-    """A board that cannot exist: ragged rows, a value that is not a tile, a single cell."""
+    """A board is invalid: it has ragged rows, a value that is not a tile, or a single cell."""
 
 
 class DirectionError(Py2048Error, ValueError):
-    """A word that names no direction."""
+    """A direction is unknown."""
 
 
 class SeedError(Py2048Error, ValueError):
-    """A seed that is not a whole number from 0 to 2**64 - 1."""
+    """A seed is not a whole number from 0 to 2**64 - 1."""
 
 
 class IllegalMoveError(Py2048Error):
-    """A move in a direction that changes nothing."""
+    """A move changes nothing."""
 
 
 class GameOverError(IllegalMoveError):
-    """A move after the end of the game."""
+    """A move was made after the end of the game."""
 
 
 class RecordError(Py2048Error, ValueError):
-    """A record that cannot be read, or that breaks its own rules."""
+    """A record cannot be read, or breaks its own rules."""
 
 
 class PlayerError(Py2048Error, ValueError):
-    """A player that is unknown, misconfigured, or answered with an illegal move."""
+    """A player is unknown, is misconfigured, or chose an illegal move."""
 
 
 class WeightsError(Py2048Error, ValueError):
-    """A weights file that is damaged or belongs to other rules."""
+    """A weights file is damaged or was trained for other rules."""
 
 
 class SolvingError(Py2048Error, ValueError):
-    """Rules, a goal or a saved solution with which nothing can be solved."""
+    """Rules or a goal cannot be solved, or a saved solution cannot be used."""
 
 
 class CourseError(Py2048Error, ValueError):
-    """A course, starter or submission that cannot be handled."""
+    """A course, starter or submission cannot be processed."""
 
 
 class TournamentError(Py2048Error, ValueError):
-    """A tournament of players that cannot be held, or whose games do not belong together."""
+    """A tournament cannot be run, or its games do not belong together."""
 
 
 class ClientError(Py2048Error):
-    """A server that a program cannot reach, or that refuses what it asks for.
+    """A py2048 server is unreachable or refused a request.
 
     Attributes:
-        status: the HTTP status, 0 without an answer.
-        reason: the server's word for it, empty without one.
-        wait: seconds after which to try again, 0.0 if the server names none.
+        status: HTTP status code, or 0 if the server did not answer.
+        reason: Machine-readable reason from the response, or an empty string.
+        wait: Seconds to wait before retrying, or 0.0 if the server does not say.
     """
 
     def __init__(self, message: str, status: int = 0, reason: str = "", wait: float = 0.0) -> None:
@@ -110,8 +110,8 @@ class StorageError(Py2048Error):
     """The store cannot be opened, read or written.
 
     Attributes:
-        kind: one word for what is wrong with the whole store, such as ``full``, ``read-only``,
-            ``locked`` or ``unreachable``; empty where this one request cannot be granted.
+        kind: ``full``, ``read-only``, ``locked``, ``unreachable`` or similar if the whole store is
+            affected; empty if only this request failed.
     """
 
     def __init__(self, message: str, kind: str = "") -> None:
@@ -120,7 +120,7 @@ class StorageError(Py2048Error):
 
 
 class StaleGameError(StorageError):
-    """Another process has changed this game since it was read."""
+    """The game was changed by another process since it was read."""
 
 
 class MissingExtraError(Py2048Error, ImportError):
@@ -128,9 +128,9 @@ class MissingExtraError(Py2048Error, ImportError):
 
 
 def install_line(*words: str) -> str:
-    """Return the command that installs packages, such as ``py2048[web]``, for this Python.
+    """Return the command that installs packages such as ``py2048[web]`` for this interpreter.
 
-    From a checkout, the strong networks and py2048 itself come from there.
+    In a source checkout the command installs py2048 and the strong networks from the checkout.
     """
     import json
     import shlex
@@ -159,7 +159,12 @@ def install_line(*words: str) -> str:
 
 @contextmanager
 def extra_for(what: str, extra: str) -> Iterator[None]:
-    """Raise `MissingExtraError` for a library that `what` needs, and that `extra` brings."""
+    """Raise `MissingExtraError` if the import of an optional library fails.
+
+    Args:
+        what: The feature that needs the library, to begin the message with.
+        extra: The extra of py2048 that installs the library.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -171,40 +176,40 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
 
 
 def missing_compiler() -> str:
-    """Return the line that brings Numba, without which some work takes long, or nothing."""
+    """Return the command that installs Numba, or an empty string if it is installed."""
     return install_line("py2048[fast]") if find_spec("numba") is None else ""
 
 
 def need_compiler(what: str) -> None:
-    """Make sure that Numba is installed, for work that takes too long without.
+    """Require Numba for work that would take too long without it.
 
     Raises:
-        MissingExtraError: if it is not.
+        MissingExtraError: If Numba is not installed.
     """
     if line := missing_compiler():
         raise MissingExtraError(f"{what} needs Numba: {line}")
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: on one line, and not all of a long one."""
+    """Return a one-line ``repr`` of `value`, truncated for use in a message."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python writes no more than some thousand digits
+    except ValueError:  # Python limits the number of digits in a printed integer
         return f"a value with too many digits ({type(value).__name__})"
     return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}…"
 
 
 def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) -> None:
-    """Raise `error` for a value that is not of its kind, or of one of some; say what is wanted."""
+    """Raise `error` if `value` is not an instance of `kind`; `wanted` describes what to pass."""
     if not isinstance(value, kind):
         raise error(f"{shown(value)} is not {wanted}")
 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Raise the operating system's errors as `kind`, with `what` was not possible and why.
+    """Convert operating-system errors to `kind`, prefixed with the failed action `what`.
 
-    This includes Python's own for a path that the system cannot take: with a NUL or a surrogate.
+    Also converts the `ValueError` that Python raises for paths with a NUL or a surrogate.
     """
     try:
         yield
@@ -217,19 +222,19 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
 
 
 def unknown(word: object, known: Iterable[str], otherwise: str = "") -> str:
-    """Return a word as a message shows it, and what `did_you_mean` says of it."""
+    """Return the quoted word, followed by the suggestion of `did_you_mean`."""
     return f"{shown(word)}{did_you_mean(str(word or ''), known, otherwise)}"
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`.
+    """Return ``"; did you mean 'x'?"`` with the closest known word.
 
     Args:
-        word: the unknown word.
-        known: the words that are known.
-        otherwise: what to return if none is near; by default the known words, all of them.
+        word: The unknown word.
+        known: The known words.
+        otherwise: Returned if no known word is close. Defaults to a list of all known words.
     """
-    import difflib  # only a mistake has to wait for it
+    import difflib
 
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)

@@ -1,17 +1,17 @@
-"""Fair games: their tiles come from a secret that is committed to before the first move.
+"""Provably fair games: tiles come from a secret that is committed to before the first move.
 
-The commitment is the SHA-256 of the secret (32 random bytes). Draw `counter` of the game is the
-first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number; the
-counters and what a draw decides are those of `py2048.core.rng`. A draw cannot be foreseen
-without the secret, and the secret cannot be changed without breaking the commitment; so when it
-is revealed with the end of the game, anyone can check every tile with `check_fair`.
+The commitment is the SHA-256 hash of the secret (32 random bytes). Draw `counter` of the game is
+the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number. Counters
+and draws have the same meaning as in `py2048.core.rng`. Nobody can predict a draw without the
+secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
+revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
-The daily challenge has one secret for all, written ``daily-`` before its digits. Its draws depend
-on the board too: the message is the counter and then each cell's tile as 8 bytes, row-major, of the
-board on which the tile appears. So who plays the same meets the same tiles, and what one game shows
-says nothing about a game that is played in another way. It is revealed a day after the day's end.
-A battle's secret, written ``battle-``, is drawn from in the same way, and revealed when the battle
-is over.
+All games of a daily challenge share one secret, which starts with ``daily-``. Their draws also
+depend on the board: the HMAC message is the counter followed by the tiles of the board on which the
+tile spawns, 8 bytes per cell, row-major. Players who make the same moves get the same tiles, but
+watching a game says nothing about the tiles of a different line of play. The secret is revealed one
+day after the day ends. The secret of a battle starts with ``battle-``, is drawn from in the same
+way, and is revealed when the battle is over.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from py2048.core.rules import Rules
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1
 DAILY, BATTLE = "daily-", "battle-"
-"""How the secrets begin that many games share: their draws depend on the board."""
+"""Prefixes of shared secrets, whose draws depend on the board."""
 
 
 def new_secret(prefix: str = "") -> str:
-    """Return a fresh secret, in hexadecimal digits after the prefix of its kind."""
+    """Return a new random secret in hexadecimal, after `prefix`."""
     return prefix + secrets.token_hex(_SECRET_BYTES)
 
 
 def commitment_of(secret: str) -> str:
-    """Return what is shown of a secret from the start: its SHA-256, in hexadecimal digits.
+    """Return the SHA-256 hash of a secret in hexadecimal.
 
     Raises:
-        RecordError: if the secret is not written in hexadecimal digits.
+        RecordError: If the secret is not hexadecimal.
     """
     return hashlib.sha256(_bytes_of(secret)).hexdigest()
 
 
 def draws_of(secret: str) -> Draws:
-    """Return the draws of a game with this secret.
+    """Return the draw function of a game with this secret.
 
     Raises:
-        RecordError: if the secret is not written in hexadecimal digits.
+        RecordError: If the secret is not hexadecimal.
     """
     keyed = hmac.new(_bytes_of(secret), digestmod="sha256")
     by_board = secret.startswith((DAILY, BATTLE))
@@ -61,8 +61,8 @@ def draws_of(secret: str) -> Draws:
         message = (counter & _COUNTER_MASK).to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
-        # A copy of the keyed state, unlike `hmac.digest`, keeps the GIL: on a busy server it
-        # would take long to come back.
+        # Unlike `hmac.digest`, a copy of the keyed state does not release the GIL, which takes
+        # long to reacquire on a busy server.
         drawn = keyed.copy()
         drawn.update(message)
         return int.from_bytes(drawn.digest()[:8])
@@ -71,16 +71,16 @@ def draws_of(secret: str) -> Draws:
 
 
 def check_fair(record: Record, secret: str, commitment: str | None = None) -> None:
-    """Check that every tile of a record is the one that the secret draws.
+    """Verify that the secret draws every tile of a record.
 
     Args:
-        record: the game.
-        secret: what was revealed at its end.
-        commitment: what was shown at its start; None leaves that comparison to the caller.
+        record: The game.
+        secret: The secret revealed at its end.
+        commitment: The commitment published at its start, or None to skip that comparison.
 
     Raises:
-        RecordError: at the first tile that is another one, or if the secret is not the one
-            committed to, or if the record breaks its rules.
+        RecordError: If the secret does not match the commitment, the record breaks its rules, or a
+            tile differs from the draw; the message names the first such turn.
     """
     if commitment is not None and not hmac.compare_digest(commitment_of(secret), commitment):
         raise RecordError(
@@ -91,46 +91,52 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
 
 def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[Turn]) -> None:
-    """Check that a secret draws the start, unless it was not drawn, and the tiles of turns.
+    """Verify that a secret draws the start and the tiles of turns.
+
+    Args:
+        secret: The revealed secret.
+        rules: The rules of the game.
+        start: The start position, or None if it was set up by hand.
+        turns: The turns of the game.
 
     Raises:
-        RecordError: at the first that is another one.
+        RecordError: At the first tile that differs from the draw.
     """
     draws, ply = draws_of(secret), 0
     if start is not None and start_from(rules, draws) != start:
-        raise RecordError("the start is not the one that the secret draws")
+        raise RecordError("the start differs from the secret's draw")
     for number, turn in enumerate(turns, 1):
         if turn.spawn is None:
             continue
         slid = turn.slide.board
         if turn.spawn != draw_spawn(rules, slid, turn.direction, draws(ply, slid)):
-            raise RecordError(f"turn {number}: the tile is not the one that the secret draws")
+            raise RecordError(f"turn {number}: the tile differs from the secret's draw")
         ply += 1
 
 
 def revelation_of(day: str) -> datetime:
-    """Return when the secret of a day becomes known: a day after the day has ended.
+    """Return when the secret of a daily challenge is revealed: one day after the day ends.
 
-    So a game that was begun in the last minute can be finished.
+    The extra day lets players finish games they began in the last minute.
     """
     return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return the first date on which games of a daily challenge are public; None if they are."""
+    """Return when a daily challenge's games become public, or None if they already are."""
     if not day:
         return None
-    known = revelation_of(day)
-    return known.date() if datetime.now(UTC) < known else None
+    revealed = revelation_of(day)
+    return revealed.date() if datetime.now(UTC) < revealed else None
 
 
-def known_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
-    """Return a game's secret if it is public, else None.
+def public_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
+    """Return a game's secret if it is public, otherwise None.
 
-    The battle's page reveals the secret of a battle once all its games are over.
+    The secret of a battle is never returned: its page reveals it when all games are over.
     """
-    is_known = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
-    return secret if is_known else None
+    is_public = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
+    return secret if is_public else None
 
 
 def _bytes_of(secret: str) -> bytes:
@@ -138,5 +144,5 @@ def _bytes_of(secret: str) -> bytes:
         return bytes.fromhex(secret.removeprefix(DAILY).removeprefix(BATTLE))
     except ValueError:
         raise RecordError(
-            f"{secret!r} is not a secret: it has other than hexadecimal digits"
+            f"{secret!r} is not a secret: it contains characters that are not hexadecimal digits"
         ) from None

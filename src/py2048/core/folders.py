@@ -1,4 +1,4 @@
-"""Where a player's data are kept."""
+"""Where py2048 keeps a player's data."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ TABLE_SUFFIX = ".table"
 
 
 def data_folder() -> Path:
-    """Return the folder for a player's data: ``PY2048_HOME``, else the platform's own place.
+    """Return the player's data folder: ``PY2048_HOME`` or the platform's standard location.
 
-    The folder need not exist yet.
+    The folder may not exist yet.
 
     Raises:
-        StorageError: if ``PY2048_HOME`` is in the home of an unknown user.
+        StorageError: If ``PY2048_HOME`` refers to the home of an unknown user.
     """
     if home := os.environ.get(HOME_VARIABLE):
         folder = expanded(home)
         if str(folder).startswith("~"):
-            raise StorageError(f"{HOME_VARIABLE}={home}: there is no such home, give a whole path")
+            raise StorageError(f"{HOME_VARIABLE}={home}: unknown home folder, give a full path")
         return folder.absolute()
     import platformdirs
 
@@ -31,7 +31,7 @@ def data_folder() -> Path:
 
 
 def expanded(path: str | PathLike[str]) -> Path:
-    """Return a path with a home for ``~`` or ``~user``; as it is where the home is unknown."""
+    """Expand ``~`` and ``~user``; return the path unchanged if the home folder is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -39,10 +39,10 @@ def expanded(path: str | PathLike[str]) -> Path:
 
 
 def tables_folder() -> Path:
-    """Return the folder for tables of endings, in that of the player's data."""
+    """Return the folder of endgame tables inside the data folder."""
     return data_folder() / "tables"
 
 
 def built_tables() -> list[Path]:
-    """Return the tables of endings in that folder."""
+    """Return the endgame tables built so far."""
     return sorted(tables_folder().glob(f"*{TABLE_SUFFIX}"))

@@ -1,9 +1,9 @@
-"""The documented generator: where a game's start tiles and spawns come from.
+"""The documented generator of start tiles and spawns.
 
-It is counter-based: draw number `counter` of a game is a pure function of the seed and the
-counter, so any turn can be reproduced without its history, on any machine, and the compiled
-batch draws the very same tiles. The mixing function is the finaliser of SplitMix64
-(Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
+the counter. Any turn can therefore be reproduced without its history, on any machine, and compiled
+batches draw exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea &
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 
 =============================  ===========================================================
 draw                           value (all arithmetic modulo 2**64)
@@ -19,7 +19,7 @@ cell of a draw                 from its low 32 bits, `pick`-ed among the empty c
                                row-major
 =============================  ===========================================================
 
-A 32-bit number scaled to `n` choices favours none by more than ``n / 2**32``.
+Scaling a 32-bit number to `n` choices biases each choice by less than ``n / 2**32``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ from contextlib import suppress
 from os import urandom
 
 from py2048.core.errors import SeedError, shown
-from py2048.core.rules import Weights
-from py2048.core.rules.parts import whole_number
+from py2048.core.rules import Weights, whole_number
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 START = 2**63
-"""The first counter of the start's draws."""
+"""Counter of the first start draw."""
 SERIES = 2**62
-"""The first counter of the seeds of a series."""
+"""Counter of the first derived seed."""
 
 
 def mix64(value: int) -> int:
-    """Return the SplitMix64 finaliser of `value`, a bijection of 64-bit numbers."""
+    """Return the SplitMix64 finaliser of `value`, a bijection on 64-bit numbers."""
     value &= MASK
     value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & MASK
@@ -48,7 +47,7 @@ def mix64(value: int) -> int:
 
 
 def key_of(seed: int) -> int:
-    """Return the key of a game's draws."""
+    """Return the key that a game with this seed draws from."""
     return mix64(seed + GOLDEN)
 
 
@@ -63,17 +62,17 @@ def pick(bits: int, choices: int) -> int:
 
 
 def high(word: int) -> int:
-    """Return the high half of a draw."""
+    """Return the high 32 bits of a draw."""
     return word >> 32
 
 
 def low(word: int) -> int:
-    """Return the low half of a draw."""
+    """Return the low 32 bits of a draw."""
     return word & 0xFFFFFFFF
 
 
 def pick_tile(weights: Weights, word: int) -> int:
-    """Return the tile that the high half of `word` chooses."""
+    """Return the tile selected by the high half of `word`."""
     integers = weights.integers
     remaining = pick(high(word), sum(integers))
     for tile, weight in zip(weights.tiles, integers, strict=True):
@@ -84,15 +83,15 @@ def pick_tile(weights: Weights, word: int) -> int:
 
 
 def derive_seed(seed: int, index: int) -> int:
-    """Return the seed of game number `index` of a batch or series with `seed`."""
+    """Return the seed of game number `index` in a batch or series seeded with `seed`."""
     return draw(key_of(seed), SERIES + index)
 
 
 def checked_seed(seed: object) -> int:
-    """Return `seed` if it is one.
+    """Return `seed` as an int.
 
     Raises:
-        SeedError: if it is not a whole number from 0 to 2**64 - 1.
+        SeedError: If it is not a whole number from 0 to 2**64 - 1.
     """
     number = whole_number(seed)
     if number is None or not 0 <= number <= MASK:
@@ -101,10 +100,10 @@ def checked_seed(seed: object) -> int:
 
 
 def parse_seed(text: str) -> int:
-    """Return the seed that `text` writes.
+    """Parse a seed from text.
 
     Raises:
-        SeedError: if it is not a whole number from 0 to 2**64 - 1.
+        SeedError: If it is not a whole number from 0 to 2**64 - 1.
     """
     number: object = text
     with suppress(ValueError):
@@ -113,5 +112,5 @@ def parse_seed(text: str) -> int:
 
 
 def random_seed() -> int:
-    """Return a fresh seed, short enough to be exact in every JSON reader (below 2**53)."""
+    """Return a random seed below 2**53, which every JSON reader represents exactly."""
     return int.from_bytes(urandom(7)) >> 3

@@ -1,6 +1,6 @@
-"""The compiled board layer: rules as arrays, boards and their operations, batches, rollouts.
+"""The compiled engine: rules as arrays, boards and their kernels, batches and rollouts.
 
-It is the only part that knows how a board lies in memory, and holds the one door to Numba.
+Only this package knows the memory layout of boards, and only `py2048.engine.jit` imports Numba.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whole turns for all games of a batch, block by block; whole random games.
+"""Kernels that step whole batches block by block, and play whole random games.
 
-The state of a batch is a `BatchState`. A block is copied to a workspace that fits the first-level
-cache, stepped there, and copied back.
+`BatchState` holds the state of a batch. Each step copies a block to a workspace that fits the L1
+cache, plays the turns there, and copies it back.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from py2048.engine._bits_kernels import (
 )
 from py2048.engine._board_kernels import slide_cells
 from py2048.engine._show_kernels import (
-    CUTS,
-    ENDS,
+    FINAL_LEGAL,
     GAMES,
     IS_TERMINAL,
-    LEGAL_AT_END,
+    IS_TERMINATED,
+    IS_TRUNCATED,
     LIMIT,
     OBSERVATIONS,
     ORDERS,
     RANDOM,
     RESET,
     STEPS,
-    lay_by_cells,
-    lay_out,
-    show,
+    to_board_order,
+    to_cell_order,
+    write_observations,
 )
 from py2048.engine._simd_kernels import (
     B1,
-    BANK,
+    BONUS,
     CHANCE,
     DIRECTION,
     DONE,
@@ -52,10 +52,10 @@ from py2048.engine._simd_kernels import (
     ILLEGAL,
     LANES,
     LEGAL,
-    OVER,
     SCORE,
     STATE,
     STORED_FLAGS,
+    WAS_OVER,
     WIDTH,
     WORD_ROWS,
     Bytes,
@@ -65,21 +65,21 @@ from py2048.engine._simd_kernels import (
     Turn,
     Words,
     Workspace,
-    begin,
     choose,
-    enter,
+    find_legal_any,
+    find_legal_classic,
     find_over,
-    look_any,
-    look_classic,
+    start_from_position,
+    start_game,
     turn_any,
     turn_classic,
 )
 from py2048.engine.crew import (
     LINE,
-    MAX_LOOKS,
+    MAX_IDLE_POLLS,
     finish_block,
     is_round_done,
-    leave,
+    mark_idle,
     open_round,
     take_block,
 )
@@ -90,17 +90,18 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
-"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, the key
-of the seed that the slot's games take theirs from, and the steps of an episode that has a limit."""
+"""Rows of `BatchState.words` after the rows of a block: the episode number in each slot, the key
+that the slot derives its seeds from, and the number of steps in an episode with a step limit.
+"""
 
 
 class Tally(NamedTuple):
-    """What happened in a number of steps.
+    """Totals over a number of steps.
 
     Attributes:
-        steps: steps played, all games together.
-        games: games that ended.
-        score: the sum of their scores.
+        steps: Steps played by all games together.
+        games: Games that ended.
+        score: Sum of their scores.
     """
 
     steps: int
@@ -109,15 +110,15 @@ class Tally(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """Everything that decides how a batch of `n` games continues.
+    """The complete state of a batch of `n` games.
 
     Attributes:
-        cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
-        flags: uint8 `[STORED_FLAGS, padded]`, the rows named in ``_simd_kernels.py``.
-        words: uint64 `[WORD_ROWS + 3, padded]`, the rows named there and above.
-        rewards: the points of the last step, int32 `[padded]`.
-        last_cells: the final boards of the games that ended last, uint8 `[padded, cells]`.
-        last_scores: their scores, int64 `[padded]`.
+        cells: The ranks, uint8 `[cells, padded]`, where `n` is padded to whole blocks.
+        flags: uint8 `[STORED_FLAGS, padded]`; ``_simd_kernels.py`` names the rows.
+        words: uint64 `[WORD_ROWS + 3, padded]`; the rows are named there and above.
+        rewards: Points of the last step, int32 `[padded]`.
+        last_cells: Final board of the last finished game per slot, uint8 `[padded, cells]`.
+        last_scores: Its score, int64 `[padded]`.
     """
 
     cells: NDArray[np.uint8]
@@ -129,7 +130,7 @@ class BatchState(NamedTuple):
 
     @classmethod
     def empty(cls, blocks: int, cells: int) -> BatchState:
-        """Return the state of `blocks` blocks of boards of `cells` cells, all zero."""
+        """Return an all-zero state of `blocks` blocks of boards with `cells` cells."""
         padded = blocks * LANES
         return cls(
             np.zeros((cells, padded), np.uint8),
@@ -141,14 +142,14 @@ class BatchState(NamedTuple):
         )
 
     def copy(self) -> BatchState:
-        """Return a state of its own."""
+        """Return an independent copy."""
         return BatchState._make(array.copy() for array in self)
 
     def assign(self, other: BatchState) -> None:
-        """Take over the content of another state.
+        """Copy the contents of another state.
 
         Raises:
-            BoardError: if it belongs to another number of games or other boards.
+            BoardError: If it has another number of games or another board size.
         """
         pairs: list[tuple[np.ndarray, np.ndarray]] = list(zip(self, other, strict=True))
         for own, saved in pairs:
@@ -160,16 +161,16 @@ class BatchState(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def episode_key(words: Words, game: np.uint64) -> np.uint64:
-    """Return the key of the game that a slot has come to."""
+    """Return the key of the current game of a slot."""
     return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
 
 
-# --- a block in and out --------------------------------------------------------------------------
+# --- loading and storing blocks ------------------------------------------------------------------
 
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
+    """Copy the block at `base` to the workspace and recompute the high halves of its last draws."""
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
     copy_in(space.words, state.words[:WORD_ROWS], base)
@@ -188,7 +189,7 @@ def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
 
 @kernel(borrows=True)
 def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy the lanes from `base` on of all rows into a block."""
+    """Copy one block of lanes from all rows."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -197,7 +198,7 @@ def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
 
 @kernel(borrows=True)
 def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy a block to the lanes from `base` on of all rows."""
+    """Copy a block back to all rows."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -206,7 +207,7 @@ def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
 def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
-    """Copy directions to bytes if all of them are numbers from 0 to 3; return whether they are."""
+    """Copy directions to `out`; return False if any is not a number from 0 to 3."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):
         seen |= np.uint64(numbers[game])
@@ -221,19 +222,19 @@ def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
 
 
 @kernel(borrows=True)
-def note_over(flags: Bytes, reset: Int) -> None:
-    """Clear ``DONE``, and keep it in ``OVER`` where the game does not begin anew at once."""
+def save_was_over(flags: Bytes, reset: Int) -> None:
+    """Clear ``DONE``, after copying it to ``WAS_OVER`` unless games restart immediately."""
     kept = np.uint8(reset != SAME_STEP)
     for lane in range(WIDTH):
-        flags[OVER + lane] = flags[DONE + lane] & kept
+        flags[WAS_OVER + lane] = flags[DONE + lane] & kept
         flags[DONE + lane] = EMPTY
 
 
 @kernel(borrows=True)
-def forbid_over(flags: Bytes) -> None:
-    """Leave no legal direction to episodes that are over, though their games may not be."""
+def clear_finished(flags: Bytes) -> None:
+    """Clear the legal directions of finished episodes, whose games may not be over."""
     for lane in range(WIDTH):
-        over = flags[OVER + lane] != EMPTY
+        over = flags[WAS_OVER + lane] != EMPTY
         flags[LEGAL + lane] = select(over, EMPTY, flags[LEGAL + lane])
 
 
@@ -246,103 +247,105 @@ def finish(
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """Note the `count` games found to be over, and begin new ones as the orders say.
+    """Store the results of the `count` finished games, and start new ones if required.
 
-    Returns the number of games that ended and the sum of their scores.
+    Returns:
+        The number of games that ended and the sum of their scores.
     """
     ended, total, flags = np.int64(0), np.int64(0), space.flags
     reset, games = orders[RESET], np.uint64(orders[GAMES])
     for index in range(np.uint64(count)):
         lane = np.uint64(space.halves[FOUND + index])
-        was_over = flags[OVER + lane] != EMPTY
+        was_over = flags[WAS_OVER + lane] != EMPTY
         if not was_over:
             score = np.int64(space.words[SCORE + lane])
             if base + lane < games:
                 ended += np.int64(1)
                 total += score
-            keep_last(base, lane, score, state, space)
+            save_final(base, lane, score, state, space)
         elif reset == DISABLED:
-            restore_last(base, lane, state, space)
+            restore_final(base, lane, state, space)
         flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
         if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
             state.words[EPISODE, base + lane] += ONE
-            begin(space, lane, episode_key(state.words, base + lane), rules)
+            start_game(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
 
 
 @kernel(borrows=True)
-def note_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
-    """Set which episodes the step has ended, and which it has cut; count their steps."""
+def mark_episode_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
+    """Set which episodes the step terminated or truncated, and count their steps."""
     for lane in range(WIDTH):
-        flags[ENDS + lane] = flags[DONE + lane]
-        flags[CUTS + lane] = EMPTY
-        flags[LEGAL_AT_END + lane] = EMPTY
+        flags[IS_TERMINATED + lane] = flags[DONE + lane]
+        flags[IS_TRUNCATED + lane] = EMPTY
+        flags[FINAL_LEGAL + lane] = EMPTY
     if orders[IS_TERMINAL]:
         for lane in range(WIDTH):
-            flags[ENDS + lane] |= flags[ILLEGAL + lane]
+            flags[IS_TERMINATED + lane] |= flags[ILLEGAL + lane]
     limit, kept = np.uint64(orders[LIMIT]), np.uint8(orders[RESET] != SAME_STEP)
     if limit:
         lengths = state.words[LENGTH, base : base + WIDTH]
         for lane in range(WIDTH):
-            length = select(flags[OVER + lane] != EMPTY, np.uint64(0), lengths[lane] + ONE)
+            length = select(flags[WAS_OVER + lane] != EMPTY, np.uint64(0), lengths[lane] + ONE)
             cut = np.uint8(length >= limit)
-            goes_on = kept | np.uint8((cut | flags[ENDS + lane]) == EMPTY)
+            goes_on = kept | np.uint8((cut | flags[IS_TERMINATED + lane]) == EMPTY)
             lengths[lane] = select(goes_on != EMPTY, length, np.uint64(0))
-            flags[CUTS + lane] = cut
+            flags[IS_TRUNCATED + lane] = cut
 
 
 @kernel(inline=True, borrows=True)
-def end_early(
+def end_unfinished(
     base: np.uint64,
     orders: Longs,
     state: BatchState,
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """End the episodes whose games are not over; return what `finish` does."""
+    """End the episodes whose games are not over; return the same totals as `finish`."""
     ended, total, flags, games = np.int64(0), np.int64(0), space.flags, np.uint64(orders[GAMES])
     for number in range(WIDTH):
         lane = np.uint64(number)
-        if (flags[ENDS + lane] | flags[CUTS + lane]) == EMPTY or flags[DONE + lane] != EMPTY:
+        ends = flags[IS_TERMINATED + lane] | flags[IS_TRUNCATED + lane]
+        if ends == EMPTY or flags[DONE + lane] != EMPTY:
             continue
         score = np.int64(space.words[SCORE + lane])
         if base + lane < games:
             ended += np.int64(1)
             total += score
-        keep_last(base, lane, score, state, space)
-        flags[DONE + lane], flags[LEGAL_AT_END + lane] = B1, flags[LEGAL + lane]
+        save_final(base, lane, score, state, space)
+        flags[DONE + lane], flags[FINAL_LEGAL + lane] = B1, flags[LEGAL + lane]
         if orders[RESET] == SAME_STEP:
             state.words[EPISODE, base + lane] += ONE
-            begin(space, lane, episode_key(state.words, base + lane), rules)
+            start_game(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
 
 
 @kernel(inline=True, borrows=True)
-def keep_last(
+def save_final(
     base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
 ) -> None:
-    """Keep the final board and score of a game."""
+    """Save the final board and score of a game."""
     state.last_scores[base + lane] = score
     for cell in range(np.uint64(state.last_cells.shape[1])):
         state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
 
 
 @kernel(inline=True, borrows=True)
-def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Put back the final board of a game: a board that was won could slide again, and did."""
+def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Restore the final board of a finished game, which this step may have slid."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
 
 def play_arguments() -> tuple[object, ...]:
-    """Return arguments of `play`, to compile it for."""
+    """Return example arguments for compiling `play`."""
     rules, orders = Rules("classic"), np.zeros(ORDERS, np.int64)
     arrays = BatchState.empty(1, rules.cells), CompiledRules.of(rules).arrays, Workspace.of(rules)
     return 0, True, np.zeros(2 * LINE, np.int64), orders, *arrays
 
 
 def enter_arguments() -> tuple[object, ...]:
-    """Return arguments of `enter_boards`, to compile it for."""
+    """Return example arguments for compiling `enter_boards`."""
     return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *play_arguments()[4:]
 
 
@@ -353,29 +356,29 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Return the kernel that plays a step made of these turns."""
+    """Build the step kernel from a turn kernel."""
 
     @kernel(inline=True, borrows=True)
     def step(
         block: np.int64, orders: Longs, state: BatchState, rules: RuleArrays, space: Workspace
     ) -> tuple[np.int64, np.int64]:
-        """Play a step of the block in the workspace; return what `finish` does."""
+        """Play one step of the block in the workspace; return the totals of `finish`."""
         base, flags = np.uint64(block) * WIDTH, space.flags
         can_end_early = orders[IS_TERMINAL] != 0 or orders[LIMIT] != 0
-        note_over(flags, orders[RESET])
+        save_was_over(flags, orders[RESET])
         if can_end_early:
-            forbid_over(flags)
+            clear_finished(flags)
         if orders[RANDOM]:
             choose(flags, space.halves)
         turn(space, state.rewards[block * LANES : (block + 1) * LANES], rules)
         if can_end_early:
-            forbid_over(flags)
+            clear_finished(flags)
         count = find_over(space.legal, space.halves)
         ended, total = finish(base, count, orders, state, space, rules)
         if orders[OBSERVATIONS]:
-            note_ends(base, state, flags, orders)
+            mark_episode_ends(base, state, flags, orders)
         if can_end_early:
-            more, scores = end_early(base, orders, state, space, rules)
+            more, scores = end_unfinished(base, orders, state, space, rules)
             ended, total = ended + more, total + scores
         return ended, total
 
@@ -383,7 +386,7 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Return the kernel that plays rounds made of these turns."""
+    """Build the round kernel from a turn kernel."""
     step = make_step(turn)
 
     @kernel(example=play_arguments, borrows=True)
@@ -396,42 +399,44 @@ def make_play(turn: Turn) -> Play:
         rules: RuleArrays,
         space: Workspace,
     ) -> bool:
-        """Take part in rounds until no block is left, or other threads do not come to an end.
+        """Take part in rounds until no block is left, or until polling for blocks times out.
 
         Args:
-            thread: the number of the thread; number 0 plays one round, the others go on.
-            opens: whether to begin the round.
-            words: what the threads of the crew share.
-            orders: what to do in the round, as named in ``_show_kernels.py``.
-            state: the batch.
-            rules: its rules.
-            space: a workspace.
+            thread: Number of the thread. Thread 0 returns after one round; the others wait for
+                more.
+            opens: Whether to start the round.
+            words: The counters that the threads share.
+            orders: The parameters of the round, named in ``_show_kernels.py``.
+            state: The batch.
+            rules: The rules of the batch.
+            space: A workspace.
 
         Returns:
-            whether the round is done.
+            Whether the round is complete.
         """
         if opens:
             open_round(words)
-        looks = 0
-        while looks < MAX_LOOKS:
+        idle_polls = 0
+        while idle_polls < MAX_IDLE_POLLS:
             block = take_block(words, thread)
             if block >= 0:
-                looks, ended, total, base = 0, np.int64(0), np.int64(0), np.uint64(block) * WIDTH
+                idle_polls, base = 0, np.uint64(block) * WIDTH
+                ended, total = np.int64(0), np.int64(0)
                 load(base, state, space)
                 for _ in range(orders[STEPS]):
                     more, scores = step(block, orders, state, rules, space)
                     ended, total = ended + more, total + scores
                 if orders[OBSERVATIONS]:
-                    show(block, state, space, orders)
+                    write_observations(block, state, space, orders)
                 store(base, state, space)
                 finish_block(words, thread, ended, total)
             elif thread == 0 and is_round_done(words):
                 return True
             else:
                 pause()
-                looks += 1
+                idle_polls += 1
         if thread != 0:
-            leave(words, thread)
+            mark_idle(words, thread)
         return False
 
     return play
@@ -442,14 +447,14 @@ play_any = make_play(turn_any)
 
 
 def boards_arguments() -> tuple[object, ...]:
-    """Return arguments of `turn_boards`, to compile it for."""
+    """Return example arguments for compiling `turn_boards`."""
     boards, points = np.zeros(16 * LANES, np.uint8), np.zeros(LANES, np.int32)
     words = np.zeros(LANES, np.uint64)
     return 0, 1, boards, boards[:LANES], words, points, boards[:LANES], *play_arguments()[5:]
 
 
-def make_turn_boards(turn: Turn, look: Legal) -> Callable[..., None]:
-    """Return the kernel that plays one of these turns on boards by themselves."""
+def make_turn_boards(turn: Turn, find_legal: Legal) -> Callable[..., None]:
+    """Build the kernel for single turns on independent boards."""
 
     @kernel(example=boards_arguments, borrows=True)
     def turn_boards(
@@ -463,39 +468,39 @@ def make_turn_boards(turn: Turn, look: Legal) -> Callable[..., None]:
         rules: RuleArrays,
         space: Workspace,
     ) -> None:
-        """Play a turn on the blocks of boards from `first` to before `end`.
+        """Play a turn on the blocks of boards from `first` to `end` (exclusive).
 
         Args:
-            first: the first block.
-            end: the block after the last.
-            boards: uint8 `[blocks * LANES * cells]`, replaced by the boards after the turn.
+            first: First block.
+            end: Block after the last one.
+            boards: uint8 `[blocks * LANES * cells]`, updated in place.
             directions: uint8 `[blocks * LANES]`.
-            draws: the draw of each spawn, uint64.
-            points: the points of each turn.
-            over: whether the game is over, uint8.
-            rules: the rules.
-            space: a workspace.
+            draws: The draw of each spawn, uint64.
+            points: Receives the points of each turn.
+            over: Receives whether each game is over, uint8.
+            rules: The rules.
+            space: A workspace.
         """
         size, flags, words = len(space.board), space.flags, space.words
         for block in range(first, end):
             base, block_boards = np.uint64(block) * WIDTH, boards[block * size : (block + 1) * size]
-            lay_by_cells(block_boards, space.board)
+            to_cell_order(block_boards, space.board)
             for lane in range(WIDTH):
                 flags[DIRECTION + lane] = directions[base + lane]
             for lane in range(WIDTH):
                 words[STATE + lane] = unmix64(draws[base + lane])
-                words[BANK + lane] = np.uint64(0)
-            look(space.board, flags, rules.numbers)
+                words[BONUS + lane] = np.uint64(0)
+            find_legal(space.board, flags, rules.numbers)
             turn(space, points[block * LANES : (block + 1) * LANES], rules)
-            lay_out(space.board, block_boards, space.halves)
+            to_board_order(space.board, block_boards, space.halves)
             for lane in range(WIDTH):
                 over[base + lane] = np.uint8(flags[LEGAL + lane] == EMPTY)
 
     return turn_boards
 
 
-turn_boards_classic = make_turn_boards(turn_classic, look_classic)
-turn_boards_any = make_turn_boards(turn_any, look_any)
+turn_boards_classic = make_turn_boards(turn_classic, find_legal_classic)
+turn_boards_any = make_turn_boards(turn_any, find_legal_any)
 
 
 # --- positions -----------------------------------------------------------------------------------
@@ -505,7 +510,7 @@ turn_boards_any = make_turn_boards(turn_any, look_any)
 def slide_boards(
     boards: Bytes, directions: Bytes, rows: Int, columns: Int, cascade: bool, points: Longs
 ) -> None:
-    """Slide boards, uint8 `[n, cells]`, in place; set their points, -1 where nothing moved."""
+    """Slide boards, uint8 `[n, cells]`, in place; set their points, or -1 if nothing moved."""
     for game in range(len(boards)):
         way = np.int64(directions[game])
         points[game] = slide_cells(boards[game], way, rows, columns, cascade)
@@ -515,14 +520,14 @@ def slide_boards(
 def enter_boards(
     games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:
-    """Begin the next episode of each of `games`: from its row of `boards`, or afresh if none.
+    """Start the next episode of each game, from a given board or from a drawn start.
 
     Args:
-        games: int64 `[k]`, numbers of games.
+        games: int64 `[k]`, slot numbers.
         boards: uint8 `[k, cells]`, or `[0, cells]` to draw the starts.
-        state: the batch.
-        rules: the rules.
-        space: a workspace.
+        state: The batch.
+        rules: The rules.
+        space: A workspace.
     """
     lane = np.uint64(0)
     for index in range(len(games)):
@@ -532,9 +537,9 @@ def enter_boards(
         if len(boards):
             for cell in range(boards.shape[1]):
                 space.board[cell * LANES] = boards[index, cell]
-            enter(space, lane, key, rules)
+            start_from_position(space, lane, key, rules)
         else:
-            begin(space, lane, key, rules)
+            start_game(space, lane, key, rules)
         space.flags[DONE] = np.uint8(space.flags[LEGAL] == EMPTY)
         state.words[LENGTH, game] = np.uint64(0)
         store_first(game, state, space)
@@ -542,7 +547,7 @@ def enter_boards(
 
 @kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the first lane of the workspace to a fresh game of the batch."""
+    """Copy the first lane of the workspace to a game of the batch that just started."""
     for cell in range(state.cells.shape[0]):
         state.cells[cell, game] = space.board[cell * LANES]
         state.last_cells[game, cell] = space.board[cell * LANES]
@@ -557,7 +562,7 @@ def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
 def slide_each(
     boards: Bytes, rows: Int, columns: Int, cascade: bool, after: Bytes, points: NDArray[np.int64]
 ) -> None:
-    """Write the slides of boards, `[n, cells]`, in each direction, and points as `slide_boards`."""
+    """Write the slides of boards, `[n, cells]`, in all directions, and their points or -1."""
     for game in range(len(boards)):
         for way in range(4):
             for cell in range(boards.shape[1]):
@@ -567,12 +572,12 @@ def slide_each(
 
 # --- whole games from given positions -------------------------------------------------------------
 
-# Each *job* is one game. A lane whose game ends takes the next job, so the block stays full until
-# the jobs run out. The result of a job depends on its number alone.
+# A job is one game. A lane whose game ends takes the next job, so blocks stay full until no jobs
+# are left. The result of a job depends only on its number.
 
 
-FORCED = OVER
-"""The row of flags that holds one more than the direction that a game must begin with, or 0."""
+FORCED = WAS_OVER
+"""Row of flags with one plus the direction that a game must start with, or 0."""
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
@@ -581,18 +586,18 @@ ENDLESS = np.int64(2**62)
 
 
 class Series(NamedTuple):
-    """Games to play, and their results."""
+    """The games to play, and their results."""
 
     games: Int
-    """How many games to play from each board; job ``j`` plays from board ``j // games``."""
+    """Games per board; job ``j`` starts from board ``j // games``."""
     moves: Int
-    """How many turns a game has at most, or `ENDLESS`."""
+    """Maximum number of turns per game, or `ENDLESS`."""
     seed: np.uint64
-    """The seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``."""
+    """Seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``."""
     boards: Bytes
     """uint8 `[m, cells]`."""
     firsts: Bytes
-    """One more than the first direction from each board, 0 for a random one."""
+    """One plus the first direction for each board, or 0 for a random one."""
     scores: Longs
     """int64 `[m * count]`, receives the points gained."""
     plies: Longs
@@ -600,18 +605,18 @@ class Series(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """What is played in each lane of a block."""
+    """The games in the lanes of a block."""
 
     jobs: Longs
-    """The job, or `IDLE`."""
+    """Number of the job, or `IDLE`."""
     ends: Longs
     """The turn of the block after which the game stops."""
     rewards: NDArray[np.int32]
-    """The points of a turn."""
+    """Points of the last turn."""
 
     @classmethod
     def empty(cls) -> Lanes:
-        """Return room for a block."""
+        """Return arrays for one block."""
         longs = np.zeros((2, LANES), np.int64)
         return cls(longs[0], longs[1], np.zeros(LANES, np.int32))
 
@@ -627,16 +632,17 @@ def take_job(
     space: Workspace,
     rules: RuleArrays,
 ) -> np.int64:
-    """Begin the next job in one lane, passing over boards without a legal move.
+    """Start the next job in one lane, skipping boards without a legal move.
 
-    Returns the number of the job that began, or `end` if none was left.
+    Returns:
+        The number of the started job, or `end` if none is left.
     """
     lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
     while job < end:
         number = np.uint64(job // series.games)
         for cell in range(np.uint64(series.boards.shape[1])):
             space.board[cell * WIDTH + lane] = series.boards[number, cell]
-        enter(space, lane, key_of(derive_seed(series.seed, np.uint64(job))), rules)
+        start_from_position(space, lane, key_of(derive_seed(series.seed, np.uint64(job))), rules)
         space.flags[FORCED + lane] = series.firsts[number]
         if space.flags[LEGAL + lane] != EMPTY:
             lanes.jobs[lane] = job
@@ -647,7 +653,7 @@ def take_job(
 
 @kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
-    """Replace the random direction of games that must begin with another."""
+    """Replace the random direction of games with a fixed first move."""
     for lane in range(WIDTH):
         forced = flags[FORCED + lane]
         direction = np.uint8(forced - B1)
@@ -656,8 +662,8 @@ def force_first(flags: Bytes) -> None:
 
 
 @kernel(borrows=True)
-def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
-    """End the games that have had all their turns; return after which turn the next ones end."""
+def stop_at_limit(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
+    """End the games that have reached their turn limit; return when the next ones will."""
     due = np.int64(clock + moves)
     for number in range(WIDTH):
         lane = np.uint64(number)
@@ -669,15 +675,15 @@ def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def note_result(lane: np.uint64, job: Int, series: Series, space: Workspace) -> None:
-    """Write the points and the number of turns of a game that ended."""
+def store_result(lane: np.uint64, job: Int, series: Series, space: Workspace) -> None:
+    """Store the points and the number of turns of a finished game."""
     key = key_of(derive_seed(series.seed, np.uint64(job)))
     series.scores[job] = np.int64(space.words[SCORE + lane])
     series.plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
 
 
 def rollout_arguments() -> tuple[object, ...]:
-    """Return arguments of `rollout`, to compile it for."""
+    """Return example arguments for compiling `rollout`."""
     rules = Rules("classic")
     boards, lanes = np.zeros((1, rules.cells), np.uint8), Lanes.empty()
     series = Series(1, ENDLESS, np.uint64(0), boards, boards[0], lanes.jobs, lanes.jobs)
@@ -688,37 +694,37 @@ Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
 
 
 def make_rollout(turn: Turn) -> Rollout:
-    """Return the kernel that plays random games made of these turns."""
+    """Build the random-game kernel from a turn kernel."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(
         first: Int, end: Int, series: Series, lanes: Lanes, space: Workspace, rules: RuleArrays
     ) -> None:
-        """Play the jobs from `first` to before `end`."""
-        following, playing = np.int64(first), np.int64(0)
+        """Play the jobs from `first` to `end` (exclusive)."""
+        next_job, playing = np.int64(first), np.int64(0)
         space.flags[:] = EMPTY
         clock, due = np.int64(0), np.int64(series.moves)
         for number in range(WIDTH):
             lane = np.uint64(number)
-            job = take_job(lane, following, end, clock, series, lanes, space, rules)
+            job = take_job(lane, next_job, end, clock, series, lanes, space, rules)
             playing += np.int64(job < end)
-            following = np.int64(min(job + 1, end))
+            next_job = np.int64(min(job + 1, end))
         while playing:
             choose(space.flags, space.halves)
             force_first(space.flags)
             turn(space, lanes.rewards, rules)
             clock += 1
             if clock >= due:
-                due = stop_due(space.flags, lanes.ends, clock, series.moves)
+                due = stop_at_limit(space.flags, lanes.ends, clock, series.moves)
             over = find_over(space.legal, space.halves)
             for index in range(np.uint64(over)):
                 lane = np.uint64(space.halves[FOUND + index])
                 if lanes.jobs[lane] == IDLE:
                     continue
-                note_result(lane, lanes.jobs[lane], series, space)
-                job = take_job(lane, following, end, clock, series, lanes, space, rules)
+                store_result(lane, lanes.jobs[lane], series, space)
+                job = take_job(lane, next_job, end, clock, series, lanes, space, rules)
                 playing -= np.int64(job >= end)
-                following = np.int64(min(job + 1, end))
+                next_job = np.int64(min(job + 1, end))
 
     return rollout
 

@@ -1,4 +1,4 @@
-"""Bit arithmetic on 64-bit words and the generator of `py2048.core.rng`, compiled."""
+"""Compiled bit arithmetic on 64-bit words, and the generator of `py2048.core.rng`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SUM = np.uint64(0x0101010101010101)
 
 @kernel(inline=True)
 def popcount(word: np.uint64) -> np.uint64:
-    """Return the number of ones in `word`; LLVM knows this idiom and emits one instruction."""
+    """Return the number of ones in `word`; LLVM compiles this idiom to a single instruction."""
     word = word - ((word >> ONE) & _PAIRS)
     word = (word & _QUADS) + ((word >> np.uint64(2)) & _QUADS)
     word = (word + (word >> np.uint64(4))) & _BYTES
@@ -33,7 +33,7 @@ def popcount(word: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def trailing_zeros(word: np.uint64) -> np.uint64:
-    """Return the position of the lowest one in `word`, which is not zero."""
+    """Return the index of the lowest one in `word`, which must not be zero."""
     return popcount(~word & (word - ONE))
 
 
@@ -47,7 +47,7 @@ def mix64(word: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def key_of(seed: np.uint64) -> np.uint64:
-    """Return the key of a game's draws."""
+    """Return the key that a game with this seed draws from."""
     return mix64(seed + GOLDEN)
 
 
@@ -59,7 +59,7 @@ def draw(key: np.uint64, counter: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def derive_seed(seed: np.uint64, index: np.uint64) -> np.uint64:
-    """Return the seed of game number `index` of a batch or series with `seed`."""
+    """Return the seed of game number `index` in a batch or series seeded with `seed`."""
     return draw(key_of(seed), SERIES + index)
 
 
@@ -77,12 +77,12 @@ def pick_low(word: np.uint64, choices: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def pick_rank(word: np.uint64, ranks: np.ndarray, cumulative: np.ndarray) -> np.uint64:
-    """Return the rank of the tile that the high half of a draw chooses.
+    """Return the rank selected by the high half of a draw.
 
     Args:
-        word: the draw.
+        word: The draw.
         ranks: uint8 `[k]`, ascending.
-        cumulative: uint64 `[k]`, the running sums of the integer weights.
+        cumulative: uint64 `[k]`, running sums of the integer weights.
     """
     choice = pick_high(word, cumulative[-1])
     index = 0
@@ -93,7 +93,7 @@ def pick_rank(word: np.uint64, ranks: np.ndarray, cumulative: np.ndarray) -> np.
 
 @kernel(inline=True, borrows=True)
 def unmix64(word: np.uint64) -> np.uint64:
-    """Return the word that `mix64` makes this one of."""
+    """Return the inverse of `mix64`."""
     word = (word ^ (word >> np.uint64(31)) ^ (word >> np.uint64(62))) * UNMIX_B
     word = (word ^ (word >> np.uint64(27)) ^ (word >> np.uint64(54))) * UNMIX_A
     return word ^ (word >> np.uint64(30)) ^ (word >> np.uint64(60))

@@ -1,12 +1,12 @@
-"""The operations on one board, for each way that a board lies in memory.
+"""Kernels on single boards, for each memory layout of a board.
 
-A *packed* board has up to 16 cells, four bits each, in one 64-bit word, ``low``: cell
-``row * columns + column`` stands in bits ``4 * cell`` and up and holds the rank of its tile, 0 if
-it is empty. The comments call the place of one cell a *nibble*, and a word with at most the lowest
-bit of each nibble set a *mask* of cells. Tiles above 32768 take a second word, ``high``: the mask
-of the cells whose rank has a fifth bit, for tiles up to 2**31.
+A *packed* board has up to 16 cells of four bits each in one 64-bit word, ``low``: bits ``4 * cell``
+and up of the word hold the rank of cell ``row * columns + column``, 0 if it is empty. In the
+comments, a *nibble* is the four bits of one cell, and a *mask* of cells is a word that has at most
+the lowest bit of each nibble set. Tiles above 32768 need a second word, ``high``: the mask of the
+cells whose rank has a fifth bit, which allows tiles up to 2**31.
 
-A board as *cells* is uint8 `[cells]` of ranks, row-major, of any shape.
+A board as *cells* is an array of ranks, uint8 `[cells]`, row-major, of any shape.
 
 ==================  ======================  ======================================  ==============
 operation           one word                two words                               cells
@@ -14,22 +14,24 @@ operation           one word                two words                           
 slide               `slide_small`           `slides_4x4`, `slide_packed`,           `slide_cells`
                                             `slide_lines`
 legal moves                                                                         `legal_cells`
-a tile appears                              `spawn_packed`                          `place_cells`
+random spawn                                `spawn_packed`                          `place_cells`
 empty cells         `empty_cells`           `word_of`, then as one word
 ranks present                               `ranks_packed`                          `ranks_cells`
 sum                 `tile_sum`              `sum_packed`                            `sum_cells`
-symmetries          `symmetries`, `canonical`, `transpose`, `mirror`, `flip` on each word
+symmetries          `symmetries`, `flip`,   as one word, on each word
+                    `mirror`, `transpose`,
+                    `canonical`
 hash                `mix64`                 `hash_packed`                           `hash_cells`
 ==================  ======================  ======================================  ==============
 
-Sides of up to four cells slide by tables of all lines, which stay in the processor's cache. The
-table kernels leave ``high`` out and cost nothing for it: where two 32768s merge, the new tile
-*stays* a 32768 and the points, which are right, are at least `TOO_BIG`. A kernel that needs the
-exact board tests for that and asks `slide_lines`.
+Boards with sides of up to four cells slide by lookup in tables of all lines, which fit the CPU
+cache. The table kernels ignore ``high``, so small tiles pay nothing for it. When two 32768s merge,
+the table leaves a 32768 as the new tile, but the points are correct and therefore at least
+`MIN_LARGE_POINTS`. Kernels that need the exact board test for this and fall back to `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
-An entry holds four numbers of 16 bits: the line after sliding towards its first cell, the line
-after sliding towards its last, and a quarter of the points of each.
+Each entry has four 16-bit numbers: the line after sliding towards its first cell, the line after
+sliding towards its last cell, and a quarter of the points of each slide.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate, and its points or -1 if nothing moved."""
+"""An afterstate in two words, and its points or -1 if nothing moved."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -74,13 +76,13 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""The rows and columns of a 4x4 board. A kernel compiles anew for each literal that it is given."""
+"""Rows and columns of a 4x4 board. A typed constant avoids one compilation per literal argument."""
 
 TABLE_CELLS = 4
-"""The longest line that has a table."""
+"""Maximum length of a line with a table."""
 
-TOO_BIG = 1 << 16
-"""A slide that gains fewer points than this has not merged two 32768s."""
+MIN_LARGE_POINTS = 1 << 16
+"""Minimum points of a slide that merges two 32768s."""
 
 
 # --- cells ---------------------------------------------------------------------------------------
@@ -88,20 +90,20 @@ TOO_BIG = 1 << 16
 
 @kernel("(uint64, uint64)", inline=True)
 def empty_cells(board: Word, cells: Word) -> Word:
-    """Return the mask of the empty ones among `cells`."""
+    """Return the mask of the empty cells among `cells`."""
     word = board | (board >> TWO)
     return ~(word | (word >> ONE)) & cells
 
 
 @kernel(inline=True, borrows=True)
 def word_of(low: Word, high: Word) -> Word:
-    """Return a board in one word, in which ranks above 15 count as 15."""
+    """Return a board as a single word, in which ranks above 15 become 15."""
     return low | ((high << NIBBLE) - high)
 
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    """Return a word with one bit per rank on the board, which is the sum of its distinct tiles."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -110,7 +112,7 @@ def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
 
 @kernel(inline=True, borrows=True)
 def hash_packed(low: Word, high: Word) -> Word:
-    """Return 64 bits that identify the board; up to 32768 they are the board itself."""
+    """Return a 64-bit hash of the board: the board itself if no tile exceeds 32768."""
     return low if high == ZERO else low ^ mix64(high)
 
 
@@ -128,7 +130,7 @@ def tile_sum(board: Word) -> Word:
 @kernel(borrows=True)
 def sum_packed(low: Word, high: Word) -> np.int64:
     """Return the sum of the tiles of a board in two words."""
-    # A rank above 15 stands in `low` as itself less 16.
+    # `low` has the rank minus 16 for ranks above 15.
     total, cell = np.int64(tile_sum(low)), 0
     while high != ZERO:
         if high & ONE:
@@ -141,7 +143,7 @@ def sum_packed(low: Word, high: Word) -> np.int64:
 
 @kernel("(uint64, uint64)", inline=True)
 def nth_cell(mask: Word, index: Word) -> Word:
-    """Return the shift of cell number `index` in the row-major order of `mask`."""
+    """Return the bit position of cell number `index` of `mask`, in row-major order."""
     while index != ZERO:
         mask &= mask - ONE
         index -= ONE
@@ -157,15 +159,15 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after a random spawn: the tile and the cell that the draw `word` makes.
+    """Return the board after the random spawn determined by the draw `word`.
 
     Args:
-        low: the first word of an afterstate with an empty cell.
-        high: the second.
-        cells: the mask of all cells.
-        word: the draw.
-        ranks: the ranks that can appear, ascending.
-        cumulative: the running sums of their integer weights.
+        low: First word of an afterstate with at least one empty cell.
+        high: Second word.
+        cells: The mask of all cells.
+        word: The draw.
+        ranks: The possible ranks, ascending.
+        cumulative: Running sums of their integer weights.
     """
     free = empty_cells(word_of(low, high), cells)
     cell = nth_cell(free, pick_low(word, popcount(free)))
@@ -205,15 +207,15 @@ def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[
 def slide_small(
     board: Word, direction: Int, rows: Word, columns: Word, across: Table, down: Table
 ) -> tuple[Word, np.int64]:
-    """Slide a board with sides of up to four; return the afterstate and the points.
+    """Slide a board with sides of up to four cells; return the afterstate and the points.
 
     Args:
-        board: the board.
-        direction: 0 to 3.
-        rows: the number of rows.
-        columns: the number of columns.
-        across: the line table of a row.
-        down: the line table of a column.
+        board: The board.
+        direction: The direction, 0 to 3.
+        rows: Number of rows.
+        columns: Number of columns.
+        across: The line table of the rows.
+        down: The line table of the columns.
     """
     if direction >= 2:
         return _slide_rows(board, columns << TWO, direction & 1, across)
@@ -229,7 +231,7 @@ def slide_small(
 def slide_lines(
     low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
 ) -> Moved:
-    """Slide a board of any shape, exactly for tiles up to 2**31."""
+    """Slide a packed board of any shape, exactly for tiles up to 2**31."""
     vertical, backward = direction < 2, (direction & 1) == 1
     lines, length = (columns, rows) if vertical else (rows, columns)
     step, stride = (columns, 1) if vertical else (1, columns)
@@ -284,9 +286,9 @@ def checked_slide(
     columns: Int,
     cascade: bool,
 ) -> Moved:
-    """Return an afterstate with its points, slid again if a tile is too large for the tables."""
+    """Return a table slide's result, or slide cell by cell if a tile is too large for tables."""
     points = np.int64(gained)
-    if high != ZERO or points >= TOO_BIG:
+    if high != ZERO or points >= MIN_LARGE_POINTS:
         return slide_lines(low, high, direction, rows, columns, cascade)
     return after, ZERO, np.int64(-1) if after == low else points
 
@@ -295,7 +297,7 @@ def checked_slide(
 def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
     """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
 
-    An entry of the table has both, so this takes the four look-ups of one slide.
+    Table entries contain both results, so this needs only the four lookups of a single slide.
     """
     row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
     row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
@@ -313,7 +315,7 @@ def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
 def slides_4x4(
     low: Word, high: Word, cascade: bool, table: Table
 ) -> tuple[Moved, Moved, Moved, Moved]:
-    """Slide a 4x4 board in every direction, exactly: afterstates, and points or -1."""
+    """Slide a 4x4 board exactly in all four directions."""
     up, down, ups, downs = _slide_both(transpose(low), table)
     left, right, lefts, rights = _slide_both(low, table)
     return (
@@ -335,7 +337,7 @@ def slide_packed(
     across: Table,
     down: Table,
 ) -> Moved:
-    """Slide a board with sides of up to four, exactly: its afterstate, and its points or -1."""
+    """Slide a board with sides of up to four cells exactly."""
     after, points = slide_small(
         low, np.int64(direction), np.uint64(rows), np.uint64(columns), across, down
     )
@@ -344,14 +346,14 @@ def slide_packed(
 
 @kernel("(int64, boolean)")
 def line_table(length: Int, cascade: bool) -> Table:
-    """Return the line table of lines of `length` cells, at most four."""
+    """Return the line table for lines of `length` cells, at most four."""
     table = np.zeros(1 << (4 * length), np.uint64)
     for line in range(len(table)):
         entry = ZERO
         for backward in range(2):
             low, high, points = slide_lines(np.uint64(line), ZERO, 2 + backward, 1, length, cascade)
             part = LINE_BITS if backward else ZERO
-            # Two 32768s become one: the nibble of a rank of 16 is filled up to 15.
+            # Two merged 32768s have rank 16, which the nibble stores as 15.
             entry |= (low | (high << NIBBLE) - high) << part
             entry |= np.uint64(max(points, np.int64(0)) >> 2) << (part + POINTS)
         table[line] = entry
@@ -363,7 +365,7 @@ def line_table(length: Int, cascade: bool) -> Table:
 
 @kernel("(uint64, uint64, uint64)")
 def transpose_any(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the board with its rows and columns exchanged; the result has `columns` rows."""
+    """Return the board with rows and columns exchanged; the result has `columns` rows."""
     if rows == columns:
         return _transpose_square(board, rows)
     turned, cell = ZERO, ZERO
@@ -383,12 +385,12 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""For each side of a square, the nibbles ``k`` cells to the right of the diagonal."""
+"""For each side length of a square board, the nibbles ``k`` cells right of the diagonal."""
 
 
 @kernel(inline=True)
 def _transpose_square(board: Word, side: Word) -> Word:
-    """Exchange the cells on both sides of the diagonal, one distance after the other."""
+    """Exchange the cells on both sides of the diagonal, one distance at a time."""
     apart = (side - ONE) << TWO
     shift = ZERO
     for distance in range(side - ONE):
@@ -427,9 +429,9 @@ def flip(board: Word, rows: Word, columns: Word) -> Word:
 
 @kernel("(uint64, uint64, uint64, uint64[::1])")
 def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
-    """Write the images of `board` under its shape's symmetries to `images`; return how many.
+    """Write the symmetric images of `board` to `images`; return their number.
 
-    Eight if the board is square, otherwise four; `images` has room for eight.
+    There are eight images of a square board, otherwise four; `images` has room for eight.
     """
     images[0], images[1] = board, mirror(board, rows, columns)
     images[2], images[3] = flip(board, rows, columns), flip(images[1], rows, columns)
@@ -442,7 +444,7 @@ def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
 
 @kernel("(uint64, uint64, uint64)")
 def canonical(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the least image of `board` under its shape's symmetries: one name for all."""
+    """Return the smallest symmetric image of `board`, equal for all its images."""
     mirrored = mirror(board, rows, columns)
     flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
     best = min(board, mirrored, flipped, turned)
@@ -452,7 +454,7 @@ def canonical(board: Word, rows: Word, columns: Word) -> Word:
     return best
 
 
-# --- boards as their cells ------------------------------------------------------------------------
+# --- boards as cells ------------------------------------------------------------------------------
 @kernel("(uint8[::1], int64, int64, int64, boolean)")
 def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: bool) -> Int:
     """Slide the board in place; return the points, or -1 if nothing moved."""
@@ -497,9 +499,9 @@ def _slide_line(
 
 @kernel(borrows=True)
 def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
-    """Return the legal directions, bit ``d`` for direction ``d``; none once `target` is there.
+    """Return the legal directions as bits: bit ``d`` for direction ``d``.
 
-    A `target` of 0 is never there.
+    No direction is legal once a tile of rank `target` is on the board; 0 means no target.
     """
     if target:
         for cell in range(len(cells)):
@@ -512,7 +514,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether a tile can move towards lower cells, and whether towards higher ones."""
+    """Return whether a tile can move towards lower cells, and whether towards higher cells."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line
@@ -526,7 +528,7 @@ def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) 
 
 @kernel(borrows=True)
 def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
-    """Put the tile of a draw on one of the empty cells."""
+    """Place the tile of a random spawn on an empty cell."""
     empty = 0
     for cell in range(len(cells)):
         empty += cells[cell] == 0
@@ -543,7 +545,7 @@ def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> 
 def start_cells(
     cells: Cells, key: Word, low: Int, high: Int, ranks: Cells | Words, sums: Words
 ) -> None:
-    """Put the start tiles of the game with this key, `low` to `high` of them, on an empty board."""
+    """Place `low` to `high` start tiles on an empty board, as drawn by `key`."""
     extra = pick_high(draw(key, START), np.uint64(high - low + 1))
     for tile in range(low + np.int64(extra)):
         place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
@@ -553,14 +555,14 @@ def start_cells(
 def start_all_cells(
     boards: NDArray[np.uint8], keys: Words, low: Int, high: Int, ranks: Cells, sums: Words
 ) -> None:
-    """Put the start tiles of the game with each key on an empty board, uint8 `[n, cells]`."""
+    """Place start tiles on empty boards, uint8 `[n, cells]`, one key per board."""
     for number in range(len(boards)):
         start_cells(boards[number], keys[number], low, high, ranks, sums)
 
 
 @kernel(borrows=True)
 def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
-    """Put a tile on the first empty cell of a list, which may end with -1."""
+    """Place a tile on the first empty cell of a list, which is padded with -1."""
     for cell in landing:
         if cell >= 0 and cells[cell] == 0:
             cells[cell] = rank
@@ -578,7 +580,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    """Return a word with one bit per rank on the board, which is the sum of its distinct tiles."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)
@@ -587,7 +589,7 @@ def ranks_cells(cells: Cells) -> Word:
 
 @kernel(borrows=True)
 def hash_cells(cells: Cells) -> Word:
-    """Return 64 bits that identify the board, almost certainly."""
+    """Return a 64-bit hash of the board."""
     name = ODD
     for rank in cells:
         name = (name ^ np.uint64(rank)) * ODD

@@ -1,9 +1,9 @@
-"""What a step of a block looks like to agents: boards, masks, rewards, ends and scores.
+"""Kernels that write the results of a step for agents: observations, masks, rewards and scores.
 
-A block keeps its boards by cells, so that one instruction serves many; an agent wants them one
-after another. Four cells at a time are put together to a 32-bit word, in loops that become vector
-code, and the words are laid side by side. The memory of agents is given by addresses, because it is
-another at each step, and threads that wait for the next one have no other way to hear of it.
+Blocks store boards by cell, which suits vector instructions, but agents need one board after
+another. Four cells at a time are joined to a 32-bit word in vectorised loops, and the words are
+then written in board order. Output arrays are passed by address, because they change with every
+step, and worker threads that poll for the next round receive nothing but the shared arrays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from py2048.engine._simd_kernels import (
 from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
 
 BatchState = Any
-"""That of ``_batch_kernels.py``, which imports this module."""
+"""`BatchState` of ``_batch_kernels.py``, which imports this module."""
 
 (
     STEPS,
@@ -50,8 +50,8 @@ BatchState = Any
     SIZE,
     RECORD,
     IS_LOG,
-    # Then addresses, that of the penalty last. Without one of observations nothing is shown, and
-    # without one of last records no last positions are.
+    # The rest are addresses. If OBSERVATIONS is 0, nothing is written for agents; if LAST is 0,
+    # final positions are not written.
     OBSERVATIONS,
     REWARDS,
     MASKS,
@@ -62,61 +62,64 @@ BatchState = Any
     LAST_OVER,
     PENALTY,
 ) = range(20)
-"""Places in the orders of a round, int64 `[20]`: the steps; whether directions are random; what
-follows an end; the number of games; whether an illegal direction ends an episode, and after how
-many steps it is cut, or 0; how a board is observed, how many planes there are or by what is
-divided, and the bytes of an observation and of a record; whether rewards are logarithms;
-addresses."""
+"""Indices into the parameters of a round, int64 `[20]`: number of steps; whether directions are
+random; the reset mode; number of games; whether an illegal direction terminates an episode; the
+step limit that truncates it, or 0; the observation kind, its number of planes or divisor, and the
+size of an observation and of a final-position record in bytes; whether rewards are logarithmic; and
+addresses of arrays.
+"""
 
 ORDERS = 20
 
 MASK_AT, SHOWN_AT = 8, 12
-"""Where mask and observation begin in the record of one position, after its score."""
+"""Byte offsets of mask and observation in a final-position record, which begins with the score."""
 
 EXPONENTS, ONEHOT, NORMALISED = range(3)
 SQUARE, MAX_PLANES = 16, 32
-"""The cells of 4x4 boards; the most planes of any."""
+"""Cells of a 4x4 board; maximum number of one-hot planes."""
 
-ENDS, CUTS, LEGAL_AT_END = MOVED, INDEX, RANK
-"""Rows of `flags` after a turn: which episodes it ended, which it cut, and what was legal then."""
+IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
+"""Rows of `flags` after a turn: whether the step terminated or truncated the episode, and the legal
+directions before the restart.
+"""
 
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""`PLANES` has the number of each plane of a 4x4 board in all bytes of two words."""
+"""Number of each plane of a 4x4 board, repeated in all bytes of two words."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
-"""A product with `SPREAD` puts bit ``d`` of a number below 16 at the bottom of byte ``d``."""
+"""Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
 
 
 @kernel(borrows=True)
-def show(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None:
-    """Write what agents are given of a block."""
+def write_observations(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None:
+    """Write all results of a block."""
     first, flags = np.int64(block) * LANES, space.flags
     ends = memory_at(np.uint8, orders[TERMINATED] + first, LANES)
     cuts = memory_at(np.uint8, orders[TRUNCATED] + first, LANES)
     for lane in range(WIDTH):
-        ends[lane] = flags[ENDS + lane]
+        ends[lane] = flags[IS_TERMINATED + lane]
     for lane in range(WIDTH):
-        cuts[lane] = flags[CUTS + lane]
+        cuts[lane] = flags[IS_TRUNCATED + lane]
     if orders[LAST]:
-        fetch_last(first, orders)
-    show_boards(first, space, orders)
+        prefetch_final_positions(first, orders)
+    write_board_observations(first, space, orders)
     masks = memory_at(np.uint32, orders[MASKS] + 4 * first, LANES)
     for lane in range(WIDTH):
         masks[lane] = (np.uint32(flags[LEGAL + lane]) * SPREAD) & LOW_BITS
     points = state.rewards[first : first + LANES]
-    show_rewards(points, flags[ILLEGAL : ILLEGAL + WIDTH], first, orders)
+    write_rewards(points, flags[ILLEGAL : ILLEGAL + WIDTH], first, orders)
     scores = memory_at(np.uint64, orders[SCORES] + 8 * first, LANES)
     for lane in range(WIDTH):
         scores[lane] = space.words[SCORE + lane]
     if orders[LAST]:
-        show_last(first, state, flags, orders)
+        write_final_positions(first, state, flags, orders)
 
 
 @kernel(borrows=True)
-def show_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: Longs) -> None:
-    """Write the rewards: points or their logarithms, and the penalties."""
+def write_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: Longs) -> None:
+    """Write the rewards: points or their logarithms, plus penalties."""
     rewards = memory_at(np.float64, orders[REWARDS] + 8 * first, LANES)
     for lane in range(WIDTH):
         rewards[lane] = np.float64(points[lane])
@@ -134,14 +137,14 @@ def show_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: 
 
 
 @kernel(borrows=True)
-def show_boards(first: Int, space: Workspace, orders: Longs) -> None:
+def write_board_observations(first: Int, space: Workspace, orders: Longs) -> None:
     """Write the observations of a block."""
     cells, size = np.int64(len(space.board)) // LANES, orders[SIZE]
     kind, levels, start = orders[OBSERVATION], orders[LEVELS], orders[OBSERVATIONS] + first * size
     if kind == EXPONENTS:
-        lay_out(space.board, memory_at(np.uint8, start, cells * LANES), space.halves)
+        to_board_order(space.board, memory_at(np.uint8, start, cells * LANES), space.halves)
         return
-    lay_out(space.board, space.scratch, space.halves)
+    to_board_order(space.board, space.scratch, space.halves)
     for lane in range(LANES):
         board = space.scratch[lane * cells : (lane + 1) * cells]
         encode(board, kind, levels, memory_at(np.uint8, start + lane * size, size))
@@ -149,7 +152,7 @@ def show_boards(first: Int, space: Workspace, orders: Longs) -> None:
 
 @kernel(inline=True, borrows=True)
 def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
-    """Write the observation of a board, uint8 `[cells]`."""
+    """Write the observation of a single board, uint8 `[cells]`."""
     if kind == ONEHOT and len(board) == SQUARE and levels < MAX_PLANES:
         square = memory_at(np.uint64, address_of(board), len(board) >> 3)
         write_square_planes(square, memory_at(np.uint64, address_of(out), len(out) >> 3))
@@ -166,7 +169,7 @@ def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
 
 @kernel(borrows=True)
 def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
-    """Write whether each cell has the exponent of each plane; large ones share the last."""
+    """Write one-hot planes; exponents beyond the last plane share it."""
     start, last = ZERO, np.uint8(levels - 1)
     for level in range(np.uint64(levels)):
         for cell in range(np.uint64(len(board))):
@@ -177,17 +180,17 @@ def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def write_square_planes(board: Words, planes: Words) -> None:
-    """Do the same for a 4x4 board on which no exponent is larger, eight cells at a time."""
+    """Write one-hot planes, with one for every exponent, of a 4x4 board by eight cells."""
     a, b = board[0], board[1]
     for place in range(np.uint64(len(planes))):
         other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
-        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
         planes[place] = ~(other + BELOW_TOPS) >> SEVEN & ONES
 
 
 @kernel(borrows=True)
-def lay_out(board: Bytes, boards: Bytes, scratch: Halves) -> None:
-    """Write the boards of a block one after another, where they can be as words of four cells."""
+def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
+    """Write the boards of a block in board order, using words of four cells if possible."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -211,7 +214,7 @@ def lay_out(board: Bytes, boards: Bytes, scratch: Halves) -> None:
 
 @kernel(inline=True, borrows=True)
 def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
-    """Write four cells of each board, from `row` on, as one word to `out`, from `start` on."""
+    """Join the four cells from `row` on of each board to one word in `out`, from `start` on."""
     for lane in range(WIDTH):
         word = np.uint32(board[row + lane])
         word |= np.uint32(board[row + WIDTH + lane]) << BYTE
@@ -221,8 +224,8 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
 
 
 @kernel(borrows=True)
-def lay_by_cells(boards: Bytes, board: Bytes) -> None:
-    """Undo `lay_out`: write boards that stand one after another as a block."""
+def to_cell_order(boards: Bytes, board: Bytes) -> None:
+    """Write boards in board order to a block; the inverse of `to_board_order`."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -239,7 +242,7 @@ def lay_by_cells(boards: Bytes, board: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
-    """Write the four cells of each word number `quad` of a board to their rows."""
+    """Write the four cells of word number `quad` of each board to their rows."""
     row = FOUR * quad * WIDTH
     for lane in range(WIDTH):
         word = words[quads * lane + quad]
@@ -249,18 +252,18 @@ def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
         board[row + THREE * WIDTH + lane] = np.uint8(word >> TRIPLE)
 
 
-# --- last positions ------------------------------------------------------------------------------
+# --- final positions -----------------------------------------------------------------------------
 
 
 @kernel(borrows=True)
-def fetch_last(first: Int, orders: Longs) -> None:
-    """Prefetch what `show_last` writes: the few games lie far apart."""
-    were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
+def prefetch_final_positions(first: Int, orders: Longs) -> None:
+    """Prefetch the records that `write_final_positions` writes, which are scattered in memory."""
+    was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
     cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
     start, size = orders[LAST], orders[RECORD]
     for word in range(WIDTH >> THREE):
-        changed = were[word] | end_words[word] | cut_words[word]
+        changed = was_over[word] | end_words[word] | cut_words[word]
         while changed != ZERO:
             byte = trailing_zeros(changed) >> THREE
             changed &= ~(BYTE_MASK << (byte << THREE))
@@ -271,17 +274,17 @@ def fetch_last(first: Int, orders: Longs) -> None:
 
 
 @kernel(borrows=True)
-def show_last(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
-    """Write the last position of each episode of a block that is over, and 0 for the others.
+def write_final_positions(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
+    """Write the final position of each finished episode of a block, and clear the other records.
 
-    Only what is not 0 from the last time is cleared: ``LAST_OVER`` says where.
+    Only records that ``LAST_OVER`` marks as non-zero are cleared.
     """
-    were = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
+    was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
     cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
     for word in range(WIDTH >> THREE):
         over = end_words[word] | cut_words[word]
-        changed = over | were[word]
+        changed = over | was_over[word]
         while changed != ZERO:
             byte = trailing_zeros(changed) >> THREE
             changed &= ~(BYTE_MASK << (byte << THREE))
@@ -293,8 +296,8 @@ def show_last(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> Non
                 words[part] = 0
             if over >> (byte << THREE) & BYTE_MASK != ZERO:
                 words[0] = state.last_scores[game]
-                legal = np.uint32(flags[LEGAL_AT_END + lane])
+                legal = np.uint32(flags[FINAL_LEGAL + lane])
                 memory_at(np.uint32, place + MASK_AT, 1)[0] = (legal * SPREAD) & LOW_BITS
-                shown = memory_at(np.uint8, place + SHOWN_AT, orders[SIZE])
-                encode(state.last_cells[game], orders[OBSERVATION], orders[LEVELS], shown)
-        were[word] = over
+                observation = memory_at(np.uint8, place + SHOWN_AT, orders[SIZE])
+                encode(state.last_cells[game], orders[OBSERVATION], orders[LEVELS], observation)
+        was_over[word] = over

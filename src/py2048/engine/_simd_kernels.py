@@ -1,23 +1,22 @@
-"""Many games at once: the parts of a turn for a block of `LANES` boards, without tables.
+"""Vectorised kernels for one turn on a block of `LANES` boards.
 
-A block is laid out by cells: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
-all boards in the block, so one vector instruction does the same to 16, 32 or 64 boards. There are
-no branches and no tables, whatever the direction of each board; what differs between boards is
-chosen by `select`. Ranks are bytes, so every tile fits.
+A block is stored by cell: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
+every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The kernels
+use no branches and no tables; where boards move in different directions, `select` picks the result.
+Ranks are bytes, so no tile is too large.
 
-The loops over ``lane`` are the ones that become vector code. They keep to what LLVM vectorises:
-constant length, few contiguous rows, mostly one element type, and no branch. Indices are unsigned
-throughout, because one that might be negative would need a test for each element.
+The loops over ``lane`` are written for LLVM's vectoriser: constant length, few contiguous rows,
+mostly a single element type, no branches. All indices are unsigned, because a possibly negative
+index would need a test per element.
 
-Besides its board a block has
+Besides its board, a block has these arrays, whose rows are named below:
 
-* `flags`, uint8 `[FLAG_ROWS * LANES]`, with the rows named below;
-* `words`, uint64 `[WORD_ROWS * LANES]`, with the rows named below;
-* `halves`, uint32 `[HALF_ROWS * LANES]`, with the rows named below;
-* `scratch`, uint8 `[LANES]` times 8 or the number of cells.
+* `flags`, uint8 `[FLAG_ROWS * LANES]`;
+* `words`, uint64 `[WORD_ROWS * LANES]`;
+* `halves`, uint32 `[HALF_ROWS * LANES]`;
+* `scratch`, uint8 `[LANES]` times 8 or the number of cells, whichever is larger.
 
-There are two slides: one for 4x4 boards that merge once, in registers, and one for all others, line
-by line in `scratch`.
+4x4 boards with single merges slide in registers. All other boards slide line by line in `scratch`.
 """
 
 from __future__ import annotations
@@ -63,37 +62,35 @@ Word = np.uint64
 Int = int | np.int64
 
 LANES = 16 if IS_PLAIN else 512
-"""How many boards make a block; few where each of them costs time of its own."""
+"""Boards per block. Plain Python has no vector instructions, so small blocks are faster there."""
 
 MAX_CELLS = 254
-"""A byte counts the empty cells, and 255 marks a board that gets no tile."""
+"""Maximum number of cells: a byte counts empty cells, and 255 marks a board without a spawn."""
 
 ZERO = np.uint64(0)
 WIDTH = np.uint64(LANES)
-"""From one row of a block to the next, and the number of lanes to go over."""
+"""Distance between the rows of a block, and the number of lanes to iterate over."""
 WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 
-# Rows of `flags`.
-DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, OVER = (
+# Rows of `flags`. STORED_FLAGS rows persist between steps: the direction taken; the legal
+# directions (bit d for direction d, none when the game is over); whether the game ended in the
+# step; and whether the direction was illegal in a game that was not over. WAS_OVER is set if the
+# game was over before the step.
+DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, WAS_OVER = (
     np.uint64(row * LANES) for row in range(8)
 )
 FLAG_ROWS = 8
 STORED_FLAGS = 4
-"""The first rows outlive a step: the direction taken; the legal ones (bit ``d`` for direction
-``d``, 0 when the game is over); whether the game ended in the step; and whether the direction was
-not legal in a game that was not over. ``OVER`` is whether a game was over before the step."""
 
-# Rows of `words`.
-STATE, SCORE, BANK = (np.uint64(row * LANES) for row in range(3))
+# Rows of `words`: the generator's state `key + (ply + 1) * GOLDEN`, the score, and bonus points
+# that the next legal move earns.
+STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
-"""The generator's state ``key + (ply + 1) * GOLDEN``, the score, and the points that the next
-legal move brings besides its own."""
 
-# Rows of `halves`.
+# Rows of `halves`: points of the merges of this slide, high and low halves of the last draws, and
+# lanes whose games are over.
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
-"""The points of the merges of this slide, the high halves of the last draws and the low ones, and
-the lanes of the games that are over."""
 
 TOPS, BELOW_TOPS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
 
@@ -104,22 +101,22 @@ POINT_BITS = np.uint32(0x7FFFFFFF)
 U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 
 
-# --- which way -----------------------------------------------------------------------------------
+# --- choosing directions --------------------------------------------------------------------------
 
 
 @kernel(borrows=True)
 def choose(flags: Bytes, halves: Halves) -> None:
-    """Choose a legal direction for each board, each equally likely, by bits 32-47 of the last draw.
+    """Choose a uniformly random legal direction for each board, from bits 32-47 of its last draw.
 
-    The spawn takes its tile from the highest bits of that half; these are free.
+    The spawn takes its tile from the highest bits of that half, so these bits are still unused.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
-        ways = (legal & B1) + (legal >> B1 & B1) + (legal >> B2 & B1) + (legal >> B3)
-        flags[INDEX + lane] = np.uint8(ways)
+        count = (legal & B1) + (legal >> B1 & B1) + (legal >> B2 & B1) + (legal >> B3)
+        flags[INDEX + lane] = np.uint8(count)
     for lane in range(WIDTH):
-        bits, ways = halves[CHANCE + lane] & U16, np.uint32(flags[INDEX + lane])
-        flags[INDEX + lane] = np.uint8((bits * ways) >> np.uint32(16))
+        bits, count = halves[CHANCE + lane] & U16, np.uint32(flags[INDEX + lane])
+        flags[INDEX + lane] = np.uint8((bits * count) >> np.uint32(16))
     for lane in range(WIDTH):
         legal, index = flags[LEGAL + lane], flags[INDEX + lane]
         one = legal & B1
@@ -130,7 +127,7 @@ def choose(flags: Bytes, halves: Halves) -> None:
 
 
 @kernel(borrows=True)
-def judge(flags: Bytes) -> None:
+def check_directions(flags: Bytes) -> None:
     """Set ``MOVED`` where the direction is legal, and ``ILLEGAL`` where it is not."""
     for lane in range(WIDTH):
         direction, legal = flags[DIRECTION + lane], flags[LEGAL + lane]
@@ -141,12 +138,12 @@ def judge(flags: Bytes) -> None:
         flags[ILLEGAL + lane] = np.uint8((legal != EMPTY) & (not moved))
 
 
-# --- what appears --------------------------------------------------------------------------------
+# --- spawns --------------------------------------------------------------------------------------
 
 
 @kernel(inline=True)
 def whole_rows(end: np.uint64) -> np.uint64:
-    """Return how much of a board can be gone through four cells at a time."""
+    """Return the length of the prefix of a board that can be processed four cells at a time."""
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 
@@ -170,10 +167,10 @@ def count_empty(board: Bytes, flags: Bytes) -> None:
 def draw_spawns(
     words: Words, flags: Bytes, halves: Halves, ranks: Bytes, thresholds: Words
 ) -> None:
-    """Draw the tile and the cell of each spawn, and advance the generator of those that moved.
+    """Draw the tile and the cell of each spawn, and advance the generators of boards that moved.
 
-    Takes the number of empty cells from ``INDEX`` and replaces it by the number of the chosen one;
-    sets ``RANK`` and ``CHANCE``.
+    Reads the number of empty cells from ``INDEX`` and replaces it with the index of the chosen
+    empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
     """
     for lane in range(WIDTH):
         state = words[STATE + lane]
@@ -188,15 +185,15 @@ def draw_spawns(
     for lane in range(WIDTH):
         flags[RANK + lane] = rank
     for index in range(1, len(ranks)):
-        rank, least = ranks[index], np.uint32(thresholds[index])
+        rank, threshold = ranks[index], np.uint32(thresholds[index])
         for lane in range(WIDTH):
-            reached = halves[CHANCE + lane] >= least
+            reached = halves[CHANCE + lane] >= threshold
             flags[RANK + lane] = select(reached, rank, flags[RANK + lane])
 
 
 @kernel(borrows=True)
 def place(board: Bytes, flags: Bytes) -> None:
-    """Put the tile of ``RANK`` on empty cell number ``INDEX`` of each board that moved."""
+    """Place the tile ``RANK`` on empty cell number ``INDEX`` of each board that moved."""
     for lane in range(WIDTH):
         moved = flags[MOVED + lane] != EMPTY
         flags[INDEX + lane] = select(moved, flags[INDEX + lane], np.uint8(255))
@@ -204,22 +201,22 @@ def place(board: Bytes, flags: Bytes) -> None:
     for cell in range(ZERO, whole_rows(end), WIDTH4):
         for lane in range(WIDTH):
             rank, index = flags[RANK + lane], flags[INDEX + lane]
-            a, index = put(board[cell + lane], rank, index)
-            b, index = put(board[cell + WIDTH + lane], rank, index)
-            c, index = put(board[cell + WIDTH2 + lane], rank, index)
-            d, index = put(board[cell + WIDTH3 + lane], rank, index)
+            a, index = place_on_cell(board[cell + lane], rank, index)
+            b, index = place_on_cell(board[cell + WIDTH + lane], rank, index)
+            c, index = place_on_cell(board[cell + WIDTH2 + lane], rank, index)
+            d, index = place_on_cell(board[cell + WIDTH3 + lane], rank, index)
             board[cell + lane], board[cell + WIDTH + lane] = a, b
             board[cell + WIDTH2 + lane], board[cell + WIDTH3 + lane] = c, d
             flags[INDEX + lane] = index
     for cell in range(whole_rows(end), end, WIDTH):
         for lane in range(WIDTH):
-            tile, index = put(board[cell + lane], flags[RANK + lane], flags[INDEX + lane])
+            tile, index = place_on_cell(board[cell + lane], flags[RANK + lane], flags[INDEX + lane])
             board[cell + lane], flags[INDEX + lane] = tile, index
 
 
 @kernel(inline=True)
-def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return what stands on a cell after its turn, and which empty cell is still to come."""
+def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
+    """Return the new value of a cell, and the index counted down at empty cells."""
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
@@ -227,12 +224,12 @@ def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.u
 
 @kernel(borrows=True)
 def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
-    """Put the tile of ``RANK`` on the first empty of the cells where it may land.
+    """Place the tile ``RANK`` on the first empty cell of the list for the board's direction.
 
     Args:
-        board: the boards.
-        flags: the flags.
-        landing: int64 `[4, k]`: for each direction the cells, best first, then -1.
+        board: The boards.
+        flags: The flags.
+        landing: int64 `[4, k]`: the cells for each direction, best first, padded with -1.
     """
     for lane in range(WIDTH):
         flags[INDEX + lane] = flags[MOVED + lane]
@@ -243,18 +240,18 @@ def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
                 break
             cell = np.uint64(number) * WIDTH
             for lane in range(WIDTH):
-                tile, waiting = board[cell + lane], flags[INDEX + lane]
+                tile, is_waiting = board[cell + lane], flags[INDEX + lane]
                 free = (tile == EMPTY) & (flags[DIRECTION + lane] == way)
-                here = free & (waiting != EMPTY)
+                here = free & (is_waiting != EMPTY)
                 board[cell + lane] = select(here, flags[RANK + lane], tile)
-                flags[INDEX + lane] = select(here, EMPTY, waiting)
+                flags[INDEX + lane] = select(here, EMPTY, is_waiting)
 
 
-# --- what it is worth ----------------------------------------------------------------------------
+# --- scores and game ends ------------------------------------------------------------------------
 
 
 @kernel(borrows=True)
-def reward(
+def score_turns(
     words: Words,
     flags: Bytes,
     halves: Halves,
@@ -263,7 +260,7 @@ def reward(
 ) -> None:
     """Set `rewards`, int32 `[LANES]`, to the points of this turn, and add them to the scores.
 
-    The four terms of the score are in `numbers`; `CompiledRules` says what they mean.
+    `CompiledRules` defines the four scoring terms in `numbers`.
     """
     merged, legal = np.int32(numbers[MERGE_POINTS]), np.int32(numbers[LEGAL_POINTS])
     illegal = np.int32(numbers[ILLEGAL_POINTS])
@@ -272,27 +269,28 @@ def reward(
         unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
         rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
     if numbers[SUM_POINTS]:
-        # A slide keeps the sum and the spawn adds its tile; the first turn brings the start too.
+        # A slide keeps the sum of the board and the spawn adds its tile. The first turn also scores
+        # the start.
         for lane in range(WIDTH):
-            bank, moved = words[BANK + lane], flags[MOVED + lane] != EMPTY
+            bonus, moved = words[BONUS + lane], flags[MOVED + lane] != EMPTY
             tile = np.int32(U1 << np.uint32(flags[RANK + lane]))
-            rewards[lane] += select(moved, np.int32(np.int32(bank) + tile), np.int32(0))
-            words[BANK + lane] = select(moved, ZERO, bank)
+            rewards[lane] += select(moved, np.int32(np.int32(bonus) + tile), np.int32(0))
+            words[BONUS + lane] = select(moved, ZERO, bonus)
     for lane in range(WIDTH):
         words[SCORE + lane] += np.uint64(np.int64(rewards[lane]))
 
 
 @kernel(borrows=True)
 def find_over(legal: Words, halves: Halves) -> Int:
-    """Write the lanes of the games that are over to ``FOUND``; return their number.
+    """Write the lanes of finished games to ``FOUND``; return their number.
 
     Args:
-        legal: the row ``LEGAL`` as words of eight lanes.
-        halves: the rows of halves.
+        legal: The row ``LEGAL`` as words of eight lanes.
+        halves: The rows of halves.
     """
     count = ZERO
     for index in range(np.uint64(LANES // 8)):
-        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
         over = ~(legal[index] + BELOW_TOPS) & TOPS
         while over != ZERO:
             lane = np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
@@ -303,15 +301,15 @@ def find_over(legal: Words, halves: Halves) -> Int:
 
 
 @kernel(borrows=True)
-def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
-    """Leave no legal direction to boards with a tile of at least `rank`."""
+def clear_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
+    """Clear the legal directions of boards with a tile of rank `rank` or more."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
         for lane in range(WIDTH):
             won = board[cell + lane] >= rank
             flags[LEGAL + lane] = select(won, EMPTY, flags[LEGAL + lane])
 
 
-# --- one board of the block ----------------------------------------------------------------------
+# --- single boards -------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
@@ -325,9 +323,10 @@ def start_board(
     thresholds: Words,
     placed: Bytes,
 ) -> Int:
-    """Set up the start position of the game with this key, as `py2048.core.game` draws it.
+    """Set up the start position of the game with this key, as drawn by `py2048.core.game`.
 
-    Returns the number of tiles; their cells are in `placed`, ascending.
+    Returns:
+        The number of tiles; `placed` has their cells in ascending order.
     """
     end = np.uint64(len(board))
     for place in range(lane, end, WIDTH):
@@ -341,7 +340,8 @@ def start_board(
         tile = 0
         while tile + 1 < len(ranks) and word >> HALF >= thresholds[tile + 1]:
             tile += 1
-        # The number of the chosen cell among the free ones; then pass over those before it.
+        # Turn the index among free cells into a cell number by skipping the occupied cells before
+        # it.
         cell, before = ((word & LOW_HALF) * (free - np.uint64(number))) >> HALF, 0
         while before < number and placed[before] <= cell:
             cell += ONE
@@ -355,7 +355,7 @@ def start_board(
 
 @kernel(inline=True, borrows=True)
 def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: Longs) -> np.uint8:
-    """Return the directions in which the tile on a cell of one board can move, as in ``LEGAL``."""
+    """Return the directions in which the tile on one cell can move, as bits."""
     bits, tile = EMPTY, board[np.uint64(cell) * WIDTH + lane]
     for direction in range(4):
         neighbour = neighbours[cell, direction]
@@ -368,7 +368,7 @@ def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: Longs) -> n
 
 @kernel(inline=True)
 def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
-    """Return whether neighbours can move towards the first (1) and towards the second (2)."""
+    """Return bit 0 if a tile can move from the second of two cells to the first, bit 1 if back."""
     no_a, no_b = a == EMPTY, b == EMPTY
     merge = (a == b) & (not no_a)
     first, last = merge | (no_a & (not no_b)), merge | (no_b & (not no_a))
@@ -386,10 +386,10 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 
 
 class Workspace(NamedTuple):
-    """The memory in which one thread steps a block; the head of this file describes the rows.
+    """The arrays in which one thread steps a block, as described at the top of this module.
 
-    `legal` is the row ``LEGAL`` of `flags` as words of eight lanes: the same memory, which a copy
-    would tear apart. So who keeps workspaces makes new ones for a copy.
+    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copy would not
+    share that memory, so copies of a batch create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -401,7 +401,7 @@ class Workspace(NamedTuple):
 
     @classmethod
     def of(cls, rules: Rules) -> Workspace:
-        """Return a workspace for boards of `rules`; up to 8x8 it fits the first-level cache."""
+        """Return a workspace for boards of `rules`; up to 8x8 it fits the L1 cache."""
         width, rows = LANES, max(8, rules.cells)
         flags = np.zeros(FLAG_ROWS * width, np.uint8)
         return cls(
@@ -421,16 +421,16 @@ COLUMN3, COLUMN4, BOARD = np.uint64(8 * LANES), np.uint64(12 * LANES), np.uint64
 
 @kernel(borrows=True)
 def slide_classic(space: Workspace, _numbers: Longs) -> None:
-    """Slide every board in its direction; a direction that is not legal changes nothing."""
-    turn_vertical(space.board, space.flags)
+    """Slide every board in its direction; illegal directions change nothing."""
+    transpose_vertical(space.board, space.flags)
     slide_rows(space.board, space.flags, space.scratch)
     add_points(space.halves, space.scratch)
-    turn_vertical(space.board, space.flags)
+    transpose_vertical(space.board, space.flags)
 
 
 @kernel(borrows=True)
-def turn_vertical(board: Bytes, flags: Bytes) -> None:
-    """Exchange rows and columns of the boards that move up or down."""
+def transpose_vertical(board: Bytes, flags: Bytes) -> None:
+    """Transpose the boards that move up or down."""
     diagonal = ZERO
     for row in range(4):
         right, below = diagonal, diagonal
@@ -447,7 +447,7 @@ def turn_vertical(board: Bytes, flags: Bytes) -> None:
 
 @kernel(borrows=True)
 def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
-    """Slide the four rows left or right; write up to two merged ranks of each to `merged`."""
+    """Slide the four rows left or right; write up to two merged ranks per row to `merged`."""
     slot = ZERO
     for row in range(ZERO, BOARD, WIDTH4):
         for lane in range(WIDTH):
@@ -456,7 +456,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             y, z = board[row + WIDTH2 + lane], board[row + WIDTH3 + lane]
             a, b = select(backward, z, w), select(backward, y, x)
             c, d = select(backward, x, y), select(backward, w, z)
-            # Close the gaps, the last one first.
+            # Close the gaps, starting at the last one.
             gap = c == EMPTY
             c, d = select(gap, d, c), select(gap, EMPTY, d)
             gap = b == EMPTY
@@ -464,7 +464,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             gap = a == EMPTY
             a, b, c = select(gap, b, a), select(gap, c, b), select(gap, d, c)
             d = select(gap, EMPTY, d)
-            # The three pairs that can merge; the first and the last can do so together.
+            # Three pairs can merge; the first and the last can both merge in one slide.
             first = (a == b) & (b != EMPTY)
             middle = (b == c) & (c != EMPTY) & (not first)
             last = (c == d) & (d != EMPTY) & (not middle)
@@ -485,7 +485,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
 
 @kernel(borrows=True)
 def add_points(halves: Halves, merged: Bytes) -> None:
-    """Set ``POINTS`` to the sum of the merged tiles; `NO_MERGE` falls out at bit 31."""
+    """Set ``POINTS`` to the sum of the merged tiles; the mask removes `NO_MERGE` (bit 31)."""
     for lane in range(WIDTH):
         total = U1 << np.uint32(merged[lane])
         for slot in range(WIDTH, COLUMN3, WIDTH):
@@ -512,7 +512,7 @@ def legal_classic(board: Bytes, flags: Bytes, _numbers: Longs) -> None:
 
 @kernel(inline=True)
 def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
-    """Return whether tiles of a line can move towards its first cell (1) and its last (2)."""
+    """Return bit 0 if a tile can move towards the line's first cell, bit 1 for the last."""
     no_a, no_b, no_c, no_d = a == EMPTY, b == EMPTY, c == EMPTY, d == EMPTY
     merge = ((a == b) & (not no_a)) | ((b == c) & (not no_b)) | ((c == d) & (not no_c))
     first = (no_a & (not no_b)) | (no_b & (not no_c)) | (no_c & (not no_d)) | merge
@@ -523,18 +523,18 @@ def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
 # --- boards of any shape and merging --------------------------------------------------------------
 
 VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
-"""The higher bit of the directions along an axis."""
+"""High bit of the direction numbers on each axis."""
 
 
 @kernel(inline=True)
 def row(number: Int) -> slice:
-    """Return where the lanes of one row stand; a row itself would be a reference to count."""
+    """Return the slice of one row; passing an array would cost reference counting."""
     return slice(number * LANES, (number + 1) * LANES)
 
 
 @kernel(borrows=True)
 def slide_any(space: Workspace, numbers: Longs) -> None:
-    """Slide every board in its direction; a direction that is not legal changes nothing."""
+    """Slide every board in its direction; illegal directions change nothing."""
     rows, columns, cascade = numbers[ROWS], numbers[COLUMNS], numbers[CASCADE] != 0
     for lane in range(WIDTH):
         space.halves[POINTS + lane] = np.uint32(0)
@@ -548,16 +548,16 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line of the boards that move along it.
+    """Slide one line of the boards that move along its axis.
 
     Args:
-        space: the boards, to whose points those of the line are added. ``INDEX``, ``RANK`` and the
-            scratch are used up.
-        first: the first cell of the line.
-        step: from one cell to the next.
-        length: the number of cells.
+        space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and
+            `scratch` are overwritten.
+        first: First cell of the line.
+        step: Distance between neighbouring cells of the line.
+        length: Number of cells.
         axis: `VERTICAL` for a column, `HORIZONTAL` for a row.
-        cascade: whether a merged tile can merge again.
+        cascade: Whether a merged tile can merge again.
     """
     board, flags, halves, scratch = space.board, space.flags, space.halves, space.scratch
     directions = flags[DIRECTION : DIRECTION + WIDTH]
@@ -581,7 +581,7 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy a cell of the boards that move along the axis: `behind` where they move backward."""
+    """Copy one cell of the boards that move along the axis; `behind` if they move backward."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -590,7 +590,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
 
 @kernel(borrows=True)
 def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy a cell back to the boards that move along the axis."""
+    """Copy one cell back to the boards that move along the axis."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -599,14 +599,14 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
 
 @kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
-    """Set `gaps` where a cell is empty."""
+    """Set `gaps` to whether each cell is empty."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """Move the cells of the line behind `first` up by one where `gaps` is set."""
+    """Where `gaps` is set, move the cells behind `first` up by one."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]
@@ -616,14 +616,14 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Move the tiles from `behind` where `gaps` is set."""
+    """Where `gaps` is set, replace the tile by the one behind it."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
 
 @kernel(borrows=True)
 def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
-    """Merge where the tile behind is equal; set `gaps` there, and `merged` to the new rank."""
+    """Merge equal neighbours; set `gaps` there and `merged` to the new ranks."""
     for lane in range(WIDTH):
         tile = tiles[lane]
         equal = (tile == behind[lane]) & (tile != EMPTY)
@@ -635,7 +635,7 @@ def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
 
 @kernel(borrows=True)
 def add_merged(points: Halves, merged: Bytes) -> None:
-    """Add the merged tiles to `points`; `NO_MERGE` falls out at bit 31."""
+    """Add the merged tiles to `points`; the mask removes `NO_MERGE` (bit 31)."""
     for lane in range(WIDTH):
         points[lane] += U1 << np.uint32(merged[lane]) & POINT_BITS
 
@@ -651,24 +651,24 @@ def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
         for column in range(columns):
             cell = number * columns + column
             if column + 1 < columns:
-                join_rows(legal, board[row(cell)], board[row(cell + 1)], B2)
+                add_pair_directions(legal, board[row(cell)], board[row(cell + 1)], B2)
             if number + 1 < rows:
-                join_rows(legal, board[row(cell)], board[row(cell + columns)], EMPTY)
+                add_pair_directions(legal, board[row(cell)], board[row(cell + columns)], EMPTY)
 
 
 @kernel(borrows=True)
-def join_rows(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
-    """Add the directions that two neighbouring cells allow."""
+def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
+    """Add the directions in which two neighbouring cells allow a move."""
     for lane in range(WIDTH):
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 
 
-# --- a turn of a block ----------------------------------------------------------------------------
+# --- turns ---------------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
-def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
-    """Begin the game with this key in one lane of a block."""
+def start_game(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
+    """Start the game with this key in one lane of a block."""
     low, high, placed = rules.numbers[START_LOW], rules.numbers[START_HIGH], space.scratch
     count = start_board(
         space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds, placed
@@ -676,27 +676,29 @@ def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) 
     legal = EMPTY
     for number in range(count):
         legal |= legal_from(space.board, lane, np.int64(placed[number]), rules.neighbours)
-    set_start(space, lane, key, legal, rules)
+    init_game(space, lane, key, legal, rules)
 
 
 @kernel(inline=True, borrows=True)
-def enter(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
-    """Take the position in one lane as the start of the game with this key."""
+def start_from_position(
+    space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays
+) -> None:
+    """Start the game with this key from the position already in one lane."""
     legal = EMPTY
     for cell in range(len(rules.neighbours)):
         legal |= legal_from(space.board, lane, cell, rules.neighbours)
-    set_start(space, lane, key, legal, rules)
+    init_game(space, lane, key, legal, rules)
 
 
 @kernel(inline=True, borrows=True)
-def set_start(
+def init_game(
     space: Workspace, lane: np.uint64, key: np.uint64, legal: np.uint8, rules: RuleArrays
 ) -> None:
-    """Set what else belongs to the start of a game whose board stands in one lane."""
+    """Initialise the score, generator state and legal moves of a game whose board is set up."""
     board, words, numbers = space.board, space.words, rules.numbers
     words[STATE + lane] = key + GOLDEN
     words[SCORE + lane] = ZERO
-    words[BANK + lane] = sum_of(board, lane) if numbers[SUM_POINTS] else ZERO
+    words[BONUS + lane] = sum_of(board, lane) if numbers[SUM_POINTS] else ZERO
     space.halves[CHANCE + lane] = np.uint32(mix64(key) >> HALF)
     if numbers[TARGET]:
         for cell in range(lane, np.uint64(len(board)), WIDTH):
@@ -707,7 +709,7 @@ def set_start(
 
 @kernel(borrows=True)
 def spawn(space: Workspace, rules: RuleArrays) -> None:
-    """Let a tile appear on each board that moved."""
+    """Spawn a tile on each board that moved."""
     count_empty(space.board, space.flags)
     draw_spawns(space.words, space.flags, space.halves, rules.ranks, rules.thresholds)
     if rules.numbers[FIXED]:
@@ -723,39 +725,42 @@ Legal = Callable[[Bytes, Bytes, Longs], None]
 
 
 def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
-    """Return the kernel of a turn with this way to slide and to find the legal moves."""
+    """Build the turn kernel from a slide kernel and a legal-move kernel."""
 
     @kernel(borrows=True)
     def turn(space: Workspace, rewards: NDArray[np.int32], rules: RuleArrays) -> None:
-        """Move every board in its direction, let a tile appear, and see what is legal next."""
+        """Slide every board, spawn tiles, score the turn and find the next legal directions."""
         board, flags, numbers = space.board, space.flags, rules.numbers
-        judge(flags)
+        check_directions(flags)
         slide(space, numbers)
         spawn(space, rules)
-        reward(space.words, flags, space.halves, rewards, numbers)
+        score_turns(space.words, flags, space.halves, rewards, numbers)
         legal(board, flags, numbers)
 
     return turn
 
 
 def make_legal(legal: Legal) -> Legal:
-    """Return the kernel that finds the legal moves, none where a tile has ended the game."""
+    """Build a legal-move kernel that handles games ending at their target."""
 
     @kernel(inline=True, borrows=True)
     def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:
-        """Set ``LEGAL`` of every board with which a game continues."""
+        """Set ``LEGAL`` of every board, with no direction after a win that ends the game."""
         legal(board, flags, numbers)
         if numbers[TARGET]:
-            forbid_won(board, flags, np.uint8(numbers[TARGET]))
+            clear_won(board, flags, np.uint8(numbers[TARGET]))
 
     return legal_until_won
 
 
-look_classic, look_any = make_legal(legal_classic), make_legal(legal_any)
-turn_classic, turn_any = make_turn(slide_classic, look_classic), make_turn(slide_any, look_any)
+find_legal_classic, find_legal_any = make_legal(legal_classic), make_legal(legal_any)
+turn_classic, turn_any = (
+    make_turn(slide_classic, find_legal_classic),
+    make_turn(slide_any, find_legal_any),
+)
 
 
-# --- to boards one after another ------------------------------------------------------------------
+# --- from cell order to board order ---------------------------------------------------------------
 
 BYTES, PAIRS, QUADS = np.uint64(8), np.uint64(16), np.uint64(32)
 LOW_BYTES = np.uint64(0x00FF00FF00FF00FF)
@@ -765,7 +770,7 @@ LOW_QUADS = np.uint64(0x00000000FFFFFFFF)
 
 @kernel("(int64, int64, uint8[:,::1], uint8[:,::1])", borrows=True)
 def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
-    """Copy the boards of games `first` to before `end` to `out`, uint8 `[n, cells]`."""
+    """Copy the boards of games `first` to `end` (exclusive) to `out`, uint8 `[n, cells]`."""
     for game in range(np.uint64(first), np.uint64(end)):
         for cell in range(np.uint64(out.shape[1])):
             out[game, cell] = cells[cell, game]
@@ -773,13 +778,13 @@ def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
 
 @kernel("(int64, int64, uint64[:,::1], uint64[:,::1])", borrows=True)
 def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
-    """Copy the boards of 16 cells of the games in groups of eight, from `first` to before `end`.
+    """Copy 16-cell boards in groups of eight games.
 
     Args:
-        first: the first group.
-        end: the group after the last.
-        cells: the cells as words of eight games: uint64 `[16, padded / 8]`.
-        out: the boards as words of eight cells: uint64 `[n, 2]`.
+        first: First group.
+        end: Group after the last one.
+        cells: The cells as words of eight games: uint64 `[16, padded / 8]`.
+        out: The boards as words of eight cells: uint64 `[n, 2]`.
     """
     for group in range(np.uint64(first), np.uint64(end)):
         game = group * BYTES
@@ -815,7 +820,7 @@ def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
 
 @kernel("(uint8[::1], uint32[::1])", borrows=True)
 def write_masks(bits: Bytes, out: NDArray[np.uint32]) -> None:
-    """Spread the legal directions of each game, bits 0 to 3, to four bytes."""
+    """Expand the legal directions of each game from bits 0 to 3 of a byte to four bytes."""
     for game in range(np.uint64(len(out))):
         spread = np.uint32(bits[game]) * np.uint32(0x00204081)
         out[game] = np.uint32(spread & np.uint32(0x01010101))

@@ -1,9 +1,8 @@
-"""`BatchGames`: many games advanced together by compiled kernels, on several threads.
+"""`BatchGames`: many games stepped together by compiled kernels on several threads.
 
-`rollouts` plays whole random games from given positions.
-
-A step of 65,536 games takes a fraction of a millisecond. What a game does follows from its number,
-the seed and the directions alone: not from the other games, nor from the number of threads.
+A step of 65,536 games takes a fraction of a millisecond. Each game depends only on its number, the
+seed and its directions, not on the other games or the number of threads. `rollouts` plays random
+games from given positions.
 """
 
 from __future__ import annotations
@@ -36,23 +35,23 @@ from py2048.engine.boards import (
 from py2048.engine.crew import Crew
 from py2048.engine.cuda import BatchCard
 from py2048.engine.jit import IS_PLAIN, available_threads, ready, shares, together
-from py2048.engine.rules import SHORT_RANK, CompiledRules
+from py2048.engine.rules import MAX_INT32_RANK, CompiledRules
 
 Number = TypeVar("Number", bound=np.generic)
 
 DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
-"""Another thread pays from about this many steps on."""
+"""Minimum steps per thread; with fewer, an additional thread costs more than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Another thread pays from about this many random games on."""
+"""Minimum random games per thread, for the same reason."""
 
 
 class BatchGames:
-    """`n` games under the same rules, advanced together.
+    """`n` games under the same rules, stepped together.
 
-    Game number ``e`` of slot ``i`` has the seed ``derive_seed(derive_seed(seed, i), e)``: it is
-    the game that ``Game(rules, seed=...)`` gives for the same directions.
+    Game number ``e`` of slot ``i`` has the seed ``derive_seed(derive_seed(seed, i), e)``, and
+    equals ``Game(rules, seed=...)`` with that seed and the same directions.
 
     >>> from py2048.core.rules import get_rules
     >>> batch = BatchGames(get_rules("classic"), n=1000, seed=7)
@@ -61,31 +60,30 @@ class BatchGames:
     ((1000, 4, 4), (1000, 4))
 
     The array properties `boards`, `scores`, `rewards`, `dones`, `illegal` and `legal_bits` are
-    read-only views of the batch's own memory: the next step changes them. Copy what you keep, or
-    ask `observe` for an array to keep.
+    read-only views of the batch's memory, which the next step overwrites. Copy arrays you want to
+    keep, or call `observe`.
 
     Args:
-        rules: the rules; the board has at most 254 cells.
-        n: the number of games.
-        seed: a whole number from 0 to 2**64 - 1.
-        threads: how many threads may work; by default one for each processor.
-        reset: what follows the end of a game: ``"same_step"`` begins the next one at once,
-            ``"next_step"`` at the next step, which then ignores the direction, and ``"disabled"``
-            waits for `reset`.
-        history: whether to remember the directions, for `history`: one byte a step and game, and
-            four for the number of the game.
-        device: ``"cpu"``, or ``"cuda"`` for a graphics card, which plays the same games on 4x4
-            boards with random spawns. Arrays are then CuPy's, which PyTorch and JAX take without
-            a copy (``torch.from_dlpack``), and it keeps no history.
+        rules: The rules; boards have at most 254 cells.
+        n: Number of games.
+        seed: A whole number from 0 to 2**64 - 1.
+        threads: Maximum number of threads. Defaults to one per CPU.
+        reset: When a finished game restarts: ``"same_step"`` immediately, ``"next_step"`` in the
+            next step, which ignores the direction, ``"disabled"`` when `reset` is called.
+        history: Whether to keep the directions for `history`. Costs five bytes per step and game:
+            one for the direction, four for the game's number.
+        device: ``"cpu"``, or ``"cuda"`` for a GPU, which plays the same games on 4x4 boards with
+            random spawns. Arrays are then CuPy arrays, which PyTorch and JAX import without a copy
+            (``torch.from_dlpack``). History is not available on a GPU.
 
     Raises:
-        BoardError: if the board is too big.
-        RulesError: if a tile that appears is too large, or ends the game at its start, or a card
-            cannot play these rules.
-        ValueError: if `n`, `threads`, `reset` or `device` make no sense.
-        MissingExtraError: if CuPy is missing.
-        Py2048Error: if there is no card.
-        SeedError: if `seed` is not a seed.
+        BoardError: If the board is too big.
+        RulesError: If a tile that can appear is too large or ends the game immediately, or the GPU
+            does not support the rules.
+        ValueError: If `n`, `threads`, `reset` or `device` is invalid.
+        MissingExtraError: If CuPy is not installed.
+        Py2048Error: If there is no GPU.
+        SeedError: If `seed` is not a valid seed.
     """
 
     def __init__(
@@ -112,23 +110,23 @@ class BatchGames:
         self._orders = np.zeros(ORDERS, np.int64)
         self._orders[[RESET, GAMES]] = RESETS.index(reset), n
         given = CompiledRules.of(rules)
-        given.check_growth(SHORT_RANK)
+        given.check_growth(MAX_INT32_RANK)
         given.check_end(given.start)
         self._blocks = -(-n // simd.LANES)
         self._set_up()
         self._state = self._on_device(BatchState.empty(self._blocks, rules.cells))
-        self._set_crew()
+        self._start_crew()
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
 
     def _set_up(self) -> None:
-        """Make what follows from the rules and the threads, and does not outlive a step."""
+        """Create everything that only depends on the rules."""
         rules = self.rules
         self._card = BatchCard(rules) if self.device == "cuda" else None
         self._rules = CompiledRules.of(rules).arrays
 
-    def _set_crew(self) -> None:
-        """Make the threads of a batch whose state is there."""
+    def _start_crew(self) -> None:
+        """Create the worker threads, which refer to the arrays of the state."""
         if self._card:
             return
         play = ready(kernels.play_classic if is_classic(self.rules) else kernels.play_any)
@@ -138,33 +136,33 @@ class BatchGames:
         self._crew = Crew(play, [(*shared, space) for space in self._spaces], self._blocks)
 
     def __getstate__(self) -> dict[str, object]:
-        """Return what decides how the games continue; a copy sets up the rest by itself."""
-        made = {"_rules", "_crew", "_spaces", "_card"}
-        kept = {name: value for name, value in vars(self).items() if name not in made}
+        """Exclude threads, workspaces and GPU handles, which copies recreate."""
+        recreated = {"_rules", "_crew", "_spaces", "_card"}
+        kept = {name: value for name, value in vars(self).items() if name not in recreated}
         return kept | {"_state": BatchState._make(map(self._host, self._state))}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
         self._set_up()
         self._state = self._on_device(self._state)
-        self._set_crew()
+        self._start_crew()
 
     def _on_device(self, state: BatchState) -> BatchState:
         return self._card.put(state) if self._card else state
 
     def _host(self, array: Any) -> Any:
-        """Return an array in the memory of the processor."""
+        """Copy a GPU array to host memory; return a host array unchanged."""
         return self._card.card.get(array) if self._card else array
 
     def _given(self, array: NDArray[Number]) -> NDArray[Number]:
-        """Return an array of the processor where this batch has its own."""
+        """Copy a host array to the device of this batch."""
         given: NDArray[Number] = self._card.card.put(array) if self._card else array
         return given
 
-    # --- beginning -------------------------------------------------------------------------------
+    # --- starting games --------------------------------------------------------------------------
 
     def reseed(self, seed: int) -> None:
-        """Begin all over again with game number 0 of each slot of `seed`."""
+        """Restart every slot with game number 0 of `seed`."""
         self.seed = rng.checked_seed(seed)
         slots = np.arange(len(self._state.rewards))
         key = np.full(len(slots), rng.key_of(self.seed), np.uint64)
@@ -174,30 +172,30 @@ class BatchGames:
         self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Let the next game in each of `slots` be number 0 of a seed of its own.
+        """Give slots their own seeds; the next game in each is number 0 of its seed.
 
         Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
 
         Args:
-            slots: numbers of slots, int64 `[k]`.
+            slots: Slot numbers, int64 `[k]`.
             seeds: uint64 `[k]`.
         """
         self._state.words[SLOT_KEY, self._given(slots)] = self._given(keys_of(seeds))
         self._state.words[EPISODE, self._given(slots)] = np.uint64(rng.MASK)
 
     def reset(self, mask: ArrayLike | None = None) -> None:
-        """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
+        """Start the next game in the slots of `mask`, bool `[n]`, or in all slots."""
         self._begin(np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool)))
 
     def set_boards(self, boards: ArrayLike, mask: ArrayLike | None = None) -> None:
-        """Begin the next game in the slots of `mask` from given positions, with a score of 0.
+        """Start the next game in the slots of `mask` from given positions, with a score of 0.
 
         Args:
-            boards: exponents, `[n, rows, columns]`; only those of `mask` count.
-            mask: bool `[n]`; by default all slots.
+            boards: Exponents, `[n, rows, columns]`; rows outside `mask` are ignored.
+            mask: bool `[n]`. Defaults to all slots.
 
         Raises:
-            BoardError: if the shape is not that of the batch, or tiles are too large.
+            BoardError: If the shape differs from the batch's, or tiles are too large.
         """
         exponents = checked_boards(boards, self.rules)
         if exponents.shape != (self.n, *self.rules.shape):
@@ -221,19 +219,19 @@ class BatchGames:
             enter = ready(kernels.enter_boards)
             enter(slots, boards, self._state, self._rules, self._spaces[0])
 
-    # --- what can be seen ------------------------------------------------------------------------
+    # --- observing --------------------------------------------------------------------------------
 
     @property
     def boards(self) -> NDArray[np.uint8]:
-        """The boards as exponents, 11 for 2048: uint8 `[n, rows, columns]`, a view."""
+        """The boards as exponents (11 for 2048): uint8 `[n, rows, columns]`, a view."""
         view = self._state.cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
         return _read_only(view)
 
     def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """Return the boards as exponents in an array of their own, uint8 `[n, rows, columns]`.
+        """Return a copy of the boards as exponents, uint8 `[n, rows, columns]`.
 
         Args:
-            out: a C-contiguous array to write to instead.
+            out: A C-contiguous array to write to instead of a new one.
         """
         if self._card:
             boards = self._card.card.arrays.ascontiguousarray(self.boards)
@@ -267,12 +265,12 @@ class BatchGames:
 
     @property
     def dones(self) -> NDArray[np.bool_]:
-        """Whether a game ended in the last step, or is over: bool `[n]`, a view."""
+        """Whether a game ended in the last step or is over: bool `[n]`, a view."""
         return self._flag(simd.DONE).view(np.bool_)
 
     @property
     def illegal(self) -> NDArray[np.bool_]:
-        """Whether the last direction was not legal, and so did nothing: bool `[n]`, a view."""
+        """Whether the last direction was illegal and changed nothing: bool `[n]`, a view."""
         return self._flag(simd.ILLEGAL).view(np.bool_)
 
     @property
@@ -287,7 +285,7 @@ class BatchGames:
 
     @property
     def legal_mask(self) -> NDArray[np.bool_]:
-        """The legal directions: a new array, bool `[n, 4]`."""
+        """The legal directions as a new array, bool `[n, 4]`."""
         if self._card:
             ways = self._given(np.arange(4, dtype=np.uint8))
             return (self.legal_bits[:, None] >> ways & np.uint8(1)).astype(np.bool_)
@@ -298,22 +296,22 @@ class BatchGames:
 
     @property
     def last_boards(self) -> NDArray[np.uint8]:
-        """The final boards of the games that ended last: uint8 `[n, rows, columns]`, a view."""
+        """The last finished board per slot: uint8 `[n, rows, columns]`, a view."""
         return _read_only(self._state.last_cells.reshape(-1, *self.rules.shape)[: self.n])
 
     @property
     def last_scores(self) -> NDArray[np.int64]:
-        """The scores of the games that ended last: int64 `[n]`, a view."""
+        """The score of the last finished game per slot: int64 `[n]`, a view."""
         return _read_only(self._state.last_scores[: self.n])
 
     @property
     def episodes(self) -> NDArray[np.int64]:
-        """The number of the game in each slot, from 0: int64 `[n]`, a view."""
+        """The number of the current game in each slot, from 0: int64 `[n]`, a view."""
         return _read_only(self._state.words[EPISODE].view(np.int64)[: self.n])
 
     @property
     def plies(self) -> NDArray[np.int64]:
-        """The number of legal turns of each game: a new array, int64 `[n]`."""
+        """The number of legal turns in each current game, as a new array: int64 `[n]`."""
         keys = keys_of(self.seeds)
         inverse = np.uint64(pow(rng.GOLDEN, -1, 2**64))
         counters = (self._state.words[0, : self.n] - keys) * inverse
@@ -321,7 +319,7 @@ class BatchGames:
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
-        """The seed of the game in each slot: a new array, uint64 `[n]`."""
+        """The seed of the current game in each slot, as a new array: uint64 `[n]`."""
         return self._seeds_of(self._state.words[EPISODE, : self.n])
 
     def _seeds_of(self, episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -330,28 +328,28 @@ class BatchGames:
     # --- playing ---------------------------------------------------------------------------------
 
     def step(self, directions: ArrayLike) -> NDArray[np.int32]:
-        """Slide each board, let a tile appear, and begin new games as `reset` says.
+        """Slide each board, spawn tiles, and restart games according to `reset`.
 
-        A direction that is not legal changes nothing; it costs what the rules say.
+        An illegal direction changes nothing and costs what the rules say.
 
         Args:
-            directions: whole numbers 0 to 3, as the values of `Direction`: `[n]`.
+            directions: Values of `Direction`, 0 to 3: `[n]`.
 
         Returns:
             The points gained: int32 `[n]`, the view `rewards`.
 
         Raises:
-            DirectionError: if there are not `n` numbers from 0 to 3.
+            DirectionError: If there are not `n` numbers from 0 to 3.
         """
         self.enter(directions)
         self._run(1, is_random=False)
         return self.rewards
 
     def enter(self, directions: ArrayLike) -> None:
-        """Note the directions of the next step.
+        """Set the directions of the next step.
 
         Raises:
-            DirectionError: if there are not `n` numbers from 0 to 3.
+            DirectionError: If there are not `n` numbers from 0 to 3.
         """
         if self._card:
             numbers = self._card.card.arrays.asarray(directions)
@@ -370,10 +368,10 @@ class BatchGames:
             checked_directions(directions, self.n)
 
     def play_random(self, steps: int = 1) -> Tally:
-        """Play `steps` steps of random legal directions, each equally likely.
+        """Play `steps` steps in uniformly random legal directions.
 
-        The direction of a turn comes from bits 32 to 47 of the draw before it, which the spawn
-        leaves unused, so these games too follow from the seed.
+        The direction of a turn comes from bits 32 to 47 of the previous draw, which the spawn does
+        not use, so the seed determines these games as well.
         """
         steps = index(steps)
         if self._log is None:
@@ -399,11 +397,11 @@ class BatchGames:
     def slide(
         self, directions: ArrayLike
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return what a slide would give, and change nothing.
+        """Return the result of slides in `directions`, leaving the batch unchanged.
 
         Returns:
             The afterstates, uint8 `[n, rows, columns]`; the points of their merges, int64 `[n]`;
-            and whether the directions are legal, bool `[n]`.
+                and whether the directions are legal, bool `[n]`.
         """
         ways = checked_directions(directions, self.n).astype(np.uint8)
         after, points = self._host(self.observe()), np.zeros(self.n, np.int64)
@@ -415,38 +413,38 @@ class BatchGames:
     # --- states and records ----------------------------------------------------------------------
 
     def get_state(self) -> BatchState:
-        """Return a copy of the state; `set_state` continues from there."""
+        """Return a copy of the state, from which `set_state` continues."""
         return self._state.copy()
 
     @property
     def memory(self) -> BatchState:
-        """The state itself, not a copy: for kernels that read it; padded to whole blocks."""
+        """The state itself, not a copy, for kernels that read it; padded to whole blocks."""
         return self._state
 
     def set_state(self, state: BatchState) -> None:
-        """Go on from a state of a batch with the same rules and `n`.
+        """Continue from a state of a batch with the same rules and `n`.
 
-        The history is forgotten: it belongs to other games.
+        Clears the history, which belongs to other games.
 
         Raises:
-            BoardError: if the state is of another shape.
+            BoardError: If the state has another shape.
         """
         self._state.assign(state)
         if self._log is not None:
             self._log.clear()
 
     def history(self, slot: int, episode: int | None = None) -> History:
-        """Return what the batch remembers of a game.
+        """Return the directions of a game.
 
         Args:
-            slot: the slot.
-            episode: which of its games; by default the last one with a turn.
+            slot: The slot.
+            episode: Number of the game in this slot. Defaults to the last one with a turn.
 
         Raises:
-            ValueError: if the batch was made without ``history=True``.
+            ValueError: If the batch was created without ``history=True``.
         """
         if self._log is None:
-            raise ValueError("this batch keeps no history: make it with history=True")
+            raise ValueError("this batch keeps no history: create it with history=True")
         if episode is None:
             episode = self._log.last_episode(slot)
         seed = self._seeds_of(np.full(self.n, episode, np.uint64))[slot]
@@ -455,10 +453,10 @@ class BatchGames:
 
 
 def check_cells(rules: Rules, what: str) -> None:
-    """Refuse rules whose boards are too big for blocks of boards.
+    """Reject rules whose boards have too many cells for a block.
 
     Raises:
-        BoardError: if they are.
+        BoardError: If the board is too big.
     """
     if rules.cells > simd.MAX_CELLS:
         shape = f"{rules.rows}x{rules.columns}"
@@ -466,12 +464,12 @@ def check_cells(rules: Rules, what: str) -> None:
 
 
 def is_classic(rules: Rules) -> bool:
-    """Return whether the slide in registers is that of the rules."""
+    """Return whether the specialised kernels apply: 4x4 boards with single merges."""
     return rules.shape == (4, 4) and rules.merging is Merging.ONCE
 
 
 def _read_only(view: NDArray[Number]) -> NDArray[Number]:
-    """Return a view that cannot be written through, where there are such: CuPy has none."""
+    """Make a NumPy view read-only; CuPy arrays are always writable."""
     if isinstance(view, np.ndarray):
         view.flags.writeable = False
     return view
@@ -481,40 +479,40 @@ def _read_only(view: NDArray[Number]) -> NDArray[Number]:
 
 
 class HistoryLog:
-    """The directions of every game of a batch, one array a step."""
+    """The directions of all games in a batch, one array per step."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._starts: dict[tuple[int, int], Board] = {}
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all entries."""
         self._steps.clear()
         self._starts.clear()
 
     def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
-        """Note a step: the direction of each slot and the number of its game, before the step."""
+        """Add a step: the direction and the game number of each slot before the step."""
         self._steps.append((directions, episodes))
 
     def set_start(self, slot: int, episode: int, board: Board) -> None:
-        """Note that a game begins from `board`."""
+        """Record that a game starts from `board`."""
         self._starts[slot, episode] = board
 
     def start(self, slot: int, episode: int) -> Board | None:
-        """Return the position that a game was made to begin from."""
+        """Return the position that a game was set to start from."""
         return self._starts.get((slot, episode))
 
     def last_episode(self, slot: int) -> int:
-        """Return the number of the last game of a slot in which a direction was tried, or 0."""
+        """Return the number of the last game of a slot that has a turn, or 0."""
         return int(self._steps[-1][1][slot]) if self._steps else 0
 
     def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
-        """Return every direction tried in a game."""
+        """Return all directions tried in a game."""
         steps = ((way[slot], number[slot]) for way, number in self._steps)
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
 
-# --- turns and whole random games from given positions --------------------------------------------
+# --- turns and random games from given positions --------------------------------------------------
 
 
 def play_turns(
@@ -523,11 +521,11 @@ def play_turns(
     directions: NDArray[np.uint8],
     draws: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
-    """Play a turn on each board by its own draw; `py2048.envs.functional.step` describes it.
+    """Play one turn on each board with a given draw; see `py2048.envs.functional.step`.
 
     Args:
-        rules: the rules.
-        boards: exponents, uint8 `[n, cells]`.
+        rules: The rules.
+        boards: Exponents, uint8 `[n, cells]`.
         directions: uint8 `[n]`.
         draws: uint64 `[n]`.
 
@@ -535,8 +533,8 @@ def play_turns(
         The boards, the points, int32 `[n]`, and whether the games are over, bool `[n]`.
 
     Raises:
-        BoardError: if the board is too big.
-        RulesError: if a tile that appears is too large.
+        BoardError: If the board is too big.
+        RulesError: If a tile that can appear is too large.
     """
     check_cells(rules, "turns are played")
     given = CompiledRules.of(rules)
@@ -548,7 +546,7 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    if given.ending_tile:  # a board that has it stays; without tiles it does not move
+    if given.ending_tile:  # An empty board cannot move, so won boards are cleared during the turn.
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0
     play = ready(kernels.turn_boards_classic if is_classic(rules) else kernels.turn_boards_any)
@@ -565,8 +563,8 @@ class Rollouts(NamedTuple):
     """The results of random games.
 
     Attributes:
-        scores: the points gained in each game, int64 `[m, count]`.
-        plies: its number of turns, int64 `[m, count]`.
+        scores: Points gained per game, int64 `[m, count]`.
+        plies: Number of turns per game, int64 `[m, count]`.
     """
 
     scores: NDArray[np.int64]
@@ -585,37 +583,37 @@ def rollouts(
 ) -> Rollouts:
     """Play `count` random games from each of `m` positions.
 
-    Each turn is a random legal direction, all equally likely. Game ``k`` from board ``i`` draws
-    from the seed ``derive_seed(seed, i * count + k)``, and so does not depend on `threads`. The
-    points are those of the rules; a game that cannot move gains none.
+    All legal directions are equally likely. Game ``k`` from board ``i`` has the seed
+    ``derive_seed(seed, i * count + k)``, so results do not depend on `threads`. Games from
+    positions without a legal move gain no points.
 
     >>> from py2048.core.rules import get_rules
     >>> start = [[[0, 0, 0, 1], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]]]
     >>> played = rollouts(get_rules("classic"), start, count=100, seed=7)
-    >>> round(float(played.scores.mean()))  # points still to come in random play
+    >>> round(float(played.scores.mean()))  # expected points of random play
     1142
 
     Args:
-        rules: the rules; the board has at most 254 cells.
-        boards: exponents, `[m, rows, columns]`, with the mover to play.
-        count: how many games from each.
-        seed: a whole number from 0 to 2**64 - 1.
-        directions: the first direction from each board, `[m]`, each legal; by default random.
-        moves: after how many turns a game stops; by default at its end, which on large boards is
-            far away: games on 6x6 have 4,300 turns, and a few on 8x8 took over 18 minutes.
-        threads: how many threads may work; by default one for each processor.
+        rules: The rules; boards have at most 254 cells.
+        boards: Exponents, `[m, rows, columns]`, before the player's move.
+        count: Games per position.
+        seed: A whole number from 0 to 2**64 - 1.
+        directions: A legal first direction for each board, `[m]`. Defaults to random ones.
+        moves: Maximum number of turns. By default games run to their end, which takes long on large
+            boards: random 6x6 games have 4,300 turns, and a few on 8x8 took over 18 minutes.
+        threads: Maximum number of threads. Defaults to one per CPU.
 
     Raises:
-        BoardError: if the boards do not fit the rules.
-        RulesError: if a tile that appears is too large.
-        DirectionError: if `directions` are not directions.
-        ValueError: if `count` is negative, or `moves` less than 1.
+        BoardError: If the boards do not fit the rules.
+        RulesError: If a tile that can appear is too large.
+        DirectionError: If `directions` are not directions.
+        ValueError: If `count` is negative, or `moves` less than 1.
     """
     exponents = checked_boards(boards, rules)
     if exponents.ndim != 3:
-        raise BoardError(f"give boards [m, rows, columns], not of {exponents.ndim} dimensions")
+        raise BoardError(f"boards must be [m, rows, columns], not {exponents.ndim}-dimensional")
     check_cells(rules, "random games are played")
-    CompiledRules.of(rules).check_growth(SHORT_RANK)
+    CompiledRules.of(rules).check_growth(MAX_INT32_RANK)
     if count < 0:
         raise ValueError(f"count must be 0 or more, not {count}")
     if moves is not None and moves < 1:
@@ -625,15 +623,17 @@ def rollouts(
     if directions is not None:
         firsts[:] = checked_directions(directions, len(flat)) + 1
     jobs = len(flat) * count
-    most = kernels.ENDLESS if moves is None else np.int64(min(moves, int(kernels.ENDLESS)))
+    max_moves = kernels.ENDLESS if moves is None else np.int64(min(moves, int(kernels.ENDLESS)))
     results = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
-    series = kernels.Series(count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, *results)
+    series = kernels.Series(
+        count, max_moves, np.uint64(rng.checked_seed(seed)), flat, firsts, *results
+    )
     _play_jobs(rules, series, jobs, threads or available_threads())
     return Rollouts(*(result.reshape(len(flat), count) for result in results))
 
 
 def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) -> None:
-    """Play all jobs of a series, each thread its share."""
+    """Play all jobs of a series, split between the threads."""
     rollout = kernels.rollout_classic if is_classic(rules) else kernels.rollout_any
     workers = min(threads, max(1, jobs // JOBS_PER_THREAD))
     arrays = CompiledRules.of(rules).arrays
@@ -644,18 +644,18 @@ def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) ->
     together(rollout, given)
 
 
-# --- the signature --------------------------------------------------------------------------------
+# --- signature ------------------------------------------------------------------------------------
 
 
 def behaviour_signature(steps: int = 200, games: int = 48) -> int:
-    """Return the signature of fixed random games of every preset, a whole number below 2**64.
+    """Return a 64-bit hash of fixed random games under every preset.
 
-    It covers rules, starts, slides, points, spawns, ends and the generator, as the compiled
-    engine computes them. A change that alters it changes what players and records mean: say so.
+    It covers the compiled engine's rules, starts, slides, points, spawns, game ends and generator.
+    A change of the signature changes the meaning of records and players, and must be announced.
 
     Args:
-        steps: how many steps to play.
-        games: how many games of each preset.
+        steps: Number of steps to play.
+        games: Number of games per preset.
     """
     signature = np.uint64(0)
     for number, rules in enumerate(list_rules()):
@@ -667,7 +667,7 @@ def behaviour_signature(steps: int = 200, games: int = 48) -> int:
 
 
 def _digest(start: np.uint64, array: np.ndarray) -> np.uint64:
-    """Return a number that depends on `start` and on every element in its place (FNV-1a)."""
+    """Return the FNV-1a hash of `start` and the bytes of `array`."""
     prime, value = 0x100000001B3, int(start) ^ 0xCBF29CE484222325
     for byte in np.ascontiguousarray(array).tobytes():
         value = (value ^ byte) * prime & 2**64 - 1

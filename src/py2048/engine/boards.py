@@ -1,6 +1,6 @@
-"""Boards as arrays of exponents, directions and seeds as arrays, checked.
+"""Boards as arrays of exponents, and validated arrays of boards, directions and seeds.
 
-An array of exponents is uint8 `[..., rows, columns]`, 0 for an empty cell, 11 for 2048.
+An array of exponents is uint8 `[..., rows, columns]`: 0 for an empty cell, 11 for 2048.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from py2048.engine.rules import CompiledRules
 Exponents = NDArray[np.uint8]
 
 MAX_EXPONENT = 30
-"""The largest exponent in arrays."""
+"""Largest exponent in arrays."""
 
 MAX_SUM = 1 << 30
-"""What the tiles of a board in an array may sum to: the points of a turn, which are less than twice
-that, are 32-bit numbers in a batch."""
+"""Maximum sum of the tiles on a board, because batches store the points of a turn, less than twice
+the sum, as 32-bit numbers.
+"""
 
 
 def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
-    """Return the tiles of exponents: 0 stays 0, 11 becomes 2048.
+    """Convert exponents to tiles: 0 stays 0, 11 becomes 2048.
 
     >>> tiles_of([[0, 1], [2, 11]]).tolist()
     [[0, 2], [4, 2048]]
@@ -38,22 +39,22 @@ def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
 
 
 def ranks_of(board: Board, largest: int) -> NDArray[np.uint8]:
-    """Return the ranks of a board, row by row: uint8 `[cells]`.
+    """Return the ranks of a board in row-major order: uint8 `[cells]`.
 
     Raises:
-        BoardError: if one is larger than `largest`.
+        BoardError: If a rank exceeds `largest`.
     """
     if board.max_tile > 1 << largest:
-        raise BoardError(f"tile {board.max_tile} is too large to search: at most 2**{largest} is")
+        raise BoardError(f"tile {board.max_tile} is too large to search: the limit is 2**{largest}")
     tiles = (tile for row in board.rows for tile in row)
     return np.array([tile.bit_length() - 1 if tile else 0 for tile in tiles], np.uint8)
 
 
 def exponents_of(tiles: ArrayLike) -> Exponents:
-    """Return the exponents of tiles: 0 stays 0, 2048 becomes 11.
+    """Convert tiles to exponents: 0 stays 0, 2048 becomes 11.
 
     Raises:
-        BoardError: if a value is not a tile, or one above 2**30.
+        BoardError: If a value is not a tile, or exceeds 2**30.
     """
     values = np.asarray(tiles)
     known = np.array([0, *(1 << rank for rank in range(1, MAX_EXPONENT + 1))])
@@ -65,11 +66,11 @@ def exponents_of(tiles: ArrayLike) -> Exponents:
 
 
 def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
-    """Return boards as an array of exponents.
+    """Validate boards and return them as an array of exponents.
 
     Raises:
-        BoardError: if they are not whole numbers from 0 to 30, or not of the shape of `rules`, or
-            the tiles of one of them sum to more than `MAX_SUM`.
+        BoardError: If values are not whole numbers from 0 to 30, the shape differs from that of
+            `rules`, or the tiles of a board sum to more than `MAX_SUM`.
     """
     array = np.asarray(boards)
     if array.dtype.kind not in "iu" or array.shape[-2:] != rules.shape:
@@ -79,19 +80,19 @@ def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
         )
     largest = array.max(initial=0)
     if array.min(initial=0) < 0 or largest > MAX_EXPONENT:
-        raise BoardError(f"boards hold exponents from 0 (empty) to {MAX_EXPONENT}, as 11 for 2048")
+        raise BoardError(f"boards must hold exponents from 0 (empty) to {MAX_EXPONENT}: 11 is 2048")
     if rules.cells << int(largest) > MAX_SUM:
         sums = tiles_of(array).sum(axis=(-1, -2))
         if (total := sums.max()) > MAX_SUM:
-            raise BoardError(f"the tiles of a board sum to {total:,}: at most {MAX_SUM:,} fit")
+            raise BoardError(f"the tiles of a board sum to {total:,}: the limit is {MAX_SUM:,}")
     return array.astype(np.uint8, copy=False)
 
 
 def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
-    """Return directions as an array of `n` whole numbers from 0 to 3.
+    """Validate directions and return them as an array of `n` whole numbers from 0 to 3.
 
     Raises:
-        DirectionError: if there is anything else.
+        DirectionError: If the shape, type or a value is wrong.
     """
     numbers = np.asarray(directions)
     if numbers.dtype.kind not in "iu" or numbers.shape != (n,):
@@ -107,17 +108,17 @@ def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
 
 
 def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Return legal directions given as bits, uint8 `[n]`, as a mask, bool `[n, 4]`."""
+    """Convert legal directions from bits, uint8 `[n]`, to a mask, bool `[n, 4]`."""
     mask = np.empty((len(bits), 4), np.bool_)
     write_masks(bits, mask.view(np.uint32)[:, 0])
     return mask
 
 
 def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
-    """Return the start of the game of each seed as exponents, row by row: uint8 `[n, cells]`.
+    """Return the drawn start position for each seed as exponents: uint8 `[n, cells]`.
 
     Args:
-        rules: the rules.
+        rules: The rules.
         seeds: uint64 `[n]`.
     """
     boards = np.zeros((len(seeds), rules.cells), np.uint8)
@@ -133,7 +134,7 @@ def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def derive_seeds(keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `rng.derive_seed` of seeds given by their keys: uint64 `[n]`."""
+    """Return `rng.derive_seed` for seeds given by their keys: uint64 `[n]`."""
     return mix64(keys + (indices + np.uint64(rng.SERIES + 1)) * np.uint64(rng.GOLDEN))
 
 

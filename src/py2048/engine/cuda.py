@@ -1,7 +1,7 @@
-"""`Card`: a graphics card, the one door to CuPy; `BatchCard`: the batch on one.
+"""`Card`, the only user of CuPy, and `BatchCard`, which steps a batch on a GPU.
 
-CUDA sources are compiled for the rules at run time. What is played is the same bit for bit as on
-the processor: ``card.cu`` does what ``_batch_kernels.py`` does.
+CUDA sources are compiled at run time for specific rules. ``card.cu`` plays exactly the same games,
+bit for bit, as ``_batch_kernels.py`` on the CPU.
 """
 
 from __future__ import annotations
@@ -21,49 +21,51 @@ from py2048.engine._batch_kernels import BatchState
 from py2048.engine.rules import CompiledRules, TileTable
 
 Launch = Callable[..., None]
-"""Runs a kernel: the number of threads, then its arguments, arrays and NumPy scalars."""
+"""Launches a kernel; called with the number of threads and the kernel's arguments (arrays and NumPy
+scalars).
+"""
 
 OPTIONS = "--std=c++17", "--fmad=false"
-"""No product is added to a sum without being rounded: processors do not either."""
+"""Compiler options; fused multiply-add is off because it rounds differently from CPUs."""
 THREADS = 128
-"""Threads of a block."""
+"""Threads per CUDA block."""
 
 
 class Card:
-    """A graphics card.
+    """A GPU.
 
     Attributes:
-        arrays: the module whose arrays are in its memory.
+        arrays: The CuPy module.
 
     Raises:
-        MissingExtraError: if CuPy is not installed.
-        Py2048Error: if this machine has no card.
+        MissingExtraError: If CuPy is not installed.
+        Py2048Error: If there is no usable GPU.
     """
 
     arrays: Any
 
     def __init__(self) -> None:
-        with extra_for("a graphics card", "cuda"):
+        with extra_for("a GPU", "cuda"):
             import cupy
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
-            raise Py2048Error(f"no graphics card can be used here: {error}") from None
+            raise Py2048Error(f"no GPU can be used: {error}") from None
         if not count:
-            raise Py2048Error("no graphics card is here")
+            raise Py2048Error("no GPU found")
         self.arrays = cupy
 
     def put(self, array: Any) -> Any:
-        """Return an array in the memory of the card."""
+        """Copy an array to GPU memory."""
         return self.arrays.asarray(array)
 
     def get(self, array: Any) -> NDArray[Any]:
-        """Return an array of the card in the memory of the processor."""
+        """Copy a GPU array to host memory."""
         found: NDArray[Any] = self.arrays.asnumpy(array)
         return found
 
     def kernels(self, source: str, names: Sequence[str]) -> list[Launch]:
-        """Compile a source; return its kernels of these names."""
+        """Compile CUDA source and return the kernels with the given names."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "card.cubin"
             path.write_bytes(compiled(source, self.arrays.cuda.Device().compute_capability))
@@ -72,17 +74,18 @@ class Card:
 
 
 def _launch_of(function: Any) -> Launch:
-    """Return what runs a kernel of CuPy."""
+    """Return a launcher for a CuPy kernel."""
     return lambda threads, *given: function((-(-threads // THREADS),), (THREADS,), given)
 
 
 def compiled(source: str, arch: str) -> bytes:
-    """Return a source compiled for an architecture such as ``90``.
+    """Compile CUDA source for an architecture such as ``90``.
 
-    CuPy itself would compile with ``-ftz=true``: tiny numbers become 0, which processors keep.
+    CuPy's own compiler uses ``-ftz=true``, which flushes subnormal numbers to zero and would make
+    results differ from the CPU's.
 
     Raises:
-        Py2048Error: if the compiler refuses it, or this architecture.
+        Py2048Error: If compilation fails, or the architecture is not supported.
     """
     from cupy_backends.cuda.libs import nvrtc
 
@@ -98,30 +101,30 @@ def compiled(source: str, arch: str) -> bytes:
 
 @cache
 def card() -> Card:
-    """Return the card of this process.
+    """Return the GPU of this process.
 
     Raises:
-        MissingExtraError: if CuPy is not installed.
-        Py2048Error: if this machine has no card.
+        MissingExtraError: If CuPy is not installed.
+        Py2048Error: If there is no usable GPU.
     """
     return Card()
 
 
-def source_of(rules: Rules, most: int) -> str:
-    """Return ``card.cu`` for some rules.
+def source_of(rules: Rules, max_rank: int) -> str:
+    """Return the source of ``card.cu`` for specific rules.
 
     Args:
-        rules: the rules, of a 4x4 board with random spawns.
-        most: no merge makes a tile of this rank.
+        rules: Rules for a 4x4 board with random spawns.
+        max_rank: Upper bound (exclusive) for the rank of merged tiles.
 
     Raises:
-        RulesError: if a card cannot play them.
+        RulesError: If the GPU kernels do not support the rules.
     """
     if rules.shape != (4, 4) or rules.is_deterministic:
-        raise RulesError(f"a graphics card plays on 4x4 boards with random spawns, not {rules}")
+        raise RulesError(f"GPUs only play on 4x4 boards with random spawns, not {rules}")
     given = CompiledRules.of(rules)
     values = {
-        "MOST": most,
+        "MOST": max_rank,
         "MERGE(...)": f"{'while' if given.cascade else 'if'} (__VA_ARGS__)",
         "MERGE_POINTS": given.merge_points,
         "SUM_POINTS": given.sum_points,
@@ -138,22 +141,22 @@ def source_of(rules: Rules, most: int) -> str:
 
 
 def _choice(tiles: TileTable) -> str:
-    """Return the expression that chooses a rank by the high half of a draw."""
+    """Return the C expression that selects a rank from the high half of a draw."""
     text = f"{tiles.ranks[0]}u"
-    for rank, least in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
-        text = f"((high) >= {least}ull ? {rank}u : {text})"
+    for rank, threshold in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
+        text = f"((high) >= {threshold}ull ? {rank}u : {text})"
     return text
 
 
 class BatchCard:
-    """Plays the steps of a batch on a card.
+    """Steps a batch on a GPU.
 
     Args:
-        rules: the rules.
+        rules: The rules.
 
     Raises:
-        MissingExtraError: if CuPy is not installed.
-        Py2048Error: if there is no card, or it cannot play these rules.
+        MissingExtraError: If CuPy is not installed.
+        Py2048Error: If there is no usable GPU, or it does not support the rules.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -162,11 +165,11 @@ class BatchCard:
         self._advance, self._enter = self.card.kernels(source, ["advance", "enter_boards"])
 
     def put(self, state: BatchState) -> BatchState:
-        """Return a state in the memory of the card."""
+        """Copy a batch state to GPU memory."""
         return BatchState._make(map(self.card.put, state))
 
     def enter(self, slots: NDArray[np.int64], boards: NDArray[np.uint8], state: BatchState) -> None:
-        """Begin the next game in `slots`: from its row of `boards`, or afresh if there are none."""
+        """Start the next game in `slots`, from the rows of `boards`, or drawn starts if empty."""
         counts = np.uint32(len(slots)), np.uint32(len(state.rewards)), np.uint32(len(boards) > 0)
         given = self.card.put(slots), self.card.put(boards if len(boards) else boards[:1])
         arrays = state.cells, state.flags, state.words, state.last_cells

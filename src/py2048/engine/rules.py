@@ -1,9 +1,9 @@
-"""`CompiledRules`: the one encoding of rules as numbers and arrays.
+"""`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
-Batches, rollouts, environments, searches and networks take their rules from here, and each kind of
-rule is told apart here alone. So a new kind of scoring or spawn that the encoding can say needs no
-kernel to change: scoring is a sum of four terms, and a spawn is a table of tiles with the cells
-where they land.
+Batches, rollouts, environments, searches and networks all use this encoding, and only this module
+distinguishes the kinds of rules. Scoring is a sum of four terms, and a spawn is a table of tiles
+and of cells where they land. A new kind of scoring or spawn that fits the encoding needs no change
+to any kernel.
 """
 
 from __future__ import annotations
@@ -42,29 +42,30 @@ from py2048.engine import _board_kernels as kernels
     START_LOW,
     START_HIGH,
 ) = range(11)
-"""Places in `RuleArrays.numbers`: the shape; whether merges cascade; the four terms of the score as
-in `CompiledRules`; the rank that ends the game, or 0; whether the cell of the spawn
-follows from the move; the bounds of the number of start tiles."""
+"""Indices into `RuleArrays.numbers`: the shape; whether merges cascade; the four scoring terms of
+`CompiledRules`; the rank that ends the game, or 0; whether the move determines the spawn's cell;
+minimum and maximum number of start tiles.
+"""
 
-GROWTH = 24
-"""A tile that is larger by this many ranks than all that appear takes 16 million moves."""
+MAX_RANK_GROWTH = 24
+"""Maximum growth in ranks; a tile 24 ranks above all spawned tiles takes 16 million moves."""
 
-SHORT_RANK, LONG_RANK = 29, 56
-"""The largest ranks for points in 32 bits, those of a turn, and for scores in 64 bits.
+MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
+"""Largest ranks for which the points of a turn fit 32 bits, and scores fit 64 bits.
 
-A turn brings less than 4 times the largest tile, in a cascade and for the sum of the board, too;
-all turns together bring less than 128 times.
+A turn scores less than 4 times the largest tile, including cascades and board sums. All turns
+together score less than 128 times the largest tile.
 """
 
 
 class TileTable(NamedTuple):
-    """A distribution over tiles, for every way to draw from it.
+    """A tile distribution, in the representations needed for drawing.
 
     Attributes:
-        ranks: the ranks that can appear, ascending, uint8 `[tiles]`.
-        cumulative: the running sums of their integer weights, uint64 `[tiles]`.
-        thresholds: for each the least high half of a draw that chooses it or a larger one, uint64
-            `[tiles]`.
+        ranks: The possible ranks, ascending, uint8 `[tiles]`.
+        cumulative: Running sums of their integer weights, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest high half of a draw that selects it or a larger
+            tile, uint64 `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 
@@ -77,8 +78,8 @@ class TileTable(NamedTuple):
     def of(cls, weights: Weights) -> TileTable:
         """Return the table of `weights`.
 
-        A draw's high half ``h`` chooses by ``h * total >> 32``, which reaches a running sum ``s``
-        exactly where ``h >= ceil(s * 2**32 / total)``.
+        The high half ``h`` of a draw selects by ``h * total >> 32``, which reaches a running sum
+        ``s`` exactly when ``h >= ceil(s * 2**32 / total)``.
         """
         sums = [0, *accumulate(weights.integers)]
         return cls(
@@ -90,16 +91,17 @@ class TileTable(NamedTuple):
 
 
 class RuleArrays(NamedTuple):
-    """Rules as the kernels of the batch take them.
+    """Rules as arguments of the batch kernels.
 
     Attributes:
-        numbers: int64 `[11]`, as named above.
-        ranks: those of the spawn's `TileTable`.
-        thresholds: the same.
-        start_ranks: those of the start's.
-        start_thresholds: the same.
+        numbers: int64 `[11]`; the indices are named above.
+        ranks: Ranks of the spawn's `TileTable`.
+        thresholds: Thresholds of the spawn's `TileTable`.
+        start_ranks: Ranks of the start's `TileTable`.
+        start_thresholds: Thresholds of the start's `TileTable`.
         landing: `CompiledRules.landing`.
-        neighbours: the next cell in each direction, int64 `[cells, 4]`, -1 outside the board.
+        neighbours: The neighbour of each cell in each direction, int64 `[cells, 4]`, -1 outside the
+            board.
     """
 
     numbers: NDArray[np.int64]
@@ -112,41 +114,41 @@ class RuleArrays(NamedTuple):
 
 
 class CompiledRules:
-    """Rules as compiled code takes them; `CompiledRules.of` makes them once for each rule set.
+    """The encoding of a rule set; `CompiledRules.of` caches it.
 
-    A legal turn brings ``merge_points`` for each point of its merges, ``legal_points``, and, if
-    ``sum_points`` is 1, what the score lacks of the board's sum; an illegal attempt brings
-    ``illegal_points``.
+    A legal turn scores ``merge_points`` times the points of its merges, plus ``legal_points``,
+    plus, if ``sum_points`` is 1, the difference between the board's sum and the score. An illegal
+    attempt scores ``illegal_points``.
 
     Attributes:
-        rules: the rules themselves.
-        rows: the number of rows.
-        columns: the number of columns.
-        cells: the number of cells.
-        cascade: whether a merged tile can merge again in the same slide.
+        rules: The rules.
+        rows: Number of rows.
+        columns: Number of columns.
+        cells: Number of cells.
+        cascade: Whether a merged tile can merge again in the same slide.
         merge_points: 0 or 1.
         sum_points: 0 or 1.
-        legal_points: points of a legal move besides.
-        illegal_points: points of an illegal one.
-        ending_tile: the tile that ends the game, or 0.
-        ending_rank: its rank, or 0.
-        spawn: the tiles that appear after a move.
-        start: the tiles of the start.
-        is_fixed: whether the cell of the spawn follows from the move.
-        landing: if so, the cells where it may land after a move in each direction, the first empty
-            one counts: int64 `[4, k]`, padded with -1.
+        legal_points: Extra points of a legal move.
+        illegal_points: Points of an illegal attempt.
+        ending_tile: The tile that ends the game, or 0.
+        ending_rank: Its rank, or 0.
+        spawn: The tiles that can spawn after a move.
+        start: The tiles that can appear at the start.
+        is_fixed: Whether the move determines the spawn's cell.
+        landing: Candidate cells of a fixed spawn after a move in each direction; the first empty
+            one is used. int64 `[4, k]`, padded with -1.
 
     Raises:
-        RulesError: if tiles could grow beyond `LONG_RANK`.
+        RulesError: If tiles could grow beyond `MAX_INT64_RANK`.
     """
 
     @staticmethod
     @lru_cache(maxsize=256)
     def of(rules: Rules) -> CompiledRules:
-        """Return the encoding of `rules`.
+        """Return the cached encoding of `rules`.
 
         Raises:
-            RulesError: if tiles could grow beyond `LONG_RANK`.
+            RulesError: If tiles could grow beyond `MAX_INT64_RANK`.
         """
         return CompiledRules(rules)
 
@@ -164,35 +166,35 @@ class CompiledRules:
         )
         self.is_fixed = rules.is_deterministic
         self._set_spawn()
-        self.check_growth(LONG_RANK)
+        self.check_growth(MAX_INT64_RANK)
 
     def check_growth(self, largest: int) -> None:
-        """Refuse rules under which tiles could grow beyond the rank `largest`.
+        """Reject rules under which tiles could grow beyond the rank `largest`.
 
-        With each cell the largest tile can be one rank larger, while the game lasts.
+        Each additional cell allows the largest tile to grow by one rank.
 
         Raises:
-            RulesError: if they could.
+            RulesError: If tiles could grow too large.
         """
-        most = largest - min(self.cells - 1, GROWTH)
+        limit = largest - min(self.cells - 1, MAX_RANK_GROWTH)
         rank = int(max(self.spawn.ranks[-1], self.start.ranks[-1]))
-        if rank > most:
+        if rank > limit:
             raise RulesError(
-                f"tile {1 << rank}, which appears under the rules {self.rules.name}, is too large "
-                f"to compute with on {self.rows}x{self.columns}: at most {1 << most}"
+                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, is too "
+                f"large for compiled games on {self.rows}x{self.columns}: at most {1 << limit}"
             )
 
     def check_end(self, *appearing: TileTable) -> None:
-        """Refuse rules under which one of the tiles that appear would end the game.
+        """Reject rules under which an appearing tile could end the game.
 
         Raises:
-            RulesError: if one would.
+            RulesError: If it could.
         """
         rank = int(max(tiles.ranks[-1] for tiles in appearing))
         if 0 < self.ending_rank <= rank:
             raise RulesError(
-                f"tile {1 << rank}, which appears under the rules {self.rules.name}, would end the "
-                f"game: only a merge may make target={self.ending_tile} here"
+                f"tile {1 << rank}, which can appear under the rules {self.rules.name}, would end "
+                f"the game: target={self.ending_tile} must be larger"
             )
 
     def _set_scoring(self) -> None:
@@ -218,13 +220,13 @@ class CompiledRules:
 
     @property
     def points_per_move(self) -> float:
-        """The points that a legal move is expected to bring besides those of its merges."""
+        """Expected points of a legal move, excluding its merges."""
         mean = sum(tile * share for tile, share in self.rules.spawn_weights.pairs)
         return float(self.legal_points + self.sum_points * mean)
 
     @cached_property
     def arrays(self) -> RuleArrays:
-        """The rules as the kernels of the batch take them."""
+        """The rules as arguments of the batch kernels."""
         numbers = [
             *(self.rows, self.columns, self.cascade),
             *(self.merge_points, self.sum_points, self.legal_points, self.illegal_points),
@@ -241,7 +243,7 @@ class CompiledRules:
 
     @property
     def is_small(self) -> bool:
-        """Whether rows and columns slide by table."""
+        """Whether lines are short enough for line tables."""
         return max(self.rows, self.columns) <= kernels.TABLE_CELLS
 
     @cached_property
@@ -251,18 +253,18 @@ class CompiledRules:
 
     @cached_property
     def across(self) -> NDArray[np.uint64]:
-        """The line table of a row of a small board."""
+        """The line table of the rows of a small board."""
         return line_table(self.columns, self.rules.merging)
 
     @cached_property
     def down(self) -> NDArray[np.uint64]:
-        """The line table of a column of a small board."""
+        """The line table of the columns of a small board."""
         return line_table(self.rows, self.rules.merging)
 
 
 @cache
 def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint64]:
-    """Return the line table for lines of `length` cells, at most four (read-only).
+    """Return the read-only line table for lines of `length` cells, at most four.
 
     `py2048.engine._board_kernels` describes its entries.
     """
@@ -274,9 +276,8 @@ def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint6
 def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
     """Return the cells where an `EdgeSpawn` may land after each direction, best first.
 
-    They are the edge left behind: after Up the bottom row from its right end, after Down the top
-    row from its left end, after Left the right column from its top, after Right the left column
-    from its bottom.
+    After Up this is the bottom row from the right, after Down the top row from the left, after Left
+    the right column from the top, and after Right the left column from the bottom.
 
     Returns:
         Cell numbers, int64 `[4, longest side]`, padded with -1.
@@ -295,7 +296,7 @@ def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
 
 
 def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return the next cell of each cell in each direction: int64 `[cells, 4]`, -1 for none."""
+    """Return each cell's neighbour in each direction: int64 `[cells, 4]`, -1 if there is none."""
     padded = np.full((rows + 2, columns + 2), -1, np.int64)
     padded[1:-1, 1:-1] = np.arange(rows * columns).reshape(rows, columns)
     up, down = padded[:-2, 1:-1], padded[2:, 1:-1]

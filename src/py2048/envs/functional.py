@@ -26,8 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, shown
-from py2048.core.rules import Rules
-from py2048.core.rules.parts import whole_number
+from py2048.core.rules import Rules, whole_number
 from py2048.engine._batch_kernels import enter_directions, slide_boards, slide_each
 from py2048.engine._bits_kernels import draw, key_of
 from py2048.engine._board_kernels import (

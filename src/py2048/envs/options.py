@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.core.errors import BoardError, Py2048Error, did_you_mean, shown, unknown
-from py2048.core.rules import Rules, get_rules
-from py2048.core.rules.parts import whole_number
+from py2048.core.rules import Rules, get_rules, whole_number
 from py2048.engine._show_kernels import MAX_PLANES
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from py2048.core import rng
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, IllegalMoveError, check_kind, shown
-from py2048.core.rules import Rules
-from py2048.core.rules.parts import whole_number
+from py2048.core.rules import Rules, whole_number
 from py2048.engine._show_kernels import SHOWN_AT
 from py2048.engine.jit import ready
 from py2048.engine.rules import CompiledRules

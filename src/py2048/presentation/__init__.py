@@ -1,3 +1,3 @@
-"""What every screen shares: themes, sentences, autoplay, background work. Draws nothing."""
+"""Wording, themes and drawing shared by the terminal, the window and the web."""
 
 from __future__ import annotations

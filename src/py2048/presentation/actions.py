@@ -1,6 +1,6 @@
-"""The tables of actions: what a player can do, by which keys, and what help and menus say of it.
+"""The tables of actions: their names, keys, menu items and help.
 
-The terminal's bindings and help, the window's keys, menus and help are all made from them.
+The terminal and the window derive their key bindings, menus and help from them.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from py2048.core.language import N_
 
 MENUS = ("Game", "Learn", "File")
 MOVES = (*map(str, Direction), "undo", "redo")
-"""The actions that a list of keys sums up in a line."""
+"""Actions that a key list summarises in one line."""
 
 
 class UserAction(NamedTuple):
-    """Something a player can do; menu, title, label and help are translated where they are shown.
+    """A command available to the player. Menu, title, label and help are translated when shown.
 
     Attributes:
-        name: what programs call it; each front end maps it to a method.
-        menu: the menu that it stands in.
-        title: its line there.
-        keys: its keys in the window and the terminal, in Textual's names; a page has its own.
-        window_keys: further keys in a window, in Tk's names.
-        shown: the keys as people call them.
-        label: a word for a list of keys; empty if only windows have the action.
-        help: a sentence for the help.
+        name: Identifier; each front end maps it to a method.
+        menu: Name of its menu.
+        title: Menu item.
+        keys: Keys in the window and the terminal, as Textual names them.
+        window_keys: Additional keys in the window, as Tk names them.
+        shown: Keys as displayed to the player.
+        label: Short label for key lists; empty if only the window has the action.
+        help: Help text.
     """
 
     name: str
@@ -39,7 +39,7 @@ class UserAction(NamedTuple):
     help: str
 
 
-# name | title | keys | window_keys | shown | label | help, under the name of their menu
+# name | title | keys | window_keys | shown | label | help, grouped by menu
 _TABLE = """\
 [Game]
 new | New game | n N | Control-n | N | new | Start a new game; asks if one is in progress
@@ -122,17 +122,17 @@ def _actions(table: str) -> list[UserAction]:
 
 ACTIONS = _actions(_TABLE)
 REVIEW_ACTIONS = _actions(_REVIEW_TABLE)
-"""What can be done in the review of a game."""
+"""Actions in a review."""
 
 PRACTICE_ACTIONS = _actions(_PRACTICE_TABLE)
-"""What can be done while practising."""
+"""Actions during practice."""
 
 HELP_SECTIONS = (
     ("", ACTIONS),
     (N_("In a review"), REVIEW_ACTIONS),
     (N_("While practising"), PRACTICE_ACTIONS),
 )
-"""The sections of the help: their titles, to be translated, and what they name."""
+"""Sections of the help: translatable titles and their actions."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 
@@ -140,11 +140,11 @@ _WASD = dict(zip("wsad", Direction, strict=True))
 
 
 def direction_of_word(word: str) -> Direction:
-    """Return the direction that a typed line names: a letter of WASD, or as `Direction.parse`.
+    """Parse a typed direction: a letter of WASD, or anything `Direction.parse` accepts.
 
-    So ``w`` is up and ``d`` is right, as on every screen, not west and down.
+    As on every screen, ``w`` is up and ``d`` is right, not west and down.
 
     Raises:
-        DirectionError: if it names none.
+        DirectionError: The word is not a direction.
     """
     return _WASD.get(word.lower()) or Direction.parse(word)

@@ -1,60 +1,56 @@
-"""What is drawn: boards and their tiles, films of games, faces and icons of buttons.
+"""Draw boards, tiles, buttons' icons and animated games with Pillow.
 
-No display is needed, and no font of the system, so that a tile looks the same on every machine:
-`digits.ttf` holds the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
-Pillow writes the numbers and the files; it is loaded then, after a window's first frame, whose
-faces, icons and empty board are made in plain Python.
+No display and no system font is needed, so a tile looks the same on every machine: `digits.ttf`
+holds the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
 """
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
-from itertools import pairwise
-from math import hypot
+from collections.abc import Iterator
+from functools import lru_cache
+from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from PIL import Image, ImageDraw, ImageFont
 
 from py2048.presentation.screen import spellings
 from py2048.presentation.themes import Theme
 
 if TYPE_CHECKING:
-    from PIL import Image, ImageFont
-
     from py2048.core.board import Board, Cell
     from py2048.core.game import Record
 
 IMAGE_SIDE = 720
-"""The longer side of a board in a file, in pixels."""
+"""Longer side of an exported board, in pixels."""
+
+SAMPLES = 8
+"""Curves and lines are drawn this many times larger and scaled down, which smooths them."""
 
 MIN_DIGITS = 6
-"""Digits lower than this, in pixels, give way to a shorter spelling."""
+"""Minimum font size in pixels; if a number does not fit, a shorter spelling is used."""
 
 DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
-"""The height of a tile's number by its digits, as a share of the tile's side."""
+"""Font size relative to the tile's side, by number of characters."""
 
 RINGED = 2048
-"""This tile has a ring inside in its number's colour."""
+"""The tile with a ring inside its edge, in the colour of its number."""
 
 GAP = 0.1
-"""The space between cells, as a share of a cell's side."""
-
-FINE = 8
-"""Distances from a corner's middle are rounded to this part of a pixel."""
+"""Gap between cells, relative to a cell's side."""
 
 
 class BoardGrid(NamedTuple):
-    """The cells of a board, in pixels.
+    """The geometry of a board, in pixels.
 
     Attributes:
-        shape: rows and columns.
-        left: the left edge of the board's frame.
-        top: the top edge of the board's frame.
-        cell: the side of a cell.
-        gap: the space between cells and around them.
+        shape: Rows and columns.
+        left: Left edge of the frame.
+        top: Top edge of the frame.
+        cell: Side of a cell.
+        gap: Gap between cells, and between cells and the frame's edge.
     """
 
     shape: tuple[int, int]
@@ -65,7 +61,7 @@ class BoardGrid(NamedTuple):
 
     @classmethod
     def fit(cls, shape: tuple[int, int], width: int, height: int) -> BoardGrid:
-        """Return the largest grid of this shape that stands centred in `width` x `height`."""
+        """Return the largest grid that fits into `width` x `height`, centred."""
         rows, columns = shape
 
         def sized(cell: int) -> BoardGrid:
@@ -79,36 +75,36 @@ class BoardGrid(NamedTuple):
 
     @property
     def pitch(self) -> int:
-        """The distance from one cell to the next."""
+        """Distance between neighbouring cells."""
         return self.cell + self.gap
 
     @property
     def width(self) -> int:
-        """The width of the frame."""
+        """Width of the frame."""
         return self.shape[1] * self.pitch + self.gap
 
     @property
     def height(self) -> int:
-        """The height of the frame."""
+        """Height of the frame."""
         return self.shape[0] * self.pitch + self.gap
 
     @property
     def radius(self) -> int:
-        """The radius of a tile's corners."""
+        """Corner radius of a tile."""
         return max(2, round(self.cell * 0.1))
 
     @property
     def centre(self) -> tuple[float, float]:
-        """The middle of the board."""
+        """Centre of the board."""
         return self.left + self.width / 2, self.top + self.height / 2
 
     def middle(self, row: float, column: float) -> tuple[float, float]:
-        """Return the middle of a cell, or of a place between cells."""
+        """Return the centre of a cell; fractions are positions between cells."""
         offset = self.gap + self.cell / 2
         return self.left + offset + column * self.pitch, self.top + offset + row * self.pitch
 
     def cell_at(self, x: float, y: float) -> Cell | None:
-        """Return the cell under a point, if any."""
+        """Return the cell at a point, or None."""
         rows, columns = self.shape
         column, in_x = divmod(x - self.left - self.gap, self.pitch)
         row, in_y = divmod(y - self.top - self.gap, self.pitch)
@@ -117,121 +113,68 @@ class BoardGrid(NamedTuple):
         return (int(row), int(column)) if is_on_cell else None
 
 
-class Picture(NamedTuple):
-    """Pixels, as `PIL.Image.frombytes` takes them: of 3 bytes (RGB), or of 4 with holes (RGBA)."""
-
-    mode: str
-    size: tuple[int, int]
-    pixels: bytes
-
-    @property
-    def image(self) -> Image.Image:
-        """The picture as Pillow has it."""
-        from PIL import Image
-
-        return Image.frombytes(*self)
-
-    def encoded(self) -> bytes:
-        """Return the picture as Tk reads it: PPM or, where it has holes, PNG."""
-        if self.mode == "RGB":
-            return b"P6 %d %d 255\n" % self.size + self.pixels
-        step = 4 * self.size[0]
-        starts = range(0, len(self.pixels), step)
-        rows = b"".join(b"\0" + self.pixels[at : at + step] for at in starts)
-        return b"\x89PNG\r\n\x1a\n" + b"".join(
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-            for kind, data in (
-                (b"IHDR", struct.pack(">IIBBBBB", *self.size, 8, 6, 0, 0, 0)),
-                (b"IDAT", zlib.compress(rows, 1)),
-                (b"IEND", b""),
-            )
-        )
+def encode(image: Image.Image) -> bytes:
+    """Encode an image for Tk: as PNG if it is RGBA, otherwise as PPM."""
+    buffer = BytesIO()
+    # By name rather than by format, Pillow only loads the plugin it needs.
+    buffer.name = "image.png" if image.mode == "RGBA" else "image.ppm"
+    image.save(buffer, compress_level=1)
+    return buffer.getvalue()
 
 
 def rounded(
-    width: int, height: int, radius: int, colour: str, *inner: tuple[int, str], on: str = ""
-) -> Picture:
-    """Return a rectangle with round corners.
+    width: int, height: int, radius: int, colour: str, *inner: tuple[int, str]
+) -> Image.Image:
+    """Draw a rectangle with rounded corners.
 
     Args:
-        width: its width.
-        height: its height.
-        radius: that of its corners.
-        colour: ``#rrggbb``, with its opacity as ``#rrggbbaa``, or empty for a hole.
-        inner: others that replace its inside: how much further in each is, and its colour.
-        on: the colour of what is around the corners, nothing by default.
+        width: Width in pixels.
+        height: Height in pixels.
+        radius: Corner radius in pixels.
+        colour: ``#rrggbb``, ``#rrggbbaa``, or an empty string for transparent.
+        inner: Insets and colours of smaller rectangles, which replace the pixels inside them.
     """
-    layers = [(radius - inset + 0.5, *_channels(fill)) for inset, fill in ((0, colour), *inner)]
-    ground, mode = _channels(on), "RGB" if on else "RGBA"
-
-    @cache
-    def pixel(far: int) -> bytes:
-        """Return the pixel at a distance from the middle of a corner's arc."""
-        red, green, blue, opacity = ground
-        for edge, *fill in layers:
-            if (share := min(1.0, edge - far / FINE)) > 0:
-                red += (fill[0] - red) * share
-                green += (fill[1] - green) * share
-                blue += (fill[2] - blue) * share
-                opacity += (fill[3] - opacity) * share
-        whole = opacity or 1.0
-        found = round(red / whole), round(green / whole), round(blue / whole), round(255 * opacity)
-        return bytes(found[: len(mode)])
-
-    rows, corner = [], _corner(radius, max((far for far, _fill in inner), default=0))
-    side = len(corner) - 1
-    for distances in corner:
-        *left, middle = map(pixel, distances)
-        rows.append(b"".join([*left, middle * (width - 2 * side), *left[::-1]]))
-    *top, middle = rows
-    rows = [*top, *[middle] * (height - 2 * side), *top[::-1]]
-    return Picture(mode, (width, height), b"".join(rows))
+    # Transparent pixels get the neighbouring layer's colour, so that smooth edges have no fringe.
+    ink = colour or next((fill for _inset, fill in inner if fill), "#000000")
+    image = Image.new("RGBA", (width, height), f"{ink[:7]}00")
+    for inset, fill in ((0, colour), *inner):
+        ink = fill or f"{ink[:7]}00"
+        mask = _rounded_mask(width - 2 * inset, height - 2 * inset, radius - inset)
+        image.paste(ink, (inset, inset), mask)
+    return image
 
 
 @lru_cache(maxsize=64)
-def _corner(radius: int, inset: int) -> list[list[int]]:
-    """Return how far the pixels of a corner, and those beside it, are from the middle of its arc.
-
-    What is outside, or further in than `inset`, looks the same everywhere.
-    """
-    steps = [radius - 0.5 - place for place in range(max(radius, inset + 1) + 1)]
-    low, high = FINE * (radius - inset - 0.5), FINE * (radius + 0.5)
-
-    def distance(down: float, across: float) -> int:
-        far = hypot(down, across) if down > 0 < across else max(down, across)
-        return round(min(high, max(low, FINE * far)))
-
-    return [[distance(down, across) for across in steps] for down in steps]
-
-
-def _channels(colour: str) -> tuple[float, ...]:
-    """Return red, green and blue times the opacity, and the opacity, 0 to 1."""
-    red, green, blue, opacity = bytes.fromhex((colour or "#00000000")[1:].ljust(8, "f"))
-    return *(each * opacity / 255 for each in (red, green, blue)), opacity / 255
+def _rounded_mask(width: int, height: int, radius: int) -> Image.Image:
+    """Return the antialiased mask of a rectangle with rounded corners."""
+    mask = Image.new("L", (width, height), 255)
+    if (radius := min(radius, width // 2, height // 2)) > 0:
+        side = 2 * radius * SAMPLES
+        disc = Image.new("L", (side, side))
+        ImageDraw.Draw(disc).ellipse((0, 0, side - 1, side - 1), 255)
+        disc = disc.reduce(SAMPLES)
+        for x, y in product((0, radius), repeat=2):
+            corner = disc.crop((x, y, x + radius, y + radius))
+            mask.paste(corner, (x and width - radius, y and height - radius))
+    return mask
 
 
-def ground(grid: BoardGrid, theme: Theme) -> Picture:
-    """Return the frame of a board with its empty cells, on the colour of the page."""
-    width, height, gap = grid.width, grid.height, grid.gap
-    frame = rounded(width, height, round(1.4 * grid.radius), theme.board, on=theme.page)
-    cell = rounded(grid.cell, grid.cell, grid.radius, theme.empty, on=theme.board)
-    between = bytes.fromhex(theme.board[1:]) * gap
-    lines = [bytes(gap)] * gap  # of one row of cells; those of the gap stay as in the frame
-    for at in range(0, len(cell.pixels), 3 * grid.cell):
-        lines.append(between.join([cell.pixels[at : at + 3 * grid.cell]] * grid.shape[1]))
-    rows = []
-    for y in range(height):
-        row = frame.pixels[3 * width * y : 3 * width * (y + 1)]
-        line = y % grid.pitch
-        is_gap = line < gap
-        rows.append(row if is_gap else row[: 3 * gap] + lines[line] + row[-3 * gap :])
-    return Picture("RGB", (width, height), b"".join(rows))
+def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
+    """Draw the frame and the empty cells of a board, on the page's background."""
+    image = Image.new("RGB", (grid.width, grid.height), theme.page)
+    image.paste(theme.board, mask=_rounded_mask(*image.size, round(1.4 * grid.radius)))
+    cell = _rounded_mask(grid.cell, grid.cell, grid.radius)
+    for row, column in product(*map(range, grid.shape)):
+        image.paste(
+            theme.empty, (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch), cell
+        )
+    return image
 
 
 # Icons
 
 STROKE = 11 / 6
-"""The width of an icon's lines, in pixels of its 20."""
+"""Line width of an icon, in units of its 20 by 20 grid."""
 
 LINES = {
     "undo": "7,3 3,7 7,11; 3,7 11.5,7 13.2,7.6 14.5,9 15,11.5 14.5,14 13.2,15.4 11.5,16 8,16",
@@ -254,82 +197,56 @@ LINES = {
     "up": "10,16 10,4; 5,9 10,4 15,9",
     "down": "10,4 10,16; 5,11 10,16 15,11",
 }
-"""The lines of icons, by their points in a square of 20 pixels."""
+"""Polylines of each icon: points on a grid of 20 by 20, lines separated by semicolons."""
 
 
-def glyph(name: str, side: int, colour: str) -> Picture:
-    """Return an icon of a button, `side` pixels square."""
-    ink = bytes.fromhex(colour[1:])
-    shades = [ink + bytes([opacity]) for opacity in range(256)]
-    return Picture("RGBA", (side, side), b"".join(map(shades.__getitem__, _glyph(name, side))))
+def glyph(name: str, side: int, colour: str) -> Image.Image:
+    """Draw a button's icon, `side` pixels square."""
+    image = Image.new("RGBA", (side, side), colour)
+    image.putalpha(_glyph_mask(name, side))
+    return image
 
 
 @lru_cache(maxsize=64)
-def _glyph(name: str, side: int) -> bytes:
-    """Return how much of each pixel the lines of an icon cover, of 255."""
-    unit, covered = side / 20, bytearray(side * side)
+def _glyph_mask(name: str, side: int) -> Image.Image:
+    mask = Image.new("L", (side * SAMPLES, side * SAMPLES))
+    draw, unit = ImageDraw.Draw(mask), side * SAMPLES / 20
     half = STROKE * unit / 2
-    for text in LINES[name].split(";"):
-        points = [[unit * float(each) for each in place.split(",")] for place in text.split()]
-        for (x1, y1), (x2, y2) in pairwise(points):
-            wide, high = x2 - x1, y2 - y1
-            length = wide * wide + high * high
-            for y in _near(y1, y2, half, side):
-                for x in _near(x1, x2, half, side):
-                    across, down = x + 0.5 - x1, y + 0.5 - y1
-                    share = min(1.0, max(0.0, (across * wide + down * high) / length))
-                    near = half + 0.5 - hypot(across - share * wide, down - share * high)
-                    if near > 0:
-                        shade, place = int(255 * min(1.0, near)), y * side + x
-                        covered[place] = max(covered[place], shade)
-    return bytes(covered)
+    for line in LINES[name].split(";"):
+        points = [tuple(unit * float(each) - 0.5 for each in at.split(",")) for at in line.split()]
+        draw.line(points, 255, round(2 * half))
+        for x, y in points:
+            draw.ellipse((x - half, y - half, x + half, y + half), 255)
+    return mask.reduce(SAMPLES)
 
 
-def _near(start: float, end: float, far: float, side: int) -> Iterable[int]:
-    """Return the pixels between two points and a little beyond, of `side`."""
-    low, high = sorted((start, end))
-    return range(max(0, int(low - far - 0.5)), min(side, int(high + far + 1.5)))
-
-
-# Tiles and boards, with Pillow
+# Tiles and boards
 
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font of numbers, in pixels."""
-    from PIL import ImageFont
-
+    """Return the font for numbers at a size in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 
-def plain(width: int, height: int, colour: str) -> Image.Image:
-    """Return a rectangle."""
-    return Picture("RGB", (width, height), width * height * bytes.fromhex(colour[1:])).image
-
-
-def closed(image: Image.Image) -> Picture:
-    """Return the pixels of an image of Pillow."""
-    return Picture(image.mode, image.size, image.tobytes())
-
-
 def digits(value: int, side: int) -> tuple[str, int]:
-    """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
+    """Return the text on a tile of `side` pixels, and its font size."""
     for text in spellings(value):
-        most = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
-        size = int(min(most, 84 * side / number_font(100).getlength(text)))
+        largest = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
+        size = int(min(largest, 84 * side / number_font(100).getlength(text)))
         while size > MIN_DIGITS and number_font(size).getlength(text) > 0.84 * side:
-            size -= 1  # small letters are wider in proportion
+            size -= 1  # hinting makes small letters wider in proportion
         if size >= MIN_DIGITS and number_font(size).getlength(text) <= 0.86 * side:
             break
     return text, max(size, 4)
 
 
 def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
-    """Return the picture of a tile, `side` pixels square, transparent at its corners."""
+    """Draw a tile, `side` pixels square, with transparent corners."""
     style, inset = theme.tile(value), round(side * 0.035)
     ring = (inset, style.text), (inset + max(1, side // 50), style.background)
     inside = ring if value == RINGED else ()
-    image = rounded(side, side, radius, style.background, *inside).image
+    image = rounded(side, side, radius, style.background, *inside)
     text, size = digits(value, side)
     write(image, (side / 2, side / 2), text, style.text, size)
     return image
@@ -338,11 +255,9 @@ def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
 def write(
     image: Image.Image, centre: tuple[float, float], text: str, colour: str, size: int
 ) -> None:
-    """Write a number around a point."""
-    from PIL import ImageDraw
-
+    """Draw a number centred on a point."""
     font = number_font(size)
-    # The middle of the digits, not of the line, which has room for letters that go below it.
+    # Centre the digits, not the line, which leaves room for descenders.
     left, top, right, bottom = font.getbbox(text, anchor="ls")
     x, y = centre[0] - (left + right) / 2, centre[1] - (top + bottom) / 2
     ImageDraw.Draw(image).text((x, y), text, colour, font, "ls")
@@ -351,8 +266,8 @@ def write(
 def board(
     position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Return the whole picture of a position; `base` is its `ground`, if it is at hand."""
-    image = base.copy() if base else ground(grid, theme).image
+    """Draw a position; `base` may be its `ground`, if the caller has one."""
+    image = base.copy() if base else ground(grid, theme)
     for row, line in enumerate(position.rows):
         for column, value in enumerate(line):
             if value:
@@ -366,14 +281,14 @@ _cached_tile = lru_cache(maxsize=128)(tile)
 
 
 def icon(side: int, theme: Theme) -> Image.Image:
-    """Return the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
+    """Draw the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
     big = 2 * side
-    image = rounded(big, big, big // 6, theme.page).image
+    image = rounded(big, big, big // 6, theme.page)
     faces = (("2", 8), ("0", 64), ("4", 2048), ("8", 16384))
     cell = round(big * 0.41)
     for index, (text, value) in enumerate(faces):
         style = theme.tile(value)
-        face = rounded(cell, cell, cell // 6, style.background).image
+        face = rounded(cell, cell, cell // 6, style.background)
         write(face, (cell / 2, cell / 2), text, style.text, round(cell * 0.72))
         corner = [round(big * (0.065 + 0.46 * place)) for place in (index % 2, index // 2)]
         image.alpha_composite(face, (corner[0], corner[1]))
@@ -383,10 +298,10 @@ def icon(side: int, theme: Theme) -> Image.Image:
 def scored_board(
     position: Board, score: int, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Return the picture of a position under its score."""
+    """Draw a position with its score above it."""
     picture = board(position, grid, theme, base)
     head = max(28, grid.height // 10)
-    image = plain(grid.width, grid.height + head, theme.page)
+    image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
     image.paste(picture, (0, head))
     size = min(head * 0.6, grid.width / 8)
     write(image, (grid.width / 2, head / 2), f"{score:,}", theme.ink, round(size))
@@ -394,10 +309,10 @@ def scored_board(
 
 
 def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> None:
-    """Write a position as a PNG file.
+    """Save a position as a PNG file.
 
     Raises:
-        OSError: if the file cannot be written.
+        OSError: The file cannot be written.
     """
     grid = BoardGrid.fit(position.shape, IMAGE_SIDE, IMAGE_SIDE)
     scored_board(position, score, grid, theme).save(path, "PNG", optimize=True)
@@ -406,10 +321,10 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 # A game as an animated GIF
 
 GIF_SIDE = 320
-"""The longer side of a board in pixels."""
+"""Longer side of the board, in pixels."""
 
 MAX_FRAMES = 1500
-"""A longer game is shown in larger steps, so that its file stays at a few megabytes."""
+"""Longer games skip turns, which keeps the file at a few megabytes."""
 
 FRAME_MS, LAST_MS = 120, 2500
 
@@ -417,48 +332,46 @@ FRAME_MS, LAST_MS = 120, 2500
 def save_gif(
     path: Path, record: Record, theme: Theme, first: int = 0, last: int | None = None
 ) -> None:
-    """Write a game as an animated GIF: a frame for each turn, the last one shown longer.
+    """Save a game as an animated GIF with one frame per turn.
 
     Args:
-        path: the file; it appears when it is complete.
-        record: the game.
-        theme: its colours.
-        first: how many turns were made before the first frame.
-        last: how many were made at the end; `None` for all.
+        path: The file; it is replaced only once the animation is complete.
+        record: The game.
+        theme: The colours.
+        first: Turns played before the first frame.
+        last: Turns played at the last frame; None for all.
 
     Raises:
-        OSError: if the file cannot be written.
-        RecordError: if the record breaks its rules.
+        OSError: The file cannot be written.
+        RecordError: The record breaks its rules.
     """
-    from PIL import Image
-
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
     positions = positions[first:][: None if last is None else last - first + 1]
     step = -(-len(positions) // MAX_FRAMES)
-    shown = [*positions[:-1:step], positions[-1]]
-    base = ground(grid, theme).image
+    kept = [*positions[:-1:step], positions[-1]]
+    base = ground(grid, theme)
     palette = _palette(grid, theme, base)
 
     def frames() -> Iterator[Image.Image]:
-        for position, score in shown:
+        for position, score in kept:
             frame = scored_board(position, score, grid, theme, base)
             yield frame.quantize(palette=palette, dither=Image.Dither.NONE)
 
     drawn = frames()
-    times = [FRAME_MS] * (len(shown) - 1) + [LAST_MS]
-    how = {"save_all": True, "append_images": drawn, "loop": 0, "optimize": False}
-    unfinished = path.with_name(path.name + ".part")
+    times = [FRAME_MS] * (len(kept) - 1) + [LAST_MS]
+    settings = {"save_all": True, "append_images": drawn, "loop": 0, "optimize": False}
+    partial = path.with_name(path.name + ".part")
     try:
-        next(drawn).save(unfinished, "GIF", duration=times, **how)
-        unfinished.replace(path)
+        next(drawn).save(partial, "GIF", duration=times, **settings)
+        partial.replace(path)
     finally:
-        unfinished.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
-    """Return an image with a palette for all frames: the colours of every tile."""
-    sample = plain(grid.cell * 6, grid.cell * 4, theme.page)
+    """Return a palette image with the colours of every tile, shared by all frames."""
+    sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
     for index in range(20):
         face = tile(2 << index, grid.cell, theme, grid.radius)
         sample.paste(face, (index % 6 * grid.cell, index // 6 * grid.cell), face)

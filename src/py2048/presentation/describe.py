@@ -1,7 +1,7 @@
-"""Sentences for what happens in a game, as you would say them aloud.
+"""Game events, boards and rules as spoken English (or another language).
 
-The terminal's plain text mode prints them; other screens pass them to screen readers. Rows and
-columns count from 1 at the top left, as people count.
+The plain-text terminal prints these sentences; other screens pass them to screen readers. Rows
+and columns count from 1 at the top left.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from py2048.presentation.hints import describe_hint, name_of
 from py2048.presentation.words import way_of
 
 FEW_TILES = 4
-"""A start with at most this many tiles is read out tile by tile."""
+"""Boards with at most this many tiles are described tile by tile."""
 
 
-def describe(event: Event) -> str:  # noqa: C901 - a branch for each event
-    """Return what happened in one line of plain sentences.
+def describe(event: Event) -> str:  # noqa: C901 - one branch per event
+    """Describe an event in one line.
 
-    A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
+    A move reads "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
     """
     match event:
         case events.GameStarted(board, score, best, resumed):
@@ -82,11 +82,11 @@ def _moved(event: events.Moved) -> str:
     turn, spawn = event.turn, event.turn.spawn
     text = _("{direction}: {merges}, {points}.") if event.points else _("{direction}: {merges}.")
     merges, points = describe_merges(turn), _signed(event.points)
-    said = [text.format(direction=name_of(turn.direction), merges=merges, points=points)]
+    sentences = [text.format(direction=name_of(turn.direction), merges=merges, points=points)]
     if spawn:
-        said.append(_tile_at(spawn.tile, spawn.cell))
-    said.append(_score(event.score))
-    return " ".join([_("Redone."), *said] if event.redone else said)
+        sentences.append(_tile_at(spawn.tile, spawn.cell))
+    sentences.append(_score(event.score))
+    return " ".join([_("Redone."), *sentences] if event.redone else sentences)
 
 
 def _over(event: events.GameOver) -> str:
@@ -107,7 +107,7 @@ def _over(event: events.GameOver) -> str:
 
 
 def describe_merges(turn: Turn) -> str:
-    """Return what merged in a turn: "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
+    """Describe a turn's merges: "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
     slide = turn.slide
     if not slide.points:
         return _("nothing merged")
@@ -117,9 +117,9 @@ def describe_merges(turn: Turn) -> str:
     return _("merged {merges}").format(merges=", ".join(counted))
 
 
-@lru_cache(maxsize=4096)  # twice as fast as by the motions, for each move of a server
+@lru_cache(maxsize=4096)  # halves the time to describe a move on a server
 def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
-    """Return what merges in a line that slides towards its first cell: ("2 and 2 into 4",)."""
+    """Describe the merges of a line that slides to its first cell: ("2 and 2 into 4",)."""
     slid, _points, steps = slide_line(line, merging)
     tiles: dict[int, list[str]] = {target: [] for _source, target, merged in steps if merged}
     for source, target, _merged in steps:
@@ -132,7 +132,7 @@ def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...
 
 
 def describe_board(board: Board) -> list[str]:
-    """Return a line for each row, in the form of "Row 1: 2, empty, 4, 4" and a full stop."""
+    """Describe each row in the form "Row 1: 2, empty, 4, 4."."""
     text, empty = _("Row {row}: {tiles}."), _("empty")
     return [
         text.format(row=row, tiles=", ".join(str(tile or empty) for tile in tiles))
@@ -141,7 +141,7 @@ def describe_board(board: Board) -> list[str]:
 
 
 def describe_rules(rules: Rules) -> str:
-    """Return the rules in one line: size, new tiles, scoring and the end, where they matter."""
+    """Summarise rules in one line: size, new tiles, and unusual scoring or endings."""
     rows, columns = rules.shape
     parts = [f"{rows}x{columns}", _spawn(rules)]
     if rules.merging is Merging.CASCADE:
@@ -196,7 +196,7 @@ def _tiles(board: Board) -> str:
 
 
 def _tile_at(tile: int, cell: Cell) -> str:
-    """Return the tile and its place: "A 2 …", but "An 8 …", as eight begins with a vowel."""
+    """Describe a tile and its position: "A 2 …", but "An 8 …"."""
     is_an = str(tile).startswith("8")
     text = _("An {tile} at {place}.") if is_an else _("A {tile} at {place}.")
     place = _("row {row}, column {column}").format(row=cell[0] + 1, column=cell[1] + 1)
@@ -208,7 +208,7 @@ def _score(score: int) -> str:
 
 
 def _best(score: int) -> list[str]:
-    """Return a person's best score, if there is one: a computer's games set none."""
+    """Return the best human score, or nothing if there is none."""
     return [_("Best {score}.").format(score=number(score))] if score else []
 
 

@@ -1,4 +1,4 @@
-"""What the calls of a session return: frozen events that carry all a screen needs to draw."""
+"""Session events: immutable records with everything a screen needs to draw them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from py2048.review.advice import Hint
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """The current game is another: a new one, a resumed one, or one set up by hand.
+    """The session switched to a new, resumed or manually set-up game.
 
     Attributes:
-        board: the board to show.
-        score: its score, in points.
-        best: the best score of a person under these rules.
-        resumed: whether the game continues from an earlier session.
+        board: The position.
+        score: Score in points.
+        best: Best human score under these rules.
+        resumed: Whether the game continues from an earlier session.
     """
 
     board: Board
@@ -29,16 +29,16 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A legal turn was played, for the first time or again.
+    """A move was played or redone.
 
     Attributes:
-        before: the board before the turn.
-        turn: the turn; ``turn.slide.motions`` are to be animated, then ``turn.spawn`` appears.
-        board: the board after the turn.
-        points: what the turn changed in the score.
-        score: the score after it.
-        best: the best score of a person under these rules.
-        redone: whether `redo` played it again.
+        before: Board before the turn.
+        turn: The turn: animate ``turn.slide.motions``, then show ``turn.spawn``.
+        board: Board after the turn.
+        points: Change of the score.
+        score: Score after the turn.
+        best: Best human score under these rules.
+        redone: Whether the move was redone.
     """
 
     before: Board
@@ -52,12 +52,12 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class IllegalMove:
-    """A direction changed nothing.
+    """The move changes nothing on the board.
 
     Attributes:
-        direction: the direction that was tried.
-        penalty: what the rules took off the score for it (0 under most rules, else negative).
-        score: the score now.
+        direction: The attempted direction.
+        penalty: Change of the score: negative if the rules punish illegal moves, otherwise 0.
+        score: Current score.
     """
 
     direction: Direction
@@ -67,13 +67,13 @@ class IllegalMove:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """A turn was taken back.
+    """A turn was undone.
 
     Attributes:
-        turn: the turn; a screen runs its motions backwards, see `backward_motions`.
-        before: the board before the undo.
-        board: the board now.
-        score: the score now.
+        turn: The turn; animate its `backward_motions`.
+        before: Board before the undo.
+        board: Current board.
+        score: Current score.
     """
 
     turn: Turn
@@ -83,19 +83,19 @@ class Undone:
 
     @property
     def backward_motions(self) -> tuple[Motion, ...]:
-        """The motions with source and target exchanged."""
+        """The turn's motions, reversed."""
         motions = self.turn.slide.motions
         return tuple(Motion(target, source, merged) for source, target, merged in motions)
 
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The target was reached for the first time in this game.
+    """The target tile was made for the first time in this game.
 
     Attributes:
-        tile: the target.
-        plays_on: whether the rules let the game continue.
-        by_computer: whether a computer player made a move of the game.
+        tile: The target.
+        plays_on: Whether the rules allow the game to continue.
+        by_computer: Whether a computer player made any of the moves.
     """
 
     tile: int
@@ -105,14 +105,14 @@ class Won:
 
 @dataclass(frozen=True, slots=True)
 class GameOver:
-    """The game is over.
+    """The game ended.
 
     Attributes:
-        outcome: how it ended.
-        score: the final score.
-        best: the best score of a person under these rules.
-        is_best: whether this game holds that best score.
-        by_computer: whether a computer player made a move of the game.
+        outcome: How it ended.
+        score: Final score.
+        best: Best human score under these rules.
+        is_best: Whether this game holds the best score.
+        by_computer: Whether a computer player made any of the moves.
     """
 
     outcome: Outcome
@@ -124,17 +124,17 @@ class GameOver:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """A hint for the current position has been found."""
+    """A hint for the current position is available."""
 
     hint: Hint
 
 
 @dataclass(frozen=True, slots=True)
 class StorageFailed:
-    """The store could not be read, or the game was saved elsewhere than expected.
+    """The store could not be read, or the game was saved to an unexpected place.
 
     Attributes:
-        message: one line for the player: what happened and what to do.
+        message: One-line message that says what happened and what to do.
     """
 
     message: str
@@ -142,10 +142,10 @@ class StorageFailed:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """Saving has fallen behind, for another reason than before, or has caught up.
+    """Saving fell behind, failed for a new reason, or caught up.
 
     Attributes:
-        unsaved: why something is not saved yet, in one line; empty when all is saved again.
+        unsaved: Why changes are not saved yet; empty once everything is saved.
     """
 
     unsaved: str

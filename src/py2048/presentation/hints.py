@@ -1,8 +1,8 @@
-"""Hints in a player's words: who gives them, what is best and why, and what the others lose.
+"""Wording of hints: the best move, the reason, and what the other moves lose.
 
-`PLAYERS` are the computer players as people choose among them; any other is a spec, for experts.
-A hint is drawn as a headline ("Left is best", `headline`), a reason if there is one (`reason_of`)
-and a row for each legal direction (`options_of`), and said as sentences (`describe_hint`).
+`PLAYERS` are the computer players offered by name; experts can enter any player spec. Screens
+show a hint as a headline ("Left is best", `headline`), an optional reason (`reason_of`) and a row
+per legal direction (`options_of`). `describe_hint` gives the same as sentences.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from py2048.review.moves import grade_of
 
 
 class NamedPlayer(NamedTuple):
-    """A computer player with a name for people.
+    """A computer player with a display name.
 
     Attributes:
-        spec: its spec; empty for the best player on the board, whichever that is.
-        name: its name, to be translated.
-        about: what it is, to be translated.
+        spec: Player spec; empty for the best player on the current board.
+        name: Display name; translatable.
+        about: Short description; translatable.
     """
 
     spec: str
@@ -40,38 +40,38 @@ PLAYERS = (
     NamedPlayer("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
     NamedPlayer("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
 )
-"""The computer players that people choose among, the usual one first."""
+"""The computer players offered by name, the default first."""
 
 
 def player_name(spec: str, best: str = "") -> str:
-    """Return what people call a player: "Strong", or the spec of one without a name.
+    """Return a player's display name, or its spec if it has none.
 
     Args:
-        spec: the spec; empty for the best on the board.
-        best: the spec of the best on the board.
+        spec: Player spec; empty for the best player on the current board.
+        best: Spec of the best player on the current board.
     """
-    found = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
-    return _(found[spec]) if spec in found else spec
+    names = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
+    return _(names[spec]) if spec in names else spec
 
 
 _NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))
 
 
 def name_of(direction: Direction) -> str:
-    """Return a direction as it begins a sentence, or stands alone: "Left"."""
+    """Return a direction at the start of a sentence or on its own: "Left"."""
     return _(_NAMES[direction])
 
 
 class DirectionRow(NamedTuple):
-    """What is known of a legal direction, as a row of a list.
+    """A legal direction as a row of a list.
 
     Attributes:
-        direction: the direction.
-        is_best: whether it is the best one.
-        is_played: whether it was played.
-        loss: what it loses against the best, "1,204" or "3.2 %"; empty where that is nothing.
-        share: how long its bar is, of 1 for the best; drawn so that what differs is seen.
-        grade: what a review would call it; None where the values are a rating.
+        direction: The direction.
+        is_best: Whether it is the best move.
+        is_played: Whether it was played.
+        loss: Loss relative to the best move, "1,204" or "3.2 %"; empty if negligible.
+        share: Bar length, 1 for the best move; differences are scaled up to be visible.
+        grade: Grade in a review; None if the values are ratings.
     """
 
     direction: Direction
@@ -83,7 +83,7 @@ class DirectionRow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What a list says of it: "best", "as good" or the loss with a minus."""
+        """The row's value: "best", "as good" or the loss with a minus sign."""
         if self.is_best:
             return _("best")
         return f"\N{MINUS SIGN}{self.loss}" if self.loss else _("as good")
@@ -92,7 +92,7 @@ class DirectionRow(NamedTuple):
 def direction_rows(
     values: Mapping[Direction, float], best: Direction, unit: Unit, played: Direction | None = None
 ) -> list[DirectionRow]:
-    """Return a row for each legal direction, the best first, also among equals."""
+    """Return a row per legal direction, the best move first even among equals."""
     most = max(values.values())
     losses = {each: most - values[each] for each in values}
     spread = max(*losses.values(), abs(most) / 10) or 1.0
@@ -111,12 +111,12 @@ def direction_rows(
 
 
 def options_of(hint: Hint) -> list[DirectionRow]:
-    """Return the legal directions of a hint that are valued, the best first."""
+    """Return the rows of a hint, the best move first."""
     return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
 
 
 def describe_losses(rows: list[DirectionRow]) -> list[str]:
-    """Return what each direction loses against the best one, as sentences."""
+    """Describe what each other direction loses, one sentence per direction."""
     return [
         (_("{direction} loses {loss}.") if row.loss else _("{direction} is as good.")).format(
             direction=name_of(row.direction), loss=row.loss
@@ -127,7 +127,7 @@ def describe_losses(rows: list[DirectionRow]) -> list[str]:
 
 
 def short_loss(loss: float, unit: Unit) -> str:
-    """Return a loss in few digits, "1,204", "250 k" or "3.2 %"; an empty text if there is none."""
+    """Format a loss briefly: "1,204", "250 k" or "3.2 %"; empty if negligible."""
     if unit is Unit.CHANCE:
         return f"{number(100 * loss, 1)} %" if round(100 * loss, 1) else ""
     if loss >= 99_999.5:
@@ -136,14 +136,17 @@ def short_loss(loss: float, unit: Unit) -> str:
 
 
 def headline(hint: Hint) -> str:
-    """Return what a hint says first: "Left is best"."""
+    """Return the headline of a hint: "Left is best"."""
     text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
     name = way_of if hint.instead_of else name_of
     return text.format(direction=name(hint.direction))
 
 
 def reason_of(hint: Hint) -> str:
-    """Return why a direction is best, as a sentence, where that can be seen; else an empty text."""
+    """Return why the move is best, as a sentence.
+
+    Returns an empty string if no reason is visible on the board.
+    """
     if hint.position is None:
         return ""
     board, merging = hint.position.board, hint.position.rules.merging
@@ -156,67 +159,67 @@ def reason_of(hint: Hint) -> str:
     keeps = _is_in_corner(board) and _is_in_corner(chosen)
     if keeps and not all(map(_is_in_corner, after.values())):
         return _("It keeps {tile} in the corner.").format(tile=board.max_tile)
-    rooms = [_room(each) for each in after.values()]
-    if _room(chosen) >= max(rooms) and _room(chosen) > min(rooms):
+    counts = [_empty_count(each) for each in after.values()]
+    if _empty_count(chosen) >= max(counts) and _empty_count(chosen) > min(counts):
         return _("It leaves the most room.")
     return ""
 
 
 def _is_in_corner(board: Board) -> bool:
-    """Say whether the largest tile is in a corner."""
+    """Return whether the largest tile is in a corner."""
     first, last = board.rows[0], board.rows[-1]
     return board.max_tile in (first[0], first[-1], last[0], last[-1])
 
 
-def _room(board: Board) -> int:
+def _empty_count(board: Board) -> int:
     return len(board.empty_cells())
 
 
 def describe_hint(hint: Hint) -> str:
-    """Return a hint as sentences: the direction, why, and what each other loses against it."""
-    said = [f"{headline(hint)}.", reason_of(hint), *describe_losses(options_of(hint))]
+    """Describe a hint: the move, the reason and what the other moves lose."""
+    sentences = [f"{headline(hint)}.", reason_of(hint), *describe_losses(options_of(hint))]
     if hint.instead_of:
-        said.append(_("A better hint is on its way."))
-    return " ".join(filter(None, said))
+        sentences.append(_("A better hint is on its way."))
+    return " ".join(filter(None, sentences))
 
 
 def describe_outlook(hint: Hint) -> str:
-    """Return what comes if the game is played on, as sentences; empty where that is not known."""
+    """Describe the expected outcome of playing on; empty if it is unknown."""
     chance, points = hint.meaning.chance, hint.points
-    said = []
+    sentences = []
     if points is not None and hint.meaning.is_exact:
         text = _("Exactly {points} points to come with perfect play.")
-        said.append(text.format(points=number(points, 2)))
+        sentences.append(text.format(points=number(points, 2)))
     elif hint.meaning.is_exact:
-        said.append(_("This is proven: no move is better."))
+        sentences.append(_("This is proven: no move is better."))
     elif points is not None:
         text = _("About {points} points to come with good play.")
-        said.append(text.format(points=points_text(points)))
+        sentences.append(text.format(points=points_text(points)))
     if chance:
         text = _("{tile} was made in {games}.")
-        said.append(text.format(tile=chance.tile, games=games_text(chance)))
-    return " ".join(said)
+        sentences.append(text.format(tile=chance.tile, games=games_text(chance)))
+    return " ".join(sentences)
 
 
 def points_text(points: float) -> str:
-    """Return points to come as no more digits than can be relied on: "280,000"."""
+    """Format expected points with two significant digits: "280,000"."""
     return number(float(f"{max(points, 0):.2g}"))
 
 
 def games_text(chance: Chance) -> str:
-    """Return how many of how many games made a tile: "660 of 1,000 games"."""
+    """Format how many games made a tile: "660 of 1,000 games"."""
     text = _("{made} of {games} games")
     return text.format(made=number(chance.made), games=number(chance.games))
 
 
-# For those who begin
+# For beginners
 
 TEACHING_MOVES = 3
-"""The first moves, during which a line teaches the game."""
+"""Number of moves during which the tutorial line is shown."""
 
 
 def teaching(rules: Rules, moves: int) -> str:
-    """Return the line that teaches the game during its first moves; then an empty text."""
+    """Return the tutorial line for the first moves; empty afterwards."""
     if moves >= TEACHING_MOVES:
         return ""
     if rules.target is None:

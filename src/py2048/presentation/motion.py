@@ -1,7 +1,7 @@
-"""What a turn looks like at each moment, with the timings of the table of looks.
+"""Animation: which tiles to draw at each moment of a move.
 
-Pure functions of time in seconds: the tiles slide, then a merged tile pops and a new tile grows.
-A number never vanishes: a merged tile pops from its full size.
+Everything is a pure function of the time in seconds. Tiles slide first; then merged tiles pop
+and the new tile grows. Merged tiles start at full size, so no number ever disappears.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
 POP = 1.12
-"""How large a merged tile is half way through its pop."""
+"""Peak scale of a merged tile."""
 
 SPROUT = 0.3
-"""How large a new tile is when it appears."""
+"""Initial scale of a new tile."""
 
 OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
-"""When the end of a game covers the board."""
+"""Delay before the game-over overlay."""
 
 
 class Sprite(NamedTuple):
-    """One tile to draw: where (in cells, possibly between them) and how large (1 = full)."""
+    """A tile to draw. Its row and column may lie between cells; scale 1 is full size."""
 
     value: int
     row: float
@@ -38,13 +38,13 @@ class Sprite(NamedTuple):
 
 
 class BoardTransition(NamedTuple):
-    """From one board to the next.
+    """The animation from one board to the next.
 
     Attributes:
-        moving: value, source and target of each tile during the slide.
-        board: the board at the end.
-        popping: cells whose tile has just merged.
-        growing: cells whose tile has just appeared.
+        moving: Value, source and target of each tile during the slide.
+        board: Final board.
+        popping: Cells of merged tiles.
+        growing: Cells of new tiles.
     """
 
     moving: tuple[tuple[int, Cell, Cell], ...]
@@ -54,11 +54,11 @@ class BoardTransition(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """Total duration."""
         return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
 
     def at(self, seconds: float) -> list[Sprite]:
-        """Return the tiles to draw `seconds` after the beginning, the lowest first."""
+        """Return the tiles at a time after the start, in drawing order."""
         slide = SLIDE_S * bool(self.moving)
         if seconds < slide:
             progress = glide(max(0.0, seconds) / slide)
@@ -86,7 +86,7 @@ def still(board: Board) -> list[Sprite]:
 
 
 def of_move(event: Moved) -> BoardTransition:
-    """Return the transition of a turn: slide, then merged tiles pop and the spawn grows."""
+    """Return the animation of a move."""
     motions, spawn = event.turn.slide.motions, event.turn.spawn
     return BoardTransition(
         moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
@@ -97,7 +97,7 @@ def of_move(event: Moved) -> BoardTransition:
 
 
 def of_undo(event: Undone) -> BoardTransition:
-    """Return the transition of an undo: the tiles slide back."""
+    """Return the animation of an undo: tiles slide back."""
     motions: tuple[Motion, ...] = event.backward_motions
     return BoardTransition(
         tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
@@ -105,13 +105,13 @@ def of_undo(event: Undone) -> BoardTransition:
 
 
 def appearing(board: Board) -> BoardTransition:
-    """Return the transition of a new game: all its tiles grow."""
+    """Return the animation of a new game: all tiles grow."""
     cells = frozenset((int(s.row), int(s.column)) for s in still(board))
     return BoardTransition((), board, growing=cells)
 
 
 def pop(progress: float) -> float:
-    """Return the size of a merged tile: from 1 to `POP` at half time, then back."""
+    """Return the scale of a merged tile, which peaks at `POP` halfway."""
     return 1 + (POP - 1) * ease(1 - abs(2 * progress - 1))
 
 
@@ -125,7 +125,7 @@ def _between(tile: tuple[int, Cell, Cell], progress: float) -> Sprite:
 
 
 def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], float]:
-    """Return the timing function that style sheets call ``cubic-bezier(x1, y1, x2, y2)``."""
+    """Return the CSS timing function ``cubic-bezier(x1, y1, x2, y2)``."""
 
     def coordinate(first: float, second: float, t: float) -> float:
         return ((1 - 3 * second + 3 * first) * t + (3 * second - 6 * first)) * t * t + 3 * first * t
@@ -133,7 +133,7 @@ def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], floa
     @lru_cache(maxsize=1024)
     def timing(progress: float) -> float:
         low, high = 0.0, 1.0
-        for _ in range(20):  # x grows with t, so halving finds t to a millionth
+        for _ in range(20):  # bisection, as x increases with t
             t = (low + high) / 2
             low, high = (t, high) if coordinate(x1, x2, t) < progress else (low, t)
         return coordinate(y1, y2, (low + high) / 2)
@@ -151,33 +151,33 @@ STEPS = {
     Direction.LEFT: (0, -1),
     Direction.RIGHT: (0, 1),
 }
-"""One cell in each direction: rows down, columns across."""
+"""Row and column offset of each direction."""
 
 
 def direction_of(across: float, down: float) -> Direction:
-    """Return the direction that a vector mostly points in."""
+    """Return the main direction of a vector."""
     if abs(across) >= abs(down):
         return Direction.RIGHT if across > 0 else Direction.LEFT
     return Direction.DOWN if down > 0 else Direction.UP
 
 
 BAND = 0.5
-"""A click beyond this share of the way from the centre to a side is a click on that side."""
+"""Clicks beyond this fraction of the distance from the centre to an edge select that edge."""
 
 CORNER = 0.12
-"""A click whose sides differ by less than this means neither."""
+"""Clicks in a corner are ambiguous if their distances to the two edges differ by less."""
 
 
 def direction_of_gesture(
     start: tuple[float, float], end: tuple[float, float], size: tuple[float, float], least: float
 ) -> Direction | None:
-    """Return where a drag over a board goes, or the side that a click is near; or `None`.
+    """Return the direction of a drag, or the edge nearest to a click; None if it is unclear.
 
     Args:
-        start: where the button went down, from the board's top left corner.
-        end: where it went up.
-        size: the width and the height of the board.
-        least: the length of a drag; a shorter one is a click.
+        start: Press position, relative to the board's top left corner.
+        end: Release position.
+        size: Width and height of the board.
+        least: Minimum length of a drag; shorter ones are clicks.
     """
     across, down = end[0] - start[0], end[1] - start[1]
     if max(abs(across), abs(down)) >= least:

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options, arguments and error messages shared by the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from functools import wraps
 from inspect import Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -23,27 +23,20 @@ from py2048.core.board import Board
 from py2048.core.errors import BoardError, PlayerError, shown, unknown
 from py2048.core.folders import built_tables
 from py2048.core.rng import parse_seed
-from py2048.core.rules import Rules, list_rules
-from py2048.core.rules.rules import parse_changes
+from py2048.core.rules import Rules, list_rules, parse_changes
 from py2048.players import list_players
 from py2048.players.registry import player_options
 from py2048.presentation.themes import THEMES
 
-if TYPE_CHECKING:
-    from click import ClickException as ClickException
-else:
-    # Typer may carry a copy of Click inside. BadParameter -> UsageError -> ClickException
-    ClickException = typer.BadParameter.__mro__[2]
-
 SEE_HELP = "; --help lists them"
-"""What is said of options and commands if none is near to the word that was given."""
+"""Suffix of the error for an unknown command or option without a close match."""
 
 
 class NearCommands(typer.core.TyperGroup):
-    """A group that suggests the nearest command for an unknown one."""
+    """A command group that suggests the closest match for an unknown command."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the first word names."""
+        """Return the command named by the first argument."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             ctx.fail(f"no command is called {unknown(name, self.commands, SEE_HELP)}")
@@ -51,31 +44,31 @@ class NearCommands(typer.core.TyperGroup):
 
 
 class Subcommands(NearCommands):
-    """A group that names its commands where none is given."""
+    """A command group that requires a subcommand."""
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Refuse words without a command."""
+        """Fail if there are no arguments."""
         if not args and not ctx.resilient_parsing:
             ctx.fail(f"{self.name} needs one of its commands: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
 
 
 def rules_names() -> list[str]:
-    """Return the names of the presets, for shells to complete."""
+    """Return the names of the presets, for shell completion."""
     return [rules.name for rules in list_rules()]
 
 
 RECORD_ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
-"""The names of records and replays in a folder."""
+"""File name suffixes of records and replays."""
 
 
 def table_names() -> list[str]:
-    """Return the names of the tables that were built."""
+    """Return the names of the installed endgame tables."""
     return [path.stem for path in built_tables()]
 
 
 def files_that_end(*endings: str) -> Callable[[str], list[str]]:
-    """Return what a shell may complete a word to: files with these endings, and folders."""
+    """Return a shell completer for folders and for files with these suffixes."""
 
     def words(incomplete: str) -> list[str]:
         paths = map(Path, glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 - a word
@@ -86,7 +79,7 @@ def files_that_end(*endings: str) -> Callable[[str], list[str]]:
 
 
 def player_words(incomplete: str) -> list[str]:
-    """Return the names of the players, or after one and a colon those of its options."""
+    """Complete a player's name, or its options after a colon."""
     name, colon, given = incomplete.partition(":")
     if not colon:
         return list(list_players())
@@ -101,20 +94,20 @@ weights_files = files_that_end(".npz")
 
 
 def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
-    """Return an option whose value is a whole number, in its help N."""
+    """Return an integer option, shown as N in the help."""
     return typer.Option(*names, metavar="N", min=least, max=most, help=help_)
 
 
 def taking(
     metavar: str, help_: str, *names: str, words: Callable[..., Sequence[str]] | None = None
 ) -> Any:
-    """Return an option whose value is a text or a path, in its help `metavar`.
+    """Return an option with a text or path value.
 
     Args:
-        metavar: what stands for the value.
-        help_: what it is for.
-        names: the option's, if they are not the parameter's.
-        words: returns what shells may complete the value to.
+        metavar: Placeholder for the value in the help.
+        help_: Help text.
+        names: Names of the option; derived from the parameter by default.
+        words: Shell completer for the value.
     """
     return typer.Option(*names, metavar=metavar, help=help_, autocompletion=words)
 
@@ -122,35 +115,37 @@ def taking(
 def word(
     metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
-    """Return an argument, in its help `metavar`, which shells may complete to some words."""
+    """Return an argument, shown as `metavar` in the help, with an optional shell completer."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
 
 
-_RULES = "A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1."
+_RULES = "A preset such as classic, or custom rules such as classic:size=5x5,spawn=2:9+4:1."
 RulesOption = Annotated[str | None, taking("RULES", _RULES, "--rules", "-r", words=rules_names)]
-SizeOption = Annotated[str | None, taking("RxC", "Rows x columns, such as 5x5.")]
-SeedOption = Annotated[str | None, taking("N", "A whole number; the same seed, the same tiles.")]
-PLAYER = "A player such as expectimax:depth=2; see py2048 players."
+SizeOption = Annotated[str | None, taking("RxC", "Board size in rows and columns, such as 5x5.")]
+SeedOption = Annotated[
+    str | None, taking("N", "Seed, an integer; the same seed gives the same tiles.")
+]
+PLAYER = "Player, such as expectimax:depth=2; py2048 players lists them."
 _PLAYER = taking("PLAYER", PLAYER, "--player", "-p", words=player_words)
 PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
 def option_names(parameters: Iterable[Any]) -> set[str]:
-    """Return the names of options."""
+    """Return all names of the options among these parameters."""
     return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 
-def unknown_option(name: str, known: Iterable[str]) -> str:
-    """Return what is said of an option that is not known: the nearest one, if it has a word."""
-    words = known if name.startswith("--") else ()
+def unknown_option(name: str, options: Iterable[str]) -> str:
+    """Return the error for an unknown option, with the closest match if it is a long option."""
+    words = options if name.startswith("--") else ()
     return f"there is no option {unknown(name, words, SEE_HELP)}"
 
 
-def mistake(error: Any) -> str:
-    """Return what is wrong with the words of a command by Click's exception; the value is named.
+def usage_message(error: Any) -> str:
+    """Return the message of a command-line error, including the rejected value.
 
-    Typer reads values by Pydantic, whose own sentences leave the value out.
+    Pydantic, which validates option values for Typer, omits the value from its messages.
     """
     if hasattr(error, "possibilities"):
         return unknown_option(error.option_name, option_names(error.ctx.command.params))
@@ -166,36 +161,32 @@ def mistake(error: Any) -> str:
     return typer.BadParameter(text, error.ctx, error.param).format_message()
 
 
-WRITTEN = {
-    "--csv",
-    "--gif",
-    "--gradescope",
-    "--html",
-    "--log",
-    "--pack",
-    "--pages",
-    "--plot",
-    "--save",
+OUTPUT_OPTIONS = {
+    *("--csv", "--gif", "--gradescope", "--html", "--log"),
+    *("--pack", "--pages", "--plot", "--save"),
 }
-"""The options whose files, or folders, are written."""
+"""Options that name output files or folders."""
 
 
 class Command(typer.core.TyperCommand):
-    """A command that refuses, before its work, what it could not write after it."""
+    """A command that checks its output files before it starts working."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Do the work, unless a file cannot be written, or is also read or written otherwise."""
-        given = [(each, ctx.params.get(each.name)) for each in self.params]
+        """Check the output files, then run the command.
+
+        An output file must be writable, and differ from the command's other files.
+        """
+        values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
             (each, path)
-            for each, value in given
+            for each, value in values
             for path in (value if isinstance(value, list | tuple) else [value])
             if isinstance(path, Path)
         ]
         for option, path in paths:
-            if (name := option.opts[0]) not in WRITTEN:
+            if (name := option.opts[0]) not in OUTPUT_OPTIONS:
                 continue
-            if any(_is_same_file(path, other) for each, other in paths if each is not option):
+            if any(_conflicts(path, other) for each, other in paths if each is not option):
                 ctx.fail(
                     f"{name} {path} would replace a file that is read or written here: name another"
                 )
@@ -204,10 +195,10 @@ class Command(typer.core.TyperCommand):
         return super().invoke(ctx)
 
 
-def _is_same_file(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, by links too; it need not be there yet.
+def _conflicts(one: Path, other: Path) -> bool:
+    """Return whether a path is the same file as another, or a record in the other, a folder.
 
-    A folder that is given is read for its records.
+    Symbolic links are followed, and the files need not exist.
     """
     if one.exists() and other.exists():
         is_inside = other.resolve() in one.resolve().parents
@@ -216,7 +207,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
 
 
 def why_unwritable(path: Path, *, is_folder: bool) -> str:
-    """Return why a file, or a folder with those above it, cannot be made; nothing if it can."""
+    """Return why a file, or a folder and its parents, cannot be created; empty if it can."""
     folder = path if is_folder else path.parent
     while is_folder and not folder.exists():
         folder = folder.parent
@@ -228,72 +219,76 @@ def why_unwritable(path: Path, *, is_folder: bool) -> str:
 
 
 MAX_BOARD_TEXT = 1 << 20
-"""More characters than any board has, of 64x64 cells at most."""
+"""Longest board accepted from standard input; boards have at most 64x64 cells."""
 
 MAX_JOBS = 1024
 ThreadsOption = Annotated[
     int | None,
-    counting("How many threads; by default all cores.", "--threads", "-j", most=MAX_JOBS),
+    counting("Number of threads; all cores by default.", "--threads", "-j", most=MAX_JOBS),
 ]
-JobsOption = Annotated[int | None, counting("How many at a time.", "--jobs", "-j", most=MAX_JOBS)]
-_THEMES = taking("THEME", "Colours, such as dark.", words=lambda: [each.name for each in THEMES])
+JobsOption = Annotated[
+    int | None, counting("Number of parallel jobs.", "--jobs", "-j", most=MAX_JOBS)
+]
+_THEMES = taking(
+    "THEME", "Colour theme, such as dark.", words=lambda: [each.name for each in THEMES]
+)
 ThemeOption = Annotated[str | None, _THEMES]
-GamesOption = Annotated[int, counting("How many games.", "--games", "-n")]
-_COUNT = counting("How many at most.", "--count", "-n", most=10**9)
+GamesOption = Annotated[int, counting("Number of games.", "--games", "-n")]
+_COUNT = counting("Number of results to show.", "--count", "-n", most=10**9)
 CountOption = Annotated[int, _COUNT]
 OptionalCount = Annotated[int | None, _COUNT]
-_CLUSTER = "Work on a Ray cluster: auto, or its address. It must see the files."
+_CLUSTER = "Use a Ray cluster: auto, or its address. It needs access to the same files."
 ClusterOption = Annotated[str | None, taking("ADDRESS", _CLUSTER, words=lambda: ["auto"])]
 LogOption = Annotated[
-    Path | None, taking("FILE", "Keep results in FILE; an interrupted run continues from there.")
+    Path | None, taking("FILE", "Save results to FILE; an interrupted run resumes from it.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a file that exists.")]
-PlotOption = Annotated[Path | None, taking("FILE", "Draw the results: .png or .svg.")]
-HtmlOption = Annotated[Path | None, taking("FILE", "Write a page.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+PlotOption = Annotated[Path | None, taking("FILE", "Plot the results to a .png or .svg file.")]
+HtmlOption = Annotated[Path | None, taking("FILE", "Write an HTML page.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the results.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BoardArgument = Annotated[
     str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
 ]
 DelayOption = Annotated[
-    float, typer.Option("--delay", min=0, max=3600, help="Seconds between two turns.")
+    float, typer.Option("--delay", min=0, max=3600, help="Seconds between turns.")
 ]
 
 
 def chosen_rules(rules: str | None, size: str | None) -> Rules:
-    """Return the rules that ``--rules`` and ``--size`` name.
+    """Return the rules selected by ``--rules`` and ``--size``.
 
     Raises:
-        RulesError: if they name none.
+        RulesError: The rules or the size are invalid.
     """
     chosen = Rules.parse(rules or "classic")
     return replace(chosen, **parse_changes(f"size={size}")) if size else chosen
 
 
 def chosen_seed(seed: str | None) -> int | None:
-    """Return the seed that ``--seed`` gives, if any.
+    """Return the seed given by ``--seed``, if any.
 
     Raises:
-        SeedError: if it is none.
+        SeedError: The seed is invalid.
     """
     return None if seed is None else parse_seed(seed)
 
 
 @dataclass(frozen=True)
 class GameOptions:
-    """What games are played: their rules and their tiles."""
+    """The rules and the seed of a game."""
 
     rules: RulesOption = None
     size: SizeOption = None
     seed: SeedOption = None
 
     def chosen(self) -> tuple[Rules, int | None]:
-        """Return the rules and the seed, if one is given."""
+        """Return the rules, and the seed or None."""
         return chosen_rules(self.rules, self.size), chosen_seed(self.seed)
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command that takes, for each parameter that is a dataclass, the options in it."""
+    """Return a command whose dataclass parameters are expanded into their fields."""
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
         name: each.annotation
@@ -315,15 +310,15 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rules_for(board: Board, rules: str | None) -> Rules:
-    """Return the rules that ``--rules`` names, or classic ones on a board of this size."""
+    """Return the rules selected by ``--rules``, or the classic rules at the board's size."""
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
 
 
 def board_of(text: str) -> Board:
-    """Return the board that a text shows, or that standard input shows if the text is ``-``.
+    """Parse a board; ``-`` reads it from standard input.
 
     Raises:
-        BoardError: if none is shown, or standard input has no end in sight.
+        BoardError: The text is not a board, or standard input is too long for one.
     """
     if text != "-":
         return Board.parse(text)
@@ -336,5 +331,5 @@ def board_of(text: str) -> Board:
 
 
 def print_json(value: object, *, indent: int | None = 2) -> None:
-    """Print a value as JSON, indented or (`None`) in one line."""
+    """Print a value as JSON, on a single line if `indent` is None."""
     print(json.dumps(value, indent=indent, ensure_ascii=False), flush=True)

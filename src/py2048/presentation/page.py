@@ -1,7 +1,4 @@
-"""Pages with reviews and with a report: HTML files that need no others and no scripts.
-
-They are in the language of here and now.
-"""
+"""Reviews and reports as self-contained HTML pages without scripts, in the current language."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from py2048.core.board import Board
-from py2048.core.language import N_, _, language, ngettext
-from py2048.core.language import number as written
+from py2048.core.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.presentation.plots import graph, line_plot
 from py2048.presentation.words import (
@@ -24,7 +20,7 @@ from py2048.presentation.words import (
 )
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
-from py2048.review.report import UNDATED, Report, Totals
+from py2048.review.report import UNDATED, GamesReport, Totals
 
 PHASE_HEADS = N_("largest tile"), N_("moves"), N_("accuracy"), N_("lost"), N_("luck")
 MISTAKE_HEADS = (
@@ -33,7 +29,7 @@ MISTAKE_HEADS = (
 )
 
 MAX_ROWS = 1000
-"""How many mistakes are listed, those that lost the largest share of the chances."""
+"""Maximum mistakes listed; those with the largest losses are kept."""
 
 PAGE_STYLE = """
 :root { color-scheme: light dark; }
@@ -64,17 +60,22 @@ figcaption { margin-top: .75rem; font-size: .875rem; }
 .plot { color: var(--ink); }
 .plot .line { color: var(--accent); }
 """
-"""The look, in the custom properties that a page gives it (`Theme`'s names)."""
+"""Style sheet; its custom properties are the colours of a `Theme`."""
 
 
 def page(reviews: Sequence[Review], colours: str = "") -> str:
-    """Return a page with one or more reviews; `colours` is a style sheet of custom properties."""
+    """Return a page with one or more reviews.
+
+    Args:
+        reviews: The reviews.
+        colours: Style sheet that defines the custom properties.
+    """
     sections = "".join(_section(review) for review in reviews)
     return document(_("Review of a game of 2048"), sections, colours)
 
 
 def document(title: str, body: str, colours: str = "") -> str:
-    """Return a page of HTML with this title and this content."""
+    """Return a complete HTML page."""
     return (
         f'<!DOCTYPE html>\n<html lang="{language()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -87,7 +88,7 @@ def _section(review: Review) -> str:
     record = review.record
     text = _("{rules}, score {score}, played by {player}")
     text = text if record.player else _("{rules}, score {score}")
-    score = written(record.score)
+    score = number(record.score)
     title = text.format(rules=record.rules.name, score=score, player=record.player)
     summary = "".join(f"<li>{escape(line)}</li>" for line in describe_review(review))
     return (
@@ -115,7 +116,7 @@ def _moment(review: Review, move: MoveReview) -> str:
 
 
 def board_table(board: Board) -> str:
-    """Return a board as a table of HTML."""
+    """Return a board as an HTML table."""
     rows = ("".join(map(_cell, row)) for row in board.rows)
     return f'<table class="board">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
 
@@ -127,8 +128,8 @@ def _cell(tile: int) -> str:
 def _phases(review: Review) -> str:
     rows = [
         (
-            *(written(phase.tile), f"{written(phase.first)}-{written(phase.last)}"),
-            f"{written(phase.accuracy, 1)} %",
+            *(number(phase.tile), f"{number(phase.first)}-{number(phase.last)}"),
+            f"{number(phase.accuracy, 1)} %",
             *(amount(review.unit, phase.loss), amount(review.unit, phase.luck, signed=True)),
         )
         for phase in review.phases
@@ -140,7 +141,7 @@ def _mistakes(review: Review) -> str:
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_ROWS]
     rows = [
         (
-            *(written(move.ply), grade_word(move.grade, 1)),
+            *(number(move.ply), grade_word(move.grade, 1)),
             *(way_of(move.played), way_of(move.best)),
             *(amount(review.unit, move.loss), percent(move.share)),
             *(amount(review.unit, move.luck, signed=True), move.source),
@@ -155,13 +156,13 @@ def _titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def scroller(name: str, content: str) -> str:
-    """Return content with a name, which keys can scroll where it is wider than the screen."""
+    """Wrap content in a named region that can be scrolled with the keyboard."""
     head = f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
     return f"{head}{content}</div>\n"
 
 
 def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of HTML; its first column is aligned left."""
+    """Return an HTML table that can be scrolled sideways."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows
@@ -181,8 +182,8 @@ HEADS = (
 DETAILS = N_("mean score"), N_("best score"), N_("luck a game"), N_("lost a game")
 
 
-def describe_report(report: Report) -> list[str]:
-    """Return a report as lines of text."""
+def describe_report(report: GamesReport) -> list[str]:
+    """Describe a report in lines of text."""
     if not report.totals.games:
         return [_("no games")]
     lines = []
@@ -193,15 +194,15 @@ def describe_report(report: Report) -> list[str]:
     return lines
 
 
-def report_page(report: Report, colours: str = "") -> str:
-    """Return a report as a page; `colours` as for `page`."""
+def report_page(report: GamesReport, colours: str = "") -> str:
+    """Return a report as a page; `colours` is as for `page`."""
     count = len(report.totals.games)
     text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", count)
-    title = text.format(n=written(count))
+    title = text.format(n=number(count))
     body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
     for part, tables in _parts(report):
-        shown = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
-        body += f"<section><h2>{escape(part)}</h2>\n{shown}</section>\n"
+        content = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
+        body += f"<section><h2>{escape(part)}</h2>\n{content}</section>\n"
     if report.refused:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
         named = _("Skipped files")
@@ -210,28 +211,27 @@ def report_page(report: Report, colours: str = "") -> str:
 
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
-"""The name of a table, its heads and its rows."""
+"""Title, column headings and rows."""
 
 
-def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
-    """Yield the title of each part of a report, and its tables."""
+def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
+    """Yield the title and the tables of each section of a report."""
     heads, by_week = [_("week"), *map(_, HEADS)], _("By week")
-    weeks = [(_(week), *_cells(totals)) for week, totals in report.weeks.items()]
+    weeks = [(_week_name(week), *_cells(totals)) for week, totals in report.weeks.items()]
     yield _("All games"), [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
         details = [
             (
-                *(_(name), *_cells(each), written(each.score), written(each.best)),
+                *(_week_name(name), *_cells(each), number(each.score), number(each.best)),
                 *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
             )
-            for name, each in [*section.weeks.items(), (N_("all"), totals)]
+            for name, each in [*section.weeks.items(), (_("all"), totals)]
         ]
-        tiles = [(written(tile), written(count)) for tile, count in totals.tiles.items()]
+        tiles = [(number(tile), number(count)) for tile, count in totals.tiles.items()]
         phases = [
-            (written(tile), *map(written, counts.values()))
-            for tile, counts in totals.phases.items()
+            (number(tile), *map(number, counts.values())) for tile, counts in totals.phases.items()
         ]
         yield (
             _("{rules}, judged by {judge}").format(rules=section.name, judge=section.judge),
@@ -243,18 +243,22 @@ def _parts(report: Report) -> Iterator[tuple[str, list[Table]]]:
         )
 
 
+def _week_name(week: str) -> str:
+    return _("no date") if week == UNDATED else week
+
+
 def _cells(totals: Totals) -> tuple[str, ...]:
     return (
-        written(len(totals.games)),
-        written(totals.moves),
-        "-" if totals.accuracy is None else f"{written(totals.accuracy, 1)} %",
-        "-" if totals.mistakes is None else written(totals.mistakes, 1),
-        "-" if totals.speed is None else written(totals.speed),
+        number(len(totals.games)),
+        number(totals.moves),
+        "-" if totals.accuracy is None else f"{number(totals.accuracy, 1)} %",
+        "-" if totals.mistakes is None else number(totals.mistakes, 1),
+        "-" if totals.speed is None else number(totals.speed),
     )
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:
-    """Return the accuracy by week; the table below has the same numbers."""
+    """Return a chart of the accuracy by week; the table below it has the same numbers."""
     dated = {
         week: totals.accuracy
         for week, totals in weeks.items()
@@ -263,8 +267,8 @@ def _chart(weeks: Mapping[str, Totals]) -> str:
     if len(dated) < 2:
         return ""
     text = _("Accuracy from {first} to {last}: the table below has the numbers.")
-    said = text.format(first=min(dated), last=max(dated))
+    title = text.format(first=min(dated), last=max(dated))
     low = min(10 * (int(min(dated.values())) // 10), 90)
     accuracies = [round(value, 1) for value in dated.values()]
-    drawn = line_plot(said, list(dated), {_("accuracy"): accuracies}, low=low, unit=" %")
+    drawn = line_plot(title, list(dated), {_("accuracy"): accuracies}, low=low, unit=" %")
     return scroller(_("Accuracy by week"), drawn)

@@ -1,18 +1,19 @@
-"""`Result`: what the end of a game shows, in numbers and texts. Window, terminal and web share it.
+"""The end of a game as numbers and texts, shared by the window, the terminal and the web.
 
-A screen gets one by `GameScreen.cover` when a game is won or over, and draws it:
+`GameScreen.cover` receives a `Result` when a game is won or over, and draws it:
 
-- `kind`, small, over `headline`, large; `title` is for where there is room for one word only;
-- `figures` as cards side by side: those with the value `PENDING` come with the review, so their
-  place is kept and nothing moves when they come;
-- `place`, a sentence, over `bars`, with the bar `mine` in the accent colour; `low` and `high` stand
-  below its ends, the score below its own bar. Without `bars` there is neither;
-- buttons: a final result has "Share", `review`, "Watch" and "New game", and "Undo the last move"
-  where the session's game can be undone; one that is not final has "Keep playing" and "New game".
+- The small `kind` above the large `headline`. `title` is for places with room for a single word.
+- `figures` as cards in a row. Values that are `PENDING` arrive with the review, so screens
+  reserve their space.
+- The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour. Both
+  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. `place` may
+  be empty, and `bars` too.
+- Buttons. A final result offers "Share", `review`, "Watch", "New game" and, if the session can
+  undo, "Undo the last move". A result that is not final offers "Keep playing" and "New game".
 
-When the review of the game has come, `cover` is called again with the same result and its figures:
-draw it at once, without waiting or fading again (`result.is_update_of(shown)` tells). `None` takes
-it away. `MOTION_MS` of `themes` says how long to wait for the last move, and to fade.
+Once the game has been reviewed, `cover` is called again with the completed result, which screens
+show at once, without delay or fading (see `Result.is_update_of`). `cover(None)` removes it. The
+delays are in `themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -34,24 +35,24 @@ if TYPE_CHECKING:
     from py2048.review import Review
 
 PENDING = "…"
-"""The value of a figure that is being worked out."""
+"""Placeholder for a figure that is being computed."""
 
-NONE = "\N{EN DASH}"
-"""The value of a figure that there is not."""
+UNAVAILABLE = "\N{EN DASH}"
+"""Placeholder for an unavailable figure."""
 
 BARS = 18
-"""The bars of a distribution."""
+"""Number of bars in the histogram."""
 
 MIN_GAMES = 3
-"""With fewer games to compare with there is no distribution."""
+"""Minimum number of games to compare with for a histogram."""
 
-_FEW = 10
-_USUAL = 0.97
-_ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+_MIN_PERCENT_GAMES = 10  # with fewer games, a percentage would look too precise
+_HISTOGRAM_QUANTILE = 0.97  # higher scores share the last bar
+_ROUND_STEPS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 
 
-class Figure(NamedTuple):
-    """A number of a result, and what it is."""
+class Statistic(NamedTuple):
+    """A labelled number."""
 
     label: str
     value: str
@@ -59,25 +60,25 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the end of a game shows, or the moment in which it is won.
+    """The end of a game, or the moment it is won.
 
     Attributes:
-        kind: what was played, such as "Classic" or "Daily · 26 November".
-        headline: the points, and how they compare with the player's other games.
-        score: the points.
-        largest: the largest tile.
-        moves: how many were made.
-        streak: on how many days in a row the daily board was played; None for other games.
-        accuracy: that of the moves, as a text.
-        luck: what the new tiles gave or took, in a word.
-        mistakes: how many the review found, None until it has come.
-        place: the game among others, as a sentence; empty if there are none.
-        bars: how many games there are for each step of the score; empty where they are few.
-        mine: the bar of this game.
-        high: the score at the right end of the bars.
-        is_open: whether the last bar has the games above that, too.
-        has_won: whether a person made the tile that wins.
-        is_final: whether the game is over; otherwise it can go on.
+        kind: Type of game, such as "Classic" or "Daily · 26 November".
+        headline: The points, and how they compare with the player's other games.
+        score: Points.
+        largest: Largest tile.
+        moves: Number of moves.
+        streak: Consecutive days on which the daily board was played; None for other games.
+        accuracy: Accuracy of the moves, as text.
+        luck: Luck in a word.
+        mistakes: Number of mistakes found by the review; None before it is complete.
+        place: Comparison with other games, as a sentence; empty if there are none.
+        bars: Games per score range; empty if there are too few games.
+        mine: Index of this game's bar.
+        high: Score at the right end of the histogram.
+        is_open: Whether the last bar also counts games above `high`.
+        has_won: Whether a person made the winning tile.
+        is_final: Whether the game is over, rather than won and still in progress.
     """
 
     kind: str
@@ -99,64 +100,64 @@ class Result:
 
     @property
     def title(self) -> str:
-        """How the game stands, in a word or two."""
+        """The outcome in a word or two."""
         if not self.is_final:
             return _("You made {tile}").format(tile=self.largest)
         return _("You win") if self.has_won else _("Game over")
 
     @property
-    def figures(self) -> list[Figure]:
-        """The cards: the largest tile, accuracy, luck, and the streak or the moves."""
-        last = Figure(_("Moves"), number(self.moves))
+    def figures(self) -> list[Statistic]:
+        """The largest tile, the accuracy, the luck, and the streak or the number of moves."""
+        last = Statistic(_("Moves"), number(self.moves))
         if self.streak is not None:
             days = ngettext("{n} day", "{n} days", self.streak).format(n=number(self.streak))
-            last = Figure(_("Streak"), days)
+            last = Statistic(_("Streak"), days)
         return [
-            Figure(_("Largest"), number(self.largest)),
-            Figure(_("Accuracy"), self.accuracy),
-            Figure(_("Luck"), self.luck),
+            Statistic(_("Largest"), number(self.largest)),
+            Statistic(_("Accuracy"), self.accuracy),
+            Statistic(_("Luck"), self.luck),
             last,
         ]
 
     @property
     def review(self) -> str:
-        """What the button to the review says."""
+        """Label of the review button."""
         if not self.mistakes:
             return _("Review")
-        said = ngettext("Review {n} mistake", "Review {n} mistakes", self.mistakes)
-        return said.format(n=number(self.mistakes))
+        text = ngettext("Review {n} mistake", "Review {n} mistakes", self.mistakes)
+        return text.format(n=number(self.mistakes))
 
     @property
     def words(self) -> str:
-        """The result as a text to share."""
+        """The result as text for sharing."""
         return f"2048 \N{MIDDLE DOT} {self.kind}: {self.headline}"
 
     @property
     def low_and_high(self) -> tuple[str, str]:
-        """What stands below the ends of the bars."""
+        """Labels of the histogram's ends."""
         return number(0), number(self.high) + "+" * self.is_open
 
     def reviewed(self, accuracy: float, luck: str, mistakes: int) -> Result:
-        """Return the result with what the review has found."""
+        """Return the result with the figures of its review."""
         return replace(self, accuracy=f"{accuracy:.0f} %", luck=luck, mistakes=mistakes)
 
     def with_review(self, review: Review | None) -> Result:
-        """Return the result with a review, `None` where there can be none."""
+        """Return the result with a review, or without one if it is None."""
         if review is None:
-            return self.without_review(NONE)
-        luck = luck_word(review.luck, review.swing) or NONE
+            return self.without_review(UNAVAILABLE)
+        luck = luck_word(review.luck, review.swing) or UNAVAILABLE
         return self.reviewed(review.accuracy, luck, len(review.mistakes))
 
     def without_review(self, why: str) -> Result:
-        """Return the result of a game that is not reviewed, and why in a word."""
-        return replace(self, accuracy=why, luck=NONE)
+        """Return the result of a game without a review, with the reason in a word."""
+        return replace(self, accuracy=why, luck=UNAVAILABLE)
 
     def is_update_of(self, other: Result | None) -> bool:
-        """Say whether another result is of the same end of the same game."""
+        """Return whether another result is for the same end of the same game."""
         if other is None:
             return False
-        found = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
-        return self == replace(other, **found)  # type: ignore[arg-type]  # as they are fields
+        review = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
+        return self == replace(other, **review)  # type: ignore[arg-type]
 
 
 def result_of(
@@ -173,35 +174,35 @@ def result_of(
     streak: int | None = None,
     is_by_computer: bool = False,
 ) -> Result:
-    """Return what the end of a game shows before its review has come.
+    """Return the result of a game before it is reviewed.
 
     Args:
-        kind: what the game is called.
-        score: its points.
-        largest: its largest tile.
-        moves: how many were made.
-        target: the tile that wins it, if any.
-        is_final: whether it is over; otherwise it is won, and continues.
-        earlier: the scores of the player's other games of the kind.
-        today: those of them that ended today.
-        field: the scores of all others on the same tiles, for a daily game; by default it is
-            compared with the `earlier` ones.
-        streak: the days in a row, for a daily game.
-        is_by_computer: whether a computer player made a move of it: it is not a best then,
-            and not reviewed by itself.
+        kind: Type of game.
+        score: Points.
+        largest: Largest tile.
+        moves: Number of moves.
+        target: Winning tile, if any.
+        is_final: Whether the game is over, rather than won and still in progress.
+        earlier: Scores of the player's other games of this type.
+        today: Scores among `earlier` of games that ended today.
+        field: For a daily game, everybody else's scores on the same tiles. Without them, the
+            comparison is with `earlier`.
+        streak: For a daily game, the number of consecutive days.
+        is_by_computer: Whether a computer player made any of the moves; then the game sets no best
+            score and is not reviewed automatically.
     """
     is_daily = field is not None
     points = ngettext("{n} point.", "{n} points.", score).format(n=number(score))
     if is_by_computer:
-        compared = _("Played by a computer.")
+        comparison = _("Played by a computer.")
     else:
-        compared = _compared(score, earlier, today, is_daily=is_daily)
+        comparison = _comparison(score, earlier, today, is_daily=is_daily)
     others = earlier if field is None else field
     has_won = target is not None and largest >= target and not is_by_computer
-    facts = kind, f"{points} {compared}", score, largest, moves, streak
+    facts = kind, f"{points} {comparison}", score, largest, moves, streak
     result = Result(*facts, has_won=has_won, is_final=is_final)
     if is_by_computer or not moves or not is_final:
-        return result.without_review(NONE)
+        return result.without_review(UNAVAILABLE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))
     if len(others) < MIN_GAMES:
         return result
@@ -209,8 +210,8 @@ def result_of(
     return replace(result, bars=bars, mine=mine, high=high, is_open=is_open)
 
 
-def _compared(score: int, earlier: Sequence[int], today: Sequence[int], *, is_daily: bool) -> str:
-    """Return the one thing that is worth saying of a score."""
+def _comparison(score: int, earlier: Sequence[int], today: Sequence[int], *, is_daily: bool) -> str:
+    """Return the most interesting comparison of a score."""
     if not earlier:
         return _("Your first daily.") if is_daily else _("A first score to beat.")
     best = max(earlier)
@@ -224,7 +225,7 @@ def _compared(score: int, earlier: Sequence[int], today: Sequence[int], *, is_da
 
 
 def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
-    """Return a score's place among others in a sentence."""
+    """Return a sentence that compares a score with others."""
     count, below = len(others), sum(other < score for other in others)
     if not count:
         return _("You are the first on these tiles.") if is_daily else ""
@@ -234,17 +235,17 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
     if is_daily:
         few = _("Better than {below} of {count} other games on the same tiles")
         many = _("Better than {share} of {count} games on the same tiles")
-    said = few if count < _FEW else many
-    return said.format(below=below, share=share, count=number(count))
+    text = few if count < _MIN_PERCENT_GAMES else many
+    return text.format(below=below, share=share, count=number(count))
 
 
 def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:
-    """Return the bars, which is this game's, the score at their end, and whether more is there.
+    """Return a histogram: its bars, the index of this game's bar, its end, and whether it is open.
 
-    A few very high scores do not press all others into the first bars: they stand in the last.
+    Outliers are counted in the last bar, so that they do not compress the rest.
     """
     ranked = sorted(max(each, 0) for each in (*others, score))
-    usual = ranked[int(_USUAL * (len(ranked) - 1))]
+    usual = ranked[int(_HISTOGRAM_QUANTILE * (len(ranked) - 1))]
     high = _rounded_up(max(usual, score, 10))
     bars = [0] * BARS
     for each in ranked:
@@ -254,10 +255,10 @@ def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], i
 
 
 def _rounded_up(value: int) -> int:
-    """Return the next round number.
+    """Round up to a round number.
 
     >>> _rounded_up(8688), _rounded_up(10), _rounded_up(31_000)
     (10000, 10, 40000)
     """
     power = 10 ** (len(str(value)) - 1)
-    return next(int(step * power) for step in _ROUND if step * power >= value)
+    return next(int(step * power) for step in _ROUND_STEPS if step * power >= value)

@@ -1,4 +1,4 @@
-"""What screens are asked to show, as plain data. Imports little: a window opens with it."""
+"""Plain data for screens. It imports little, because the window's first frame needs it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def points(count: int) -> str:
-    """Return a number of points: "1 point", "1,203 points"."""
+    """Format a number of points: "1 point", "1,203 points"."""
     return ngettext("{n} point", "{n} points", abs(count)).format(n=number(count))
 
 
 def moves(count: int) -> str:
-    """Return a number of moves: "1 move", "1,203 moves"."""
+    """Format a number of moves: "1 move", "1,203 moves"."""
     return ngettext("{n} move", "{n} moves", abs(count)).format(n=number(count))
 
 
 def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
-    """Return what people call rules, with the size of the board if that is given and new.
+    """Return the display name of rules, with the board size unless the name contains it.
 
     >>> title_of("classic"), title_of("2x4", (2, 4)) == title_of("2x4")
     ('Classic', True)
@@ -34,12 +34,12 @@ def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
 
 
 def preparing(compiling: Compiling) -> str:
-    """Return how far something is that is made ready once on a machine."""
+    """Return the progress of one-time compilation as text."""
     return _("getting ready, {n} %").format(n=round(100 * compiling.share))
 
 
 def spellings(value: int) -> list[str]:
-    """Return the ways to write a tile, the most exact first: "131072", "131k", ".1M", "2^17"."""
+    """Return ways to write a tile, the most exact first: "131072", "131k", ".1M", "2^17"."""
     spellings = [str(value)]
     for power, unit in enumerate("kMGTPE", start=1):
         thousands = value / 1000**power
@@ -51,18 +51,18 @@ def spellings(value: int) -> list[str]:
 
 
 class Status(NamedTuple):
-    """The facts beside the board.
+    """Facts shown beside the board.
 
     Attributes:
-        rules: the name of the rules.
-        score: the score, in points.
-        best: the best score under these rules.
-        moves: how many turns were played.
-        help: what kept the game from being a person's alone, such as ``assisted``; or empty.
-        note: who thinks or plays, or an empty text.
-        can_undo: whether there is a move to take back.
-        next_tile: the tile to make next, larger than all there are.
-        teaching: the line that teaches the game during its first moves, else empty.
+        rules: Name of the rules.
+        score: Score in points.
+        best: Best score under these rules.
+        moves: Number of turns played.
+        help: Kind of help received, such as ``assisted``; empty for an unassisted game.
+        note: Which player is thinking or playing; may be empty.
+        can_undo: Whether there is a move to undo.
+        next_tile: Next tile to make, larger than any on the board.
+        teaching: One-line tutorial during the first moves; empty afterwards.
     """
 
     rules: str = ""
@@ -77,17 +77,17 @@ class Status(NamedTuple):
 
     @property
     def facts(self) -> list[str]:
-        """How many moves were played, and what help there was, in words."""
+        """Moves played and help received, as text."""
         return [moves(self.moves), *([self.help] if self.help else [])]
 
 
 class CoachStatus(NamedTuple):
-    """What the coach says now.
+    """The coach's current display.
 
     Attributes:
-        share: how full its bar is, 0 to 1: the chance, or what is expected as a share of the most
-            that was expected in this game.
-        parts: the last move, the accuracy and what is expected, for a line each or for one.
+        share: Fill level of its bar, 0 to 1: the chance of success, or the expected points
+            relative to the highest expectation in this game.
+        parts: Last move, accuracy and expectation, shown on separate lines or joined.
     """
 
     share: float
@@ -95,7 +95,7 @@ class CoachStatus(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A line of a list to choose from."""
+    """An entry of a `ListRequest`."""
 
     value: str
     title: str
@@ -103,7 +103,7 @@ class Choice(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """A kind of file: what people call it, to be translated, and how its name ends."""
+    """A file type: its translatable name and its extension."""
 
     title: str
     ending: str
@@ -113,16 +113,16 @@ RECORDS = FileKind(N_("Records of games"), ".2048.json")
 
 
 class ListRequest(NamedTuple):
-    """A list to choose from, with a line for a text that is not in it.
+    """A list to choose from, with an optional text field for other values.
 
     Attributes:
-        title: what is to be chosen.
-        choices: the lines.
-        take: called with the chosen value after the list has closed.
-        current: the value to start on.
-        own: what the text line asks for; empty for no such line.
-        check: returns what is wrong with a value, or an empty text.
-        more: further buttons or lines, with what they do after the list has closed.
+        title: Heading.
+        choices: Entries.
+        take: Called with the chosen value after the list has closed.
+        current: Value selected at first.
+        own: Prompt of the text field; empty for no field.
+        check: Returns an error message for a value; empty if it is valid.
+        more: Labels and callbacks of additional buttons, called after the list has closed.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Standard input, output and error made safe, and what a command says there while it works."""
+"""Robust standard streams, and the status line of long-running commands."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from typing import Self, TextIO
 from py2048.core.errors import missing_compiler
 
 INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, following shell convention."""
 
 PIPE_TIMEOUT_S = 2.0
-"""How long a game waits for the first of the moves in a pipe."""
+"""How long to wait for the first move from a pipe."""
 
 QUIET_S = 1.0
-"""Seconds before anything is said about work that lasts."""
+"""Delay before the first status line."""
 
-LOOK_S, PIPE_PERIOD_S = 0.2, 10.0
-"""Seconds between two looks at the news, and between two lines about them in a pipe."""
+POLL_S, PIPE_PERIOD_S = 0.2, 10.0
+"""Polling interval of the status line, and the interval between its lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
 ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
-"""What stands for the signs of our output where the encoding lacks them."""
+"""Replacements for characters of our output that the encoding lacks."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Errors of a stream whose disk is full or gone."""
+"""Error numbers of a stream whose disk is full or gone."""
 
 
 def settle() -> None:
-    """Open closed streams on the null device, and let no text fail for its encoding."""
+    """Replace closed streams with the null device, and never fail on unencodable text."""
     codecs.register_error("py2048", _in_ascii)
     for name, errors in (("stdin", "replace"), ("stdout", "py2048"), ("stderr", "py2048")):
         stream = getattr(sys, name) or _opened(name)
@@ -46,7 +46,7 @@ def settle() -> None:
 
 
 def _opened(name: str) -> TextIO:
-    """Open the null device as the stream `name`, so that no other file takes its descriptor."""
+    """Reopen a standard stream on the null device, so that no other file takes its descriptor."""
     null = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
     os.set_inheritable(null.fileno(), True)
     setattr(sys, name, null)
@@ -55,20 +55,22 @@ def _opened(name: str) -> TextIO:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Substitute `ASCII` for characters that the encoding lacks."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end]
     return "".join(ASCII.get(sign, "?") for sign in text), error.end
 
 
 def are_terminal() -> bool:
-    """Return whether a person sits at standard input and output."""
+    """Return whether standard input and output are both a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def is_dumb() -> bool:
-    """Return whether the terminal can print lines only: it says so, or its encoding has no blocks.
+    """Return whether the terminal can only print lines.
 
-    Textual paints on standard error, in blocks such as ``▀``.
+    Either ``TERM`` is ``dumb``, or the encoding of standard error, on which Textual draws, lacks
+    block characters such as ``▀``.
     """
     try:
         "▀".encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
@@ -78,33 +80,32 @@ def is_dumb() -> bool:
 
 
 def has_moves() -> bool:
-    """Return whether standard input has something to read: moves for a game.
+    """Return whether standard input has data, which would be moves for a game.
 
-    A terminal and a device have none, nor has a pipe in which nothing comes for a while: some
-    launchers leave such a one open. Where the output is a terminal a person made the pipe, and
-    may take their time.
+    A terminal or a device never has. Some launchers leave an empty pipe open, so a pipe without
+    data counts only if the output is a terminal: then a person made the pipe and may be slow.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError):  # no file at all, as under pytest
+    except (OSError, ValueError):  # not a file, for example under pytest
         return False
     if stat.S_ISCHR(mode):
         return False
-    if not stat.S_ISREG(mode) and not _speaks():
+    if not stat.S_ISREG(mode) and not _has_input():
         return sys.stdout.isatty()
     return bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # it is buffered
 
 
-def _speaks() -> bool:
-    """Return whether something comes from the pipe at standard input, be it its end."""
+def _has_input() -> bool:
+    """Wait for data or end of file on standard input."""
     try:
         return bool(select.select([sys.stdin], [], [], PIPE_TIMEOUT_S)[0])
-    except OSError:  # Windows can wait for sockets only
+    except OSError:  # Windows supports select only on sockets
         return True
 
 
 def complain(message: str) -> None:
-    """Print one line on standard error, if that can be."""
+    """Print a message to standard error as one line, ignoring write errors."""
     try:
         print(f"py2048: {' '.join(message.splitlines())}", file=sys.stderr, flush=True)
     except OSError:
@@ -112,34 +113,35 @@ def complain(message: str) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Return in one line what could not be done: the file, if there is one, and why."""
+    """Return a one-line description of an `OSError`, with its file if known."""
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # Whatever writes a file of its own says so by an error of ours.
+    # Writers of named files raise our own errors, so this must be standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 
 def discard(stream: TextIO) -> None:
-    """Let the null device take what a stream still holds: Python tries once more on its way out."""
+    """Redirect a stream to the null device, because Python flushes it again at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-# --- what is said while something lasts: on stderr ------------------------------------------------
+# --- status line ---------------------------------------------------------------------------------
 
 
 class StatusLine:
-    """Says on stderr how far a command is, from a thread of its own and only if it lasts.
+    """Report a command's progress on stderr from a thread, once it has run for `QUIET_S`.
 
-    On a terminal one line is rewritten and taken away at the end; a pipe gets a line now and then.
-    The progress of the compiler is said too, and on a terminal what brings one that is missing.
+    On a terminal, a single line is rewritten and finally erased; a pipe gets a new line every
+    `PIPE_PERIOD_S`. The line includes the compiler's progress, and on a terminal a hint to
+    install a missing compiler.
 
     Args:
-        quiet: say nothing.
+        quiet: Print nothing.
 
     Attributes:
-        news: what is said, if there is something.
+        news: The current progress, or None.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -158,14 +160,14 @@ class StatusLine:
         self._thread.join()
 
     def tell(self, news: object) -> None:
-        """Say this from now on."""
+        """Set the current progress."""
         self.news = news
 
     def _watch(self) -> None:
         from py2048.engine.jit import progress
 
         due, is_written = math.inf, False
-        while not self._over.wait(LOOK_S):
+        while not self._over.wait(POLL_S):
             news = "; ".join(str(each) for each in (self.news, progress.now()) if each)
             if not news or self._quiet:
                 continue

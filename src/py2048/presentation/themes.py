@@ -1,16 +1,16 @@
-"""The one table of themes and tile styles, for the terminal, the desktop and the web.
+"""Colour themes, tile styles and design tokens for the terminal, the window and the web.
 
-Plain data: colours are ``#rrggbb`` texts, and nothing here imports a front-end library.
-The tests hold every theme to these laws:
+This module is plain data: colours are ``#rrggbb`` strings, and no front-end library is imported.
+Tests check every theme:
 
-- text stands at a contrast of at least 4.5:1 on its tile, the level AA of the Web Content
-  Accessibility Guidelines 2.2 (7:1 in high contrast);
-- tiles that follow each other, 2 and 4, 4 and 8 and so on past 131072, differ by at least 10
-  (CIEDE2000), and by at least 7 to simulated protan, deutan and tritan eyes (Machado, Oliveira &
-  Fernandes 2009; 10 in the theme for them); any two tiles up to 131072 differ by 5, and each from
-  the empty cell and the frame by 8;
-- a tile gets darker by day and brighter by night with its value, from 2 to 2048 and, in another
-  hue, from 4096 to 131072.
+- Text has a contrast of at least 4.5:1 on its tile, level AA of the Web Content Accessibility
+  Guidelines 2.2 (7:1 in high contrast).
+- Consecutive tiles, from 2 and 4 to beyond 131072, differ by at least 10 (CIEDE2000), and by at
+  least 7 for simulated protan, deutan and tritan vision (Machado, Oliveira & Fernandes 2009; 10
+  in the colour-blind theme). Any two tiles up to 131072 differ by 5, and each differs from the
+  empty cell and the frame by 8.
+- Tiles from 2 to 2048 get darker with their value in light themes and brighter in dark ones. So
+  do tiles from 4096 to 131072, in another hue.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from py2048.core.language import N_
 
 
 class ThemeError(Py2048Error, ValueError):
-    """A theme that does not exist."""
+    """The requested theme does not exist."""
 
 
 class TileStyle(NamedTuple):
-    """How one tile looks: the colour of its face and of the number on it."""
+    """Background and text colour of a tile."""
 
     background: str
     text: str
 
 
 class Theme(NamedTuple):
-    """The colours of a whole screen.
+    """Colours of a whole screen.
 
     Attributes:
-        name: the word a user types.
-        title: the name a menu shows.
-        dark: whether light text stands on a dark page.
-        page: the background of everything.
-        panel: cards, buttons and scores.
-        raised: dialogs, and buttons on a card.
-        line: rules between things.
-        ink: text on the page, panels and dialogs.
-        muted: less important text there.
-        accent: the next thing to do, and where one is.
-        on_accent: text on `accent`.
-        focus: the ring around what the keyboard acts on.
-        danger: errors, blunders and what deletes.
-        good: the best move and points won.
-        board: the frame between the cells.
-        empty: a cell without a tile.
-        tiles: the styles of 2, 4, 8, … 131072.
-        beyond: the styles of larger tiles, repeated for ever.
+        name: Identifier, as typed by users.
+        title: Name in menus; translatable.
+        dark: Whether the page is dark.
+        page: Page background.
+        panel: Cards, buttons and scores.
+        raised: Dialogs, and buttons on a card.
+        line: Separators.
+        ink: Text on the page, panels and dialogs.
+        muted: Secondary text.
+        accent: Primary action and current position.
+        on_accent: Text on `accent`.
+        focus: Keyboard focus ring.
+        danger: Errors, blunders and destructive actions.
+        good: Best moves and points won.
+        board: Frame between the cells.
+        empty: Empty cell.
+        tiles: Styles of the tiles 2, 4, 8, … 131072.
+        beyond: Styles of larger tiles, used in rotation.
     """
 
     name: str
@@ -79,25 +79,25 @@ class Theme(NamedTuple):
     beyond: tuple[TileStyle, ...]
 
     def tile(self, value: int) -> TileStyle:
-        """Return the style of a tile; every power of two from 2 upwards has one."""
+        """Return the style of a tile, which may be any power of two from 2."""
         return (self.tiles + self.beyond)[self.rank(value) - 1]
 
     def rank(self, value: int) -> int:
-        """Return the number of a tile's style, from 1; beyond the table the last ones repeat."""
+        """Return the 1-based index of a tile's style; styles beyond the table repeat."""
         rank = value.bit_length() - 1
-        known = len(self.tiles)
-        return rank if rank <= known else known + 1 + (rank - known - 1) % len(self.beyond)
+        count = len(self.tiles)
+        return rank if rank <= count else count + 1 + (rank - count - 1) % len(self.beyond)
 
 
 @cache
 def mixed(first: str, second: str, share: float) -> str:
-    """Return the colour `first` with `share` (0 to 1) of it replaced by `second`."""
+    """Blend `second` into `first`; `share` is the weight of `second`, 0 to 1."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
+    """Return the relative luminance, 0 to 1 (WCAG 2.2)."""
     channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
@@ -106,7 +106,7 @@ def _luminance(colour: str) -> float:
 
 
 def _styles(faces: str, dark: str, light: str) -> tuple[TileStyle, ...]:
-    """Put on each face the ink that stands out more of the two, or that after its slash."""
+    """Pair each face with the ink of higher contrast, or with the ink given after a slash."""
     # Contrast is a ratio, so the boundary between the two inks is their geometric mean.
     shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
 
@@ -120,13 +120,13 @@ TOKENS = (
     *("page", "panel", "raised", "line", "ink", "muted", "accent"),
     *("on_accent", "focus", "danger", "good", "board", "empty"),
 )
-"""The names of a theme's colours besides those of its tiles; style sheets use the same."""
+"""Theme colours other than tiles; style sheets use the same names."""
 
 SPACE = (4, 8, 12, 16, 24, 32, 48, 64)
-"""Distances, in pixels at the usual size of text."""
+"""Spacing scale, in pixels at the default text size."""
 
 RADIUS = {"board": 16, "card": 16, "button": 12, "chip": 8}
-"""Radii of corners, in pixels; that of a tile is a tenth of a cell."""
+"""Corner radii in pixels; a tile's radius is a tenth of its cell."""
 
 TYPE = {
     "caption": (12, 16, 500),
@@ -138,7 +138,7 @@ TYPE = {
     "page": (32, 40, 800),
     "figure": (40, 44, 800),
 }
-"""Sizes of text: pixels, height of a line in pixels, weight."""
+"""Text styles: font size in pixels, line height in pixels, weight."""
 
 MOTION_MS = {
     "slide": 90,
@@ -151,7 +151,7 @@ MOTION_MS = {
     "wait": 700,
     "fade": 240,
 }
-"""How long what moves takes, in milliseconds; nothing does under reduced motion."""
+"""Animation durations in milliseconds; reduced motion turns all of them off."""
 
 
 def _tokens(colours: Iterable[str]) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _tokens(colours: Iterable[str]) -> dict[str, Any]:
 def _theme(
     name: str, title: str, colours: str, inks: tuple[str, str], tiles: str, beyond: str
 ) -> Theme:
-    """Return a theme from the colours of `TOKENS`, its two inks, and the faces of its tiles."""
+    """Build a theme from its `TOKENS` colours, its two inks and its tile faces."""
     return Theme(
         name=name,
         title=title,
@@ -222,8 +222,8 @@ COLOUR_BLIND = _theme(
 
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
-# Terminals of 256 colours: the indexes of the colours of `TOKENS`, of the tiles and those beyond,
-# nearest to the themes' own among those that keep the laws of contrast and of difference.
+# Palette indexes for 256-colour terminals: `TOKENS`, then tiles up to 131072, then larger tiles.
+# They are the closest colours that still pass the contrast and difference checks.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
@@ -250,28 +250,27 @@ _IN_256 = {
 
 
 def _of_256(indexes: str) -> str:
-    """Return colours that Rich, which paints, brings to a terminal as these indexes."""
+    """Convert palette indexes to the RGB colours that Rich maps back to them."""
 
     def colour(index: int) -> str:
-        if index >= 232:  # a grey: Rich counts them in steps of 1/25
+        if index >= 232:  # grey ramp, which Rich divides into steps of 1/25
             return "#" + f"{round(10.2 * (index - 231)):02x}" * 3
         levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
         return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
 
-    return re.sub(r"\d+", lambda found: colour(int(found[0])), indexes)
+    return re.sub(r"\d+", lambda match: colour(int(match[0])), indexes)
 
 
 def in_256_colours(theme: Theme) -> Theme:
-    """Return `theme` for a terminal of 256 colours."""
+    """Adapt a theme to a terminal with 256 colours."""
     surfaces, *tiles = map(_of_256, _IN_256[theme.name])
-    known, beyond = (_styles(each, *_INKS_256) for each in tiles)
-    return theme._replace(tiles=known, beyond=beyond, **_tokens(surfaces.split()))
+    small, large = (_styles(each, *_INKS_256) for each in tiles)
+    return theme._replace(tiles=small, beyond=large, **_tokens(surfaces.split()))
 
 
-# The sixteen colours that every terminal has, as the text console shows them. Others show them
-# somewhat differently, so a number stands only on colours that are light or dark everywhere:
-# not on green, brown, cyan and dark grey. Nothing here may be bold: xterm paints the dark ones
-# among them bright where they are, and a black number grey.
+# The 16 standard colours, as the Linux console renders them. Terminals differ, so tiles only use
+# colours that are clearly light or dark everywhere: no green, brown, cyan or dark grey. Bold is
+# avoided because xterm brightens dark colours in bold text and turns black numbers grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
@@ -279,13 +278,14 @@ _SIXTEEN = _styles(
 )
 _BY_NIGHT = ("#ffff55", _BLACK, "#55ffff", "#ff5555", "#55ff55")
 _BY_DAY = ("#aa0000", _WHITE, "#0000aa", "#aa00aa", "#0000aa")
-"""The colours from `accent` to `good`."""
+"""Colours from `accent` to `good`."""
 
 
 def in_sixteen_colours(theme: Theme) -> Theme:
-    """Return `theme` for a terminal of sixteen colours: dark or light, with tiles on black.
+    """Adapt a theme to a terminal with 16 colours.
 
-    Numbers stand at 4.5:1 on their tiles, and neighbours differ; tiles above 1024 repeat colours.
+    Tile numbers have a contrast of 4.5:1, and consecutive tiles differ; tiles above 1024 repeat
+    colours.
     """
     page, ink, signs = (_BLACK, _WHITE, _BY_NIGHT) if theme.dark else (_WHITE, _BLACK, _BY_DAY)
     colours = page, page, page, _GREY, ink, ink, *signs, _BLACK, _GREY
@@ -298,10 +298,10 @@ DEFAULT_THEME = DARK
 
 
 def get_theme(name: str) -> Theme:
-    """Return the theme called `name`.
+    """Look up a theme by name.
 
     Raises:
-        ThemeError: no theme has that name; the message suggests the nearest.
+        ThemeError: No theme has that name; the message suggests the closest match.
     """
     if name not in BY_NAME:
         raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")
@@ -309,6 +309,6 @@ def get_theme(name: str) -> Theme:
 
 
 def next_theme(name: str) -> Theme:
-    """Return the theme after the one called `name`, in menu order, round and round."""
+    """Return the next theme in menu order, wrapping around."""
     index = THEMES.index(get_theme(name))
     return THEMES[(index + 1) % len(THEMES)]

@@ -1,14 +1,14 @@
-"""Reviews in words, for every screen."""
+"""Wording of moves, grades, luck and reviews."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from py2048.core.direction import Direction
-from py2048.core.language import N_, _, ngettext
-from py2048.core.language import number as written
+from py2048.core.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review.games import Review
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade, MoveReview
 
 _LUCK = (N_("average"), N_("good"), N_("very good"))
@@ -16,7 +16,7 @@ _BAD_LUCK = (N_("average"), N_("bad"), N_("very bad"))
 
 
 def grade_word(grade: Grade, count: int) -> str:
-    """Return the word for a grade, singular or plural by the number of moves."""
+    """Return the name of a grade, in the plural form for `count` moves."""
     words = {
         Grade.BEST: ngettext("best", "best", count),
         Grade.GOOD: ngettext("good", "good", count),
@@ -36,32 +36,65 @@ _WAYS = {
 
 
 def way_of(direction: Direction) -> str:
-    """Return a direction as one goes: you went "left"."""
+    """Return a direction within a sentence: you went "left"."""
     return _(_WAYS[direction])
 
 
+_MISTAKES = {
+    MistakeKind.CORNER: (
+        N_("corner left"),
+        N_("the largest tile leaves its corner, and the best move keeps it there"),
+    ),
+    MistakeKind.ROW: (
+        N_("row broken"),
+        N_("the full line at the edge breaks up, and the best move keeps it together"),
+    ),
+    MistakeKind.ENDING: (
+        N_("ending"),
+        N_("the large tiles are in place, and the best move gives the others the room they need"),
+    ),
+    MistakeKind.MERGE: (N_("merge missed"), N_("the best move merges more")),
+    MistakeKind.SETUP: (
+        N_("merge not prepared"),
+        N_("after the best move the next one can merge more"),
+    ),
+    MistakeKind.OTHER: (N_("other"), N_("the best move leaves the next tiles a better place")),
+}
+"""Name of each kind of mistake, and why the best move is better."""
+
+
+def mistake_name(kind: MistakeKind) -> str:
+    """Return the name of a kind of mistake: "corner left"."""
+    return _(_MISTAKES[kind][0])
+
+
+def mistake_reason(kind: MistakeKind) -> str:
+    """Return why the best move is better, as a clause."""
+    return _(_MISTAKES[kind][1])
+
+
 def percent(share: float) -> str:
-    """Return a share of the chances: "15 %", "0.4 %"."""
-    return f"{written(100 * share, 0 if share >= 0.095 else 1)} %"
+    """Format a share: "15 %", "0.4 %"."""
+    return f"{number(100 * share, 0 if share >= 0.095 else 1)} %"
 
 
 def luck_word(luck: float, swing: float) -> str:
-    """Return luck in words: "good"; empty where chance had nothing to give.
+    """Describe luck in a word or two: "good"; empty if the game left nothing to chance.
 
-    In a game that stands on the brink for long each tile gives or takes much, so luck is compared
-    with how far it swings in such a game: two games of three are "average", one of twenty is "very
-    good" or "very bad", however well they are played.
+    Luck is compared with its standard deviation in the same game, because the values of tiles vary
+    more in a game that is long on the brink. Two of three games are "average", and one in twenty
+    is "very good" or "very bad", regardless of skill.
 
     Args:
-        luck: what the new tiles gave or took.
-        swing: how far that usually is from nothing, see `Review.swing`.
+        luck: Total luck of the game.
+        swing: Its standard deviation, see `Review.swing`.
     """
     words = _LUCK if luck >= 0 else _BAD_LUCK
     return _(words[min(int(abs(luck) / swing), 2)]) if swing else ""
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as lines of text: the first column aligned left, the others right."""
+    """Align rows as text: the first column left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
@@ -69,34 +102,37 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def number(unit: Unit, value: float, *, signed: bool = False) -> str:
-    """Return a loss or luck: "1,203", "+3.4", "0.42 %"; one digit after the point below ten."""
-    shown = 100 * value if unit is Unit.CHANCE else value
-    digits = 2 if unit is Unit.CHANCE else int(abs(shown) < 9.95)
-    text = written(shown, digits, signed=signed)
+def plain_amount(unit: Unit, value: float, *, signed: bool = False) -> str:
+    """Format a loss or luck without "points": "1,203", "+3.4", "0.42 %".
+
+    Values below ten have one decimal.
+    """
+    scaled = 100 * value if unit is Unit.CHANCE else value
+    digits = 2 if unit is Unit.CHANCE else int(abs(scaled) < 9.95)
+    text = number(scaled, digits, signed=signed)
     is_zero = not text.strip("+-0.,")
     return ("0" if is_zero else text) + (" %" if unit is Unit.CHANCE else "")
 
 
 def amount(unit: Unit, value: float, *, signed: bool = False) -> str:
-    """Return a value with its unit: ``1,203 points``, ``4.20 %`` of a chance, or a bare rating."""
-    text = number(unit, value, signed=signed)
+    """Format a value with its unit: ``1,203 points``, ``4.20 %``, or a bare rating."""
+    text = plain_amount(unit, value, signed=signed)
     return ngettext("{n} point", "{n} points", 2).format(n=text) if unit is Unit.POINTS else text
 
 
 def describe_review(review: Review, *, brief: bool = False) -> list[str]:
-    """Return a review as lines of text, without its moves.
+    """Summarise a review in lines of text, without its moves.
 
     Args:
-        review: the review.
-        brief: in a player's words: no judge, no sums, no phases.
+        review: The review.
+        brief: Omit the judge, the totals and the phases.
     """
-    accuracy = written(review.accuracy, 1)
+    accuracy = number(review.accuracy, 1)
     text = _("accuracy {share} %") if brief else _("accuracy {share} %, judged by {judge}")
     lines = [text.format(share=accuracy, judge=review.judge)]
     if len(review.moves) < review.record.plies:
         text = _("reviewed: {done} of {count} moves")
-        done, count = written(len(review.moves)), written(review.record.plies)
+        done, count = number(len(review.moves)), number(review.record.plies)
         lines.append(text.format(done=done, count=count))
     if not review.moves:
         return lines
@@ -109,23 +145,23 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
 
 
 def counted(counts: Mapping[Grade, int]) -> list[str]:
-    """Return how many moves have each grade, where there are any: "3 mistakes"."""
-    return [f"{written(n)} {grade_word(grade, n)}" for grade, n in counts.items() if n]
+    """List the number of moves per grade: "3 mistakes"; grades without moves are omitted."""
+    return [f"{number(n)} {grade_word(grade, n)}" for grade, n in counts.items() if n]
 
 
 def _sums(review: Review) -> list[str]:
-    """Return what the moves lost and what luck gave, and the phase in which most was lost."""
+    """Describe total loss and luck, and the phase that lost most."""
     unit, phase = review.unit, review.worst_phase
-    said = _("the moves lost {points}") if review.loss >= 0 else _("the moves gained {points}")
-    said = said.format(points=amount(unit, abs(review.loss)))
+    outcome = _("the moves lost {points}") if review.loss >= 0 else _("the moves gained {points}")
+    outcome = outcome.format(points=amount(unit, abs(review.loss)))
     if unit is Unit.POINTS:
         text = _("{points} were expected at the start; {rest}")
-        said = text.format(points=amount(unit, review.expected), rest=said)
+        outcome = text.format(points=amount(unit, review.expected), rest=outcome)
     text = _("luck gave {points}") if review.luck >= 0 else _("luck took {points}")
     text += _(", and up to {swing} either way is usual in such a game") if review.swing else ""
     gave, swing = amount(unit, abs(review.luck)), amount(unit, review.swing)
-    lines = [said, text.format(points=gave, swing=swing)]
-    if phase and number(unit, phase.loss) != "0":
+    lines = [outcome, text.format(points=gave, swing=swing)]
+    if phase and plain_amount(unit, phase.loss) != "0":
         lost = amount(unit, phase.loss)
         text = _("most was lost with {tile} as the largest tile: {points}, moves {first} to {last}")
         lines.append(text.format(tile=phase.tile, points=lost, first=phase.first, last=phase.last))
@@ -133,11 +169,11 @@ def _sums(review: Review) -> list[str]:
 
 
 def describe_move(review: Review, move: MoveReview) -> str:
-    """Return the grade of a move, what it lost, and what was better."""
+    """Describe a move's grade, its loss and the better move."""
     grade, played = grade_word(move.grade, 1), way_of(move.played)
     if move.played is move.best:
         return f"{move.ply}. {played}: {grade}"
     text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
     points, share = amount(review.unit, move.loss), percent(move.share)
-    said = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}
-    return text.format(points=points, share=share, **said)
+    facts = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}
+    return text.format(points=points, share=share, **facts)

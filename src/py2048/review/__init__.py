@@ -1,4 +1,4 @@
-"""The review of a game: what each move lost, what was skill and what was luck."""
+"""Reviews of games: the quality of each move, and how much was luck."""
 
 from __future__ import annotations
 

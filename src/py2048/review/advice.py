@@ -1,7 +1,7 @@
-"""Asking a player about a position, or a judge about a game, without blocking the screen.
+"""Hints and reviews in the background, without blocking the screen.
 
-A `PositionSnapshot` is for a worker thread to think about; the `Hint` that it gives carries the
-session's version, so that an answer to an outdated position is dropped.
+A worker thread evaluates a `PositionSnapshot`. The resulting `Hint` carries the session's version,
+so answers to outdated positions can be dropped.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 PROGRESS_PERIOD_S = 0.5
-"""Seconds to wait between two looks at the compiler's progress."""
+"""Recommended polling interval for the compiler's progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a player would do.
+    """A player's choice and its evaluation of the legal moves.
 
     Attributes:
-        direction: the direction it would choose.
-        values: the worth of each legal direction, less the excess of the meaning; of the chosen
-            one alone where no more is known than that it is best.
-        player: the spec of the player that answered.
-        version: the version of the session's position that it was asked about.
-        meaning: what the values mean.
-        instead_of: the spec of the player that was asked, if it is still being compiled.
-        position: what it was asked about, if that is told.
+        direction: The chosen direction.
+        values: Value of each legal direction, minus the meaning's excess. Only the chosen direction
+            if all that is known is that it is best.
+        player: Spec of the player that answered.
+        version: Session version of the position.
+        meaning: What the values mean.
+        instead_of: Spec of the requested player while it is still being compiled; otherwise empty.
+        position: The position, if known.
     """
 
     direction: Direction
@@ -51,31 +51,31 @@ class Hint:
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
-        """The legal directions with their values, the best first."""
+        """Legal directions and their values, the best first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
 
     @property
     def points(self) -> float | None:
-        """The points to come if the policy of the meaning plays on, if the values are points."""
+        """Expected further points under the meaning's policy, if the values are points."""
         if self.meaning.unit is not Unit.POINTS or not self.values:
             return None
         return max(self.values.values())
 
     @property
     def losses(self) -> list[tuple[Direction, float]]:
-        """The legal directions with what each loses against the best, the best first."""
+        """Legal directions and their losses relative to the best, the best first."""
         most = max(self.values.values(), default=0.0)
         return [(direction, most - value) for direction, value in self.ranked]
 
 
 @dataclass(frozen=True, slots=True)
 class PositionSnapshot:
-    """A position to think about, independent of the session it comes from.
+    """A position to evaluate, independent of its session.
 
     Attributes:
-        rules: the rules of the game.
-        board: the board to move on; the game is not over.
-        version: the version of the session's position.
+        rules: The rules.
+        board: A board with at least one legal move.
+        version: Session version of the position.
     """
 
     rules: Rules
@@ -83,23 +83,23 @@ class PositionSnapshot:
     version: int
 
     def ask(self, player: Player, *, only_move: bool = False) -> Hint:
-        """Return what `player` would do, and what it thinks of each direction.
+        """Return the player's move and its evaluation of each direction.
 
-        May be slow; safe in a thread of its own. The player sees the position but not the
-        game's seed, so it cannot know what will spawn.
+        This may be slow and is safe in a separate thread. The player does not see the game's seed,
+        so it cannot predict spawns.
 
         Args:
-            player: who is asked.
-            only_move: leave the values out, for autoplay, where only the move matters.
+            player: The player.
+            only_move: Skip the values; autoplay needs only the move.
 
         Raises:
-            PlayerError: if the player answers with an illegal direction.
+            PlayerError: The player chose an illegal direction.
         """
         game = Game(self.rules, seed=0, board=self.board)
         meaning = Meaning() if only_move else meaning_of(player, game)
         rated = {} if only_move else player.rate(game)
         highest, excess = max(rated.values(), default=0.0), meaning.excess
-        if meaning.unit is Unit.POINTS and not meaning.is_exact:  # at least a point is to come
+        if meaning.unit is Unit.POINTS and not meaning.is_exact:  # keep the estimate positive
             excess = min(excess, highest / 2 if highest > 2 else highest - 1)
         values = {direction: value - excess for direction, value in rated.items()}
         direction = player.choose(game)
@@ -113,23 +113,23 @@ class PositionSnapshot:
 def advise(
     snapshot: PositionSnapshot, player: Player, *, only_move: bool = False, apart: bool = True
 ) -> Iterator[Hint | Compiling]:
-    """Yield what `player` would do; while it is being compiled, something quicker meanwhile.
+    """Yield a player's hint, and a quicker one first if the player must be compiled.
 
-    A player that is ready gives its hint at once. Otherwise the first answer is a hint of the
-    player `quick`, which names the other in `instead_of`; then comes the compiler's progress, as
-    often as the caller asks (`PROGRESS_PERIOD_S` is often enough); last comes the hint asked for.
-    Compiling continues in the background if the caller does not wait for its end.
+    A player that is ready yields only its hint. Otherwise the first item is a hint by the player
+    `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks (see
+    `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the background
+    if the caller stops early.
 
     Args:
-        snapshot: the position.
-        player: who is asked.
-        only_move: as `PositionSnapshot.ask`: no other player moves instead.
-        apart: compile in another process, which holds up no screen.
+        snapshot: The position.
+        player: The requested player.
+        only_move: As for `PositionSnapshot.ask`; no quicker hint is given.
+        apart: Compile in another process, which does not block the screen.
 
     Raises:
-        PlayerError: if the player answers with an illegal direction.
+        PlayerError: The player chose an illegal direction.
     """
-    # With NumPy, these take as long to import as a screen may take to open.
+    # NumPy and the players import too slowly for a screen's first frame.
     from py2048.engine.jit.progress import NotReadyError, ready_only
     from py2048.players.simple import QuickPlayer
 
@@ -156,21 +156,21 @@ def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[C
 # Judges
 
 BATCH_S = 0.1
-"""Seconds of judging after which moves are handed on, so that a screen is not told of each."""
+"""Interval at which reviewed moves are passed on, so that screens do not update for each move."""
 
-Finding = Judge | Review | tuple[MoveReview, ...]
-"""What comes of judging, besides the compiler's progress."""
+ReviewUpdate = Judge | Review | tuple[MoveReview, ...]
+"""An intermediate or final result of `review_game`."""
 
 
 def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling, None, Judge]:
-    """Return the best judge, once it needs no compiler; yield the compiler's progress until then.
+    """Yield the compiler's progress, then return the best judge, compiled.
 
     Args:
-        rules: the rules.
-        start: a board from which games begin, as for `py2048.review.judge_for`.
+        rules: The rules.
+        start: Starting position, as for `py2048.review.judge_for`.
 
     Raises:
-        PlayerError: if there is no such judge for the rules.
+        PlayerError: No judge supports the rules.
     """
     from py2048.engine.jit.progress import NotReadyError, ready_only
 
@@ -184,23 +184,23 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
     return judge
 
 
-def review_game(record: Record) -> Iterator[Finding | Compiling]:
-    """Yield the judge, then the moves of a game as they are judged, and last the whole review.
+def review_game(record: Record) -> Iterator[ReviewUpdate | Compiling]:
+    """Yield the compiler's progress, the judge, batches of reviewed moves, and finally the review.
 
     Args:
-        record: the game.
+        record: The game.
 
     Raises:
-        PlayerError: if there is no such judge, or it cannot value the game.
-        RecordError: if the record breaks its rules.
+        PlayerError: No judge supports the game.
+        RecordError: The record breaks its rules.
     """
     judge = yield from ready_judge(record.rules, record.start)
     yield judge
-    moves, told, due = list[MoveReview](), 0, monotonic() + BATCH_S
+    moves, sent, due = list[MoveReview](), 0, monotonic() + BATCH_S
     for move in reviewing(record, judge):
         moves.append(move)
         if monotonic() >= due:
-            yield tuple(moves[told:])
-            told, due = len(moves), monotonic() + BATCH_S
-    yield tuple(moves[told:])
+            yield tuple(moves[sent:])
+            sent, due = len(moves), monotonic() + BATCH_S
+    yield tuple(moves[sent:])
     yield Review.of(record, judge, moves)

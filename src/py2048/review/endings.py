@@ -1,4 +1,4 @@
-"""`EndingPractice`: an ending played against its table, with the true chance of every move."""
+"""`EndingPractice`: endings played against an endgame table with exact probabilities."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from py2048.players.solving.formations import CELLS, SIDE
 from py2048.players.solving.tables import Table
 from py2048.review.moves import Basis, MoveReview, move_review
 
-WORTHWHILE = 0.5, 0.95
-"""The chances between which a start is practised: neither lost nor sure."""
-ATTEMPTS = 20
-"""How many starts are tried for one between them; then the nearest is taken."""
-SLIPS = 0.15
-"""The share of moves before the start that are any that do not lose, as in games of people."""
-PROGRESS = 0.2, 0.9
-"""Between these shares of the target is the sum of the small tiles at the start."""
+CHANCE_RANGE = 0.5, 0.95
+"""Range of winning chances for a good exercise: neither lost nor certain."""
+MAX_ATTEMPTS = 20
+"""Maximum number of positions tried; if none is in range, the closest is used."""
+SLIP_SHARE = 0.15
+"""Share of random non-losing moves before the start, which resemble human play."""
+PROGRESS_RANGE = 0.2, 0.9
+"""Range of the small tiles' sum at the start, relative to the target."""
 MAX_TILE = 1 << 17
-"""The largest tile that a game on 4x4 can have."""
+"""Largest tile possible on a 4x4 board."""
 
 
 class EndingPractice:
-    """An ending that is played to its end.
+    """An ending that the player practises.
 
     Attributes:
-        table: its table.
-        game: the game, to be read; `play` plays it.
-        start: the chance to make the target at the start, under best play.
-        kept: the share of the chances that the moves kept: 1 if each was the best.
+        table: The endgame table.
+        game: The game; use `play` to make moves.
+        start: Chance of making the target from the start with best play.
+        kept: Share of the chances that the moves preserved: 1 if every move was optimal.
     """
 
     def __init__(self, table: Table, board: Board, seed: int) -> None:
@@ -44,41 +44,41 @@ class EndingPractice:
 
     @classmethod
     def deal(cls, table: Table, seed: int) -> EndingPractice:
-        """Return an ending to practise; the same seed gives the same one."""
+        """Generate an ending; the same seed always gives the same one."""
         draws = random.Random(checked_seed(seed))
-        found: list[tuple[float, Board]] = []
-        for attempt in range(ATTEMPTS):
+        candidates: list[tuple[float, Board]] = []
+        for attempt in range(MAX_ATTEMPTS):
             board = _position(table, draws, derive_seed(seed, attempt))
             chance = table.chance_of(board)
-            found.append((abs(chance - sum(WORTHWHILE) / 2), board))
-            if WORTHWHILE[0] <= chance <= WORTHWHILE[1]:
+            candidates.append((abs(chance - sum(CHANCE_RANGE) / 2), board))
+            if CHANCE_RANGE[0] <= chance <= CHANCE_RANGE[1]:
                 break
-        _, board = min(found, key=lambda each: each[0])
-        return cls(table, board, derive_seed(seed, ATTEMPTS))
+        _, board = min(candidates, key=lambda each: each[0])
+        return cls(table, board, derive_seed(seed, MAX_ATTEMPTS))
 
     @property
     def chance(self) -> float:
-        """The chance to make the target from here, under best play; 1 once it is made."""
+        """Chance of making the target with best play; 1 once it is made."""
         try:
             return self.table.chance_of(self.game.board)
-        except BoardError:  # the formation is broken
+        except BoardError:  # the position left the formation
             return 0.0
 
     @property
     def is_made(self) -> bool:
-        """Whether the target stands beside the large tiles, where it counts."""
+        """Whether the target was made in its place beside the large tiles."""
         return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
     def is_over(self) -> bool:
-        """Whether the target is made, or cannot be any more."""
+        """Whether the target was made or can no longer be made."""
         return self.is_made or not self.chance
 
     def play(self, direction: Direction) -> MoveReview:
-        """Play a move; return what it and the others were worth.
+        """Play a move and return its review.
 
         Raises:
-            IllegalMoveError: if the direction is not legal; nothing has changed then.
+            IllegalMoveError: The direction is illegal; the game is unchanged.
         """
         board, score = self.game.board, self.game.score
         values = self.table.move_chances(board)
@@ -90,16 +90,16 @@ class EndingPractice:
 
 
 def _position(table: Table, draws: random.Random, seed: int) -> Board:
-    """Return a position on the way to the target, from which it can be made."""
+    """Return a position on the way to the target, which is still reachable."""
     ending = EndingPractice(table, _first_board(table, draws), seed)
-    wanted = table.target * draws.uniform(*PROGRESS)
+    min_sum = table.target * draws.uniform(*PROGRESS_RANGE)
     board = ending.game.board
-    while sum(tile for row in board.rows for tile in row if tile < table.target) < wanted:
+    while sum(tile for row in board.rows for tile in row if tile < table.target) < min_sum:
         chances = {each: chance for each, chance in table.move_chances(board).items() if chance}
         best = max(chances, key=chances.__getitem__, default=None)
         if best is None:
             break
-        ending.game.play(draws.choice(list(chances)) if draws.random() < SLIPS else best)
+        ending.game.play(draws.choice(list(chances)) if draws.random() < SLIP_SHARE else best)
         if ending.is_over:
             break
         board = ending.game.board
@@ -107,15 +107,15 @@ def _position(table: Table, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: Table, draws: random.Random) -> Board:
-    """Return the large tiles of the formation, in order, and the first new tiles."""
+    """Return a board with the formation's large tiles in order, and initial small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]
     cells = sorted([*locked, *others[: formation.larges - len(locked)]])
-    least = table.target if table.target << len(cells) > MAX_TILE else 2 * table.target
+    smallest = table.target if table.target << len(cells) > MAX_TILE else 2 * table.target
     tiles = [0] * CELLS
     for place, cell in enumerate(cells):
-        tiles[cell] = least << place
+        tiles[cell] = smallest << place
     weights = table.rules.spawn_weights
     shares = [float(share) for _, share in weights.pairs]
     free = [cell for cell in range(CELLS) if not tiles[cell]]

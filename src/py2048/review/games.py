@@ -1,4 +1,4 @@
-"""`Review`: a whole game, move by move, and what follows from its moves."""
+"""`Review`: a whole game, move by move, with its accuracy, luck and phases."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from py2048.players import Player, Unit, make_player
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 
 MAX_CRITICAL = 5
-"""How many critical moments are named at most."""
+"""Maximum number of critical moments."""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""The judge of boards of up to 16 cells. A deeper search confirms more of the mistakes that it
-finds than of those that depth 2 finds (``benchmarks/review.py``)."""
+"""Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
+3 than of those found at depth 2 (``benchmarks/review.py``).
+"""
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
-"""The judges of larger boards, and under rules that a compiled search does not take."""
+"""Judges for larger boards, and for rules that the compiled search does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """The moves while one tile was the largest.
+    """The moves during which a tile was the largest.
 
     Attributes:
-        tile: the tile.
-        first: the ply of the first move.
-        last: that of the last.
-        loss: what the moves lost, in the unit of the values.
-        luck: what the new tiles gave or took.
+        tile: The largest tile.
+        first: Ply of the first move.
+        last: Ply of the last move.
+        loss: Total loss, in the unit of the values.
+        luck: Total luck.
         accuracy: 0 to 100.
     """
 
@@ -53,17 +54,17 @@ class Phase:
 class Review:
     """The review of a game.
 
-    Where values are points, the final score is the expected one at the start less `loss` plus
-    `luck`; for that of a game that is not over stands what is expected. Under an exact judge `loss`
-    is the sum of the moves' losses; another judge changes its mind about a position when it has
-    come, and that counts, too.
+    If values are points, the expected final score at the start minus `loss` plus `luck` is the
+    final score, or the expected one for an unfinished game. With an exact judge, `loss` is the sum
+    of the moves' losses. Other judges revise their estimates during the game, and the revisions are
+    included in `loss`.
 
     Attributes:
-        record: the game.
-        judge: the name of the judge.
-        unit: the unit of values, losses and luck.
-        is_exact: whether they are exact.
-        moves: the review of each legal move; those after a goal was reached are left out.
+        record: The game.
+        judge: Name of the judge.
+        unit: Unit of values, losses and luck.
+        is_exact: Whether values are exact.
+        moves: Reviews of the legal moves, up to the goal if the judge has one.
     """
 
     record: Record
@@ -74,51 +75,50 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Return the review that a judge gives with these moves, all of the game or its first."""
+        """Return a judge's review from the reviews of all moves, or of the first ones."""
         return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
 
     @property
     def accuracy(self) -> float:
-        """The accuracy of the game, 0 to 100; 100 without a move."""
+        """Accuracy of the game, 0 to 100; 100 without moves."""
         return accuracy_of_moves(self.moves)
 
     @property
     def luck(self) -> float:
-        """What the new tiles gave, or took if negative, against their expectation."""
+        """Total value of the spawned tiles relative to expectation."""
         return sum(move.luck for move in self.moves)
 
     @property
     def swing(self) -> float:
-        """How far the luck of such a game usually is from none: its standard deviation."""
+        """Standard deviation of the luck in this game."""
         return hypot(*(move.luck for move in self.moves))
 
     @property
     def expected(self) -> float:
-        """The final score that is expected at the start, if values are points."""
+        """Expected final score at the start, if values are points."""
         return self.moves[0].expected - self.moves[0].score if self.moves else self.record.score
 
     @property
     def is_whole(self) -> bool:
-        """Whether the last move that is reviewed ended the game, so that nothing more comes."""
+        """Whether the last reviewed move ended the game."""
         is_last = bool(self.moves) and self.moves[-1].ply == self.record.plies
         return is_last and Game(self.record.rules, board=last_board(self.record)).is_over
 
     @property
     def loss(self) -> float:
-        """What the moves lost, and illegal attempts where they cost points.
+        """Total loss of the moves, including penalties for illegal ones.
 
-        Points are balanced: the expected final score at the start, less the loss, plus the luck, is
-        the final score, or what is expected of a game that is not over. So it is negative where the
-        play was better than what the judge expects.
+        In points, the loss balances the final score (see `Review`), so it is negative if the play
+        was better than the judge expected.
         """
         return self._lost(self.moves, None)
 
     def _lost(self, moves: Sequence[MoveReview], following: MoveReview | None) -> float:
-        """Return what some moves lost, of which `following` is the next."""
+        """Return the loss of consecutive moves; `following` is the move after them."""
         if self.unit is not Unit.POINTS or not moves:
             return sum(move.loss for move in moves)
         last = moves[-1]
-        after = last.expected - last.loss + last.luck  # where the review ends before the game
+        after = last.expected - last.loss + last.luck  # the review stops before the game's end
         if following:
             after = following.expected
         elif self.is_whole:
@@ -129,24 +129,24 @@ class Review:
 
     @property
     def counts(self) -> dict[Grade, int]:
-        """How many moves have each grade, the best grade first."""
-        found = Counter(move.grade for move in self.moves)
-        return {grade: found[grade] for grade in Grade}
+        """Number of moves by grade, the best grade first."""
+        counter = Counter(move.grade for move in self.moves)
+        return {grade: counter[grade] for grade in Grade}
 
     @property
     def mistakes(self) -> tuple[MoveReview, ...]:
-        """The inaccuracies, mistakes and blunders, in order."""
+        """Inaccuracies, mistakes and blunders, in game order."""
         return tuple(move for move in self.moves if move.grade.is_mistake)
 
     @property
     def critical(self) -> tuple[MoveReview, ...]:
-        """The few mistakes that lost most, in order."""
+        """The mistakes with the largest losses, in game order."""
         worst = sorted(self.mistakes, key=lambda move: -move.loss)[:MAX_CRITICAL]
         return tuple(sorted(worst, key=lambda move: move.ply))
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The game divided by its largest tile."""
+        """The game, split by its largest tile."""
         groups = [
             tuple(group) for _, group in groupby(self.moves, key=lambda move: move.board.max_tile)
         ]
@@ -163,12 +163,12 @@ class Review:
 
     @property
     def worst_phase(self) -> Phase | None:
-        """The phase in which most was lost, if anything was."""
+        """The phase with the largest loss, if anything was lost."""
         worst = max(self.phases, key=lambda phase: phase.loss, default=None)
         return worst if worst and worst.loss else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the review as plain JSON values."""
+        """Return the review as JSON values."""
         return {
             "rules": str(self.record.rules),
             "player": self.record.player,
@@ -208,33 +208,33 @@ class Review:
 
 
 def last_board(record: Record) -> Board:
-    """Return the board on which a game ended."""
+    """Return the final board of a game."""
     return record.replayed[-1][0] if record.replayed else record.start
 
 
 class MeanAccuracy:
-    """The accuracy of a game, move by move: see `accuracy_of_moves`."""
+    """Running `accuracy_of_moves`."""
 
     def __init__(self) -> None:
         self._stakes = self._lost = 0.0
 
     def add(self, move: MoveReview) -> None:
-        """Count a move."""
+        """Add a move."""
         self._stakes += move.stake
         self._lost += move.share
 
     @property
     def value(self) -> float:
-        """The accuracy of the moves so far, 0 to 100; 100 where nothing was at stake."""
+        """Accuracy so far, 0 to 100; 100 if nothing was at stake."""
         return accuracy_of(self._lost, self._stakes)
 
 
 def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
-    """Return the accuracy of a game with these moves, 0 to 100.
+    """Return the accuracy of a game, 0 to 100.
 
-    It compares what the moves lost with what random moves lose on the same boards: 100 if each move
-    was the best, 0 for keys pressed at random. So a choice that decides the game counts most, and
-    one in which nothing is at stake not at all.
+    It compares the moves' losses with those of random moves on the same boards: 100 if every move
+    was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
+    most and irrelevant ones not at all.
     """
     mean = MeanAccuracy()
     for move in moves:
@@ -246,15 +246,15 @@ def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
 
 
 def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
-    """Return the review of a game.
+    """Review a game.
 
     Args:
-        record: the game.
-        judge: what values the moves, a player or its spec; by default the best there is.
+        record: The game.
+        judge: A judge, a player or a player spec; the best judge for the rules by default.
 
     Raises:
-        PlayerError: if there is no such judge, or it cannot value the game.
-        RecordError: if the record breaks its rules.
+        PlayerError: The judge does not exist or cannot evaluate the game.
+        RecordError: The record breaks its rules.
     """
     judge = chosen_judge(record, judge)
     return Review.of(record, judge, reviewing(record, judge))
@@ -264,12 +264,12 @@ def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iter
     """Yield the review of each legal move, up to the goal if the judge has one.
 
     Args:
-        record: the game.
-        judge: as `review`.
+        record: The game.
+        judge: As for `review`.
 
     Raises:
-        PlayerError: as `review`.
-        RecordError: as `review`.
+        PlayerError: As for `review`.
+        RecordError: As for `review`.
     """
     judge = chosen_judge(record, judge)
     board, score, ply = record.start, 0, 0
@@ -283,11 +283,11 @@ def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iter
 
 
 def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
-    """Return the judge of a record.
+    """Return the judge for a record.
 
     Raises:
-        PlayerError: if there is none, or it is for other rules.
-        RecordError: if there is no record.
+        PlayerError: The judge does not exist or has other rules.
+        RecordError: `record` is not a record.
     """
     check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
     if judge is None or isinstance(judge, str):
@@ -304,25 +304,25 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 
 
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
-    """Return the judge that `spec` names, by default the best one for the rules.
+    """Return the judge named by `spec`, by default the best one for the rules.
 
-    That is the exact solution on boards of up to eight cells, and a search by the network or the
-    heuristic elsewhere.
+    That is an exact solution on boards of up to eight cells, and otherwise a search with the
+    network or the heuristic.
 
     Args:
-        rules: the rules.
-        spec: a player such as ``expectimax:depth=3``, or ``perfect``.
-        start: a board from which games begin, if it is not drawn by the rules.
+        rules: The rules.
+        spec: A player such as ``expectimax:depth=3``, or ``perfect``.
+        start: Starting position, if it is not drawn by the rules.
 
     Raises:
-        PlayerError: if there is no such player, or it does not play under the rules.
+        PlayerError: The player does not exist or does not support the rules.
     """
     if spec:
         return judge_by(rules, make_player(spec))
     from py2048.players.perfect import QUICK_CELLS
 
     if rules.cells <= QUICK_CELLS:
-        with suppress(PlayerError):  # rules without chance, and tiles too large to be solved
+        with suppress(PlayerError):  # deterministic rules, or tiles too large to solve
             judge = judge_by(rules, make_player("perfect"))
             if start:
                 judge.rate(start)
@@ -331,10 +331,10 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
 
 
 def judging_player(rules: Rules, spec: str = "") -> Player:
-    """Return a player that needs the kernels of `judge_for`'s judge: a screen prepares it first.
+    """Return a player that uses the same kernels as `judge_for`, so that screens can compile them.
 
     Raises:
-        PlayerError: if there is no such player.
+        PlayerError: The player does not exist.
     """
     from py2048.players.perfect import QUICK_CELLS
 
@@ -352,12 +352,12 @@ def _search_for(rules: Rules) -> str:
 
 
 def judge_by(rules: Rules, player: Player) -> Judge:
-    """Return the judge that values moves as a player does.
+    """Return a judge that evaluates moves as a player does.
 
     Raises:
-        PlayerError: if the player does not play under the rules.
+        PlayerError: The player does not support the rules.
     """
-    # With NumPy, these take as long to import as a screen may take to open.
+    # NumPy and the players import too slowly for a screen's first frame.
     from py2048.players.perfect import PerfectPlayer
     from py2048.players.search.context import is_searchable
     from py2048.players.searching import SearchPlayer

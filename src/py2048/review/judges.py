@@ -1,4 +1,4 @@
-"""The kinds of judges: an exact solution, a compiled search, any player."""
+"""Judges based on an exact solution, a compiled search, or any player."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""The largest sum of a board for which no larger tile than a solution can hold is in reach."""
+"""Boards up to this sum cannot reach a tile too large for a solution."""
 
-LIKELY = 0.9
-"""With a lower chance to make its tile, a table of endings judges no move."""
+MIN_TABLE_CHANCE = 0.9
+"""Endgame tables are only consulted if the best chance to make their tile is at least this."""
 
 LUCK_DEPTH = 2
-"""The depth of the search that tells luck if that for the moves has none."""
+"""Depth of the luck search if the move search is shallower."""
 
 
 class ExactJudge(Judge):
-    """Values moves by a solution, and positions that it lacks by one that begins there.
+    """Evaluates moves with a solution, and solves on demand from positions the solution lacks.
 
     Args:
-        solution: the exact values.
-        rules: the rules of the games; by default those of the solution.
+        solution: The exact values.
+        rules: Rules of the games; the solution's by default.
     """
 
     is_exact = True
@@ -52,30 +52,30 @@ class ExactJudge(Judge):
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
         """Return the exact value of each legal move."""
-        return self._asked(board, Solution.move_values)
+        return self._query(board, Solution.move_values)
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return how far the value after the spawn is from its exact mean."""
+        """Return the value after the spawn relative to its exact mean."""
         gain = gain_of(self.rules, turn) if self.unit is Unit.POINTS else 0
-        return gain + self._asked(turn.board, Solution.value_of) - values[turn.direction]
+        return gain + self._query(turn.board, Solution.value_of) - values[turn.direction]
 
-    def _asked(self, board: Board, ask: Callable[[Solution, Board], Answer]) -> Answer:
-        """Return what the solution answers, or one that begins at the board if that is unknown."""
+    def _query(self, board: Board, query: Callable[[Solution, Board], Answer]) -> Answer:
+        """Query the solution, or a new one that starts at the board if the board is unknown."""
         if board.sum > MAX_SUM:
             raise PlayerError(
                 f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"
             )
         with suppress(BoardError):
-            return ask(self._solution, board)
+            return query(self._solution, board)
         try:
             self._solution = solve_from(self.rules, [board], self._solution.goal)
-            return ask(self._solution, board)
+            return query(self._solution, board)
         except (BoardError, SolvingError) as error:
             raise PlayerError(f"perfect: {error}") from None
 
 
 class PlayerJudge(Judge):
-    """Values moves as a player rates them."""
+    """Evaluates moves with a player's ratings."""
 
     is_exact = False
 
@@ -84,24 +84,24 @@ class PlayerJudge(Judge):
         self.unit = meaning_of(player, Game(rules, seed=0)).unit
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return how the player rates each legal move."""
+        """Return the player's rating of each legal move."""
         return self._player.rate(Game(self.rules, seed=0, board=board))
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return how far the player's best value after the spawn is from the mean of them all."""
+        """Return the best rating after the spawn relative to the mean of all spawns."""
         return luck_by(lambda board: max(self.rate(board).values(), default=0.0), self.rules, turn)
 
 
 class SearchJudge(Judge):
-    """Values moves by a compiled search, in calibrated points where its network has records.
+    """Evaluates moves with a compiled search, in calibrated points if its network has records.
 
-    Luck is the value after the spawn less the mean over all spawns, both one move less deep: the
-    mean is that which the search itself takes.
+    Luck is the value after the spawn minus the mean over all spawns, both searched one ply less
+    deep. That mean is the one the search itself computes.
 
     Args:
-        player: the player that searches.
-        rules: the rules.
-        moves: the best moves where they are known exactly; none is then worth more.
+        player: The searching player.
+        rules: The rules.
+        moves: Moves known to be optimal; no other move gets a higher value.
     """
 
     is_exact = False
@@ -122,36 +122,40 @@ class SearchJudge(Judge):
         self._moves = moves
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return what the search finds each legal move worth."""
+        """Return the search's value of each legal move."""
         scale = self._scale(board)
         values = {each: scale * value for each, value in self._searcher.rate(board).items()}
         if values and self._moves and self._moves.covers(board):
-            with suppress(BoardError):  # of a start that no game meets
+            with suppress(BoardError):  # not reachable from any starting position
                 best = self._moves.best(board)
                 values |= {best: max(values.values())} if best else {}
         return values
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return how far the value after the spawn is from the mean that the search found."""
+        """Return the value after the spawn relative to the search's mean."""
         board, network = turn.slide.before, self._network
         if self.rules.is_deterministic or self._is_won(turn.board):
             return 0.0
         scale = self._scale(board)
         if network and network.band_of(board) is not network.band_of(turn.board):
             return scale * luck_by(self._value, self.rules, turn)
-        found = gain_of(self.rules, turn) + self._value(turn.board)
+        value = gain_of(self.rules, turn) + self._value(turn.board)
         if self._deep is self._searcher and not self._moves:
-            return scale * found - values[turn.direction]
-        return scale * (found - self._deep.rate(board)[turn.direction])
+            return scale * value - values[turn.direction]
+        return scale * (value - self._deep.rate(board)[turn.direction])
 
     def basis(self, board: Board) -> Basis:
-        """Return the search, or the table of endings that knows the board.
+        """Return the search, or the endgame table that covers the board.
 
-        A table says nothing of the moves where all of them make its tile for certain, and where
-        its best chance is low, a move that leaves the formation may be better than it tells.
+        If every move makes the table's tile for certain, the table cannot rank them. If its best
+        chance is low, leaving the formation may be better than the table suggests.
         """
         ending = find_ending(board, self.rules)
-        if ending is None or ending.chance < LIKELY or min(ending.chances.values()) == 1.0:
+        if (
+            ending is None
+            or ending.chance < MIN_TABLE_CHANCE
+            or min(ending.chances.values()) == 1.0
+        ):
             return Basis(self.name)
         return Basis(ending.table, ending.chances)
 
@@ -162,13 +166,13 @@ class SearchJudge(Judge):
         return not Game(self.rules, seed=0, board=board).legal_directions() and board.can_move()
 
     def _scale(self, board: Board) -> float:
-        """Return the points that came, in recorded games, for each that the network expected."""
+        """Return how many points recorded games scored per point expected by the network."""
         records = self._network.records if self._network else None
         return records.scale(board) if records else 1.0
 
 
 def luck_by(value: Callable[[Board], float], rules: Rules, turn: Turn) -> float:
-    """Return how far the points and the value after a spawn are from the mean of all spawns."""
+    """Return the points and the value after a spawn, relative to their mean over all spawns."""
     after, mean = turn.slide.board, 0.0
     cells = possible_cells(rules, after, turn.direction)
     if len(cells) * len(rules.spawn_weights.pairs) == 1:

@@ -1,6 +1,6 @@
-"""`MoveReview`: what one move was worth, and how it is graded; `Judge`: what values moves.
+"""`MoveReview`: the value and the grade of a move. `Judge`: evaluates moves.
 
-``docs/explanation/review.md`` says where the definitions come from and how they were checked.
+``docs/explanation/review.md`` gives the sources of the definitions and how they were checked.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Values that differ by less than a unit of this digit of the best one are equal.
+"""Significant digits in which values must differ from the best one to count as different.
 
-Two machines may sum the same weights in another order, which changes the last digits; this is
-coarse enough for the grades to stay the same. Exact values are the same everywhere.
+Machines may sum the same weights in a different order, which changes the last digits. Rounding
+keeps grades reproducible. Exact values are the same everywhere, so they use more digits.
 """
 
 
 class Grade(StrEnum):
-    """How good a move is, by the share of the chances that it lost."""
+    """Quality of a move, by the share of the expected outcome it lost."""
 
     BEST = "best"
     GOOD = "good"
@@ -41,7 +41,7 @@ class Grade(StrEnum):
 
     @property
     def is_mistake(self) -> bool:
-        """Whether there was a clearly better move."""
+        """Whether a clearly better move was available."""
         return self not in (Grade.BEST, Grade.GOOD)
 
 
@@ -52,33 +52,30 @@ LIMITS = {
     Grade.MISTAKE: 0.1,
     Grade.BLUNDER: 1.0,
 }
-"""The largest share of the chances that a move of each grade loses.
+"""Maximum share lost by a move of each grade.
 
 Source: the ratios 0.999, 0.99, 0.975 and 0.9 of 2048EndgameTablebase, github.com/game-difficulty.
 """
 
 
 def grade_of(share: float) -> Grade:
-    """Return the grade of a move that lost this share of the chances."""
+    """Return the grade of a move that lost this share."""
     return next(grade for grade, limit in LIMITS.items() if share <= limit)
 
 
 def accuracy_of(lost: float, stake: float) -> float:
-    """Return the accuracy of moves that lost so much where random ones would lose `stake`.
-
-    It is 100 for the best moves, and 0 for those that are not better than random ones.
-    """
+    """Return the accuracy, 0 to 100, of moves that lost `lost`; random moves would lose `stake`."""
     return round(100 * max(1 - lost / stake, 0.0), 2) if stake else 100.0
 
 
 class Basis(NamedTuple):
-    """What the review of a move is based on.
+    """The source of a move's values.
 
     Attributes:
-        source: what valued it, as a person reads it.
-        chances: the chance to make the tile of a table after each legal direction, if one knows
-            the board: these decide then, and the values follow them.
-        is_exact: whether the values are exact.
+        source: Its name for people.
+        chances: Probability of making an endgame table's tile after each legal direction. If a
+            table covers the board, they decide, and the values are scaled to match them.
+        is_exact: Whether the values are exact.
     """
 
     source: str
@@ -91,23 +88,23 @@ class MoveReview:
     """The review of a move.
 
     Attributes:
-        ply: its number, 1 for the first legal move.
-        board: the board before it.
-        score: the score before it.
-        played: the direction that was played.
-        best: the best direction; the one played if none is better.
-        values: of each legal direction: points to come, its own included, or a chance.
-        loss: what the move lost against the best one, in the unit of the values, never negative.
-        share: the share of the chances that it lost, 0 to 1: of the expected final score where
-            values are points, else of the best value.
-        stake: the share that a legal move loses on average, as keys pressed at random would.
-        accuracy: 0 to 100, for what it lost of the stake.
-        grade: its grade.
-        luck: what the new tile gave, or took if negative, against its expectation, in the unit of
-            the values.
-        source: what valued it: ``exact``, the name of a table, or the spec of a search.
-        chances: the chance to make the tile of a table after each legal direction, if one knows
-            the board. The values are then in proportion to them.
+        ply: Number of the move; the first legal move is 1.
+        board: Board before the move.
+        score: Score before the move.
+        played: Direction played.
+        best: Best direction; the one played if no other is better.
+        values: Value of each legal direction, in expected further points (including the move's) or
+            as a probability.
+        loss: Value lost compared with the best move; never negative.
+        share: Fraction lost, 0 to 1: of the expected final score if values are points, otherwise of
+            the best value.
+        stake: Mean share that legal moves lose, which random play would lose.
+        accuracy: 0 to 100, comparing `share` with `stake`.
+        grade: The grade.
+        luck: Value of the spawned tile relative to its expectation.
+        source: Origin of the values: ``exact``, an endgame table, or a search spec.
+        chances: Probability of making an endgame table's tile after each legal direction; empty if
+            no table covers the board. The values are then proportional to them.
     """
 
     ply: int
@@ -127,7 +124,7 @@ class MoveReview:
 
     @property
     def expected(self) -> float:
-        """The final score that is expected before the move, if the values are points."""
+        """Expected final score before the move, if values are points."""
         return self.score + self.values[self.best]
 
 
@@ -141,13 +138,13 @@ def move_review(
     unit: Unit,
     basis: Basis,
 ) -> MoveReview:
-    """Return the review of a move, given what each legal direction is worth."""
+    """Grade a move, given the values of all legal directions."""
     if chances := basis.chances:
         top, most = max(values.values()), max(chances.values())
         values = {direction: top * chance / most for direction, chance in chances.items()}
     top = max(values.values())
     grain = _grain(top, EXACT_DIGITS if basis.is_exact else DIGITS)
-    # Of points, those that are made already are no longer at stake.
+    # Points already made are not at stake.
     whole = top + max(score, 0) if unit is Unit.POINTS and not chances else top
     losses = {direction: _rounded(top - value, grain) for direction, value in values.items()}
     shares = {direction: _share(loss, whole) for direction, loss in losses.items()}
@@ -165,25 +162,25 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return which share of the whole a loss is; without a whole, any loss is all of it."""
+    """Return a loss as a fraction of the whole; if nothing can be won, any loss is total."""
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
 
 def _grain(value: float, digits: int) -> float:
-    """Return a unit of a digit of a value."""
+    """Return one unit in a value's last significant digit."""
     return 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1) if value else 1e-9
 
 
 class Judge(ABC):
-    """Values the moves of games under some rules.
+    """Evaluates moves under fixed rules.
 
-    The first use may have to compile kernels. It may be used by one thread at a time.
+    The first use may compile kernels. Judges are not thread-safe.
 
     Attributes:
-        name: its name, such as ``expectimax:depth=2``.
-        rules: the rules.
-        unit: the unit of its values.
-        is_exact: whether they are exact.
+        name: Name, such as ``expectimax:depth=2``.
+        rules: The rules.
+        unit: Unit of the values.
+        is_exact: Whether the values are exact.
     """
 
     name: str
@@ -193,22 +190,22 @@ class Judge(ABC):
 
     @abstractmethod
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return what each legal move is worth; nothing where the goal is reached.
+        """Return the value of each legal move; empty once the goal is reached.
 
-        A score by the board's sum counts from the sum of the board.
+        If the score is the board's sum, values are relative to the current sum.
         """
 
     @abstractmethod
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return what the spawn of a legal turn gave against the mean of all spawns.
+        """Return a spawn's value relative to the mean of all possible spawns.
 
         Args:
-            turn: the turn.
-            values: those that `rate` gave for the board before it.
+            turn: The turn.
+            values: The values that `rate` returned for the board before it.
         """
 
-    def basis(self, board: Board) -> Basis:  # noqa: ARG002 - other judges look at it
-        """Return what values the moves on a board."""
+    def basis(self, board: Board) -> Basis:  # noqa: ARG002 - used by subclasses
+        """Return the source of the values on a board."""
         return Basis(self.name, is_exact=self.is_exact)
 
     def review_move(
@@ -220,22 +217,22 @@ class Judge(ABC):
         *,
         ply: int = 1,
     ) -> MoveReview:
-        """Return the review of a move.
+        """Review a move.
 
         Args:
-            board: the board before it.
-            score: the score before it.
-            played: a legal direction.
-            turn: the turn that was played, for its luck.
-            ply: the number of the move.
+            board: Board before the move.
+            score: Score before the move.
+            played: A legal direction.
+            turn: The turn played, needed to compute luck.
+            ply: Number of the move.
 
         Raises:
-            PlayerError: if the judge cannot value the board.
+            PlayerError: The judge cannot evaluate the board.
         """
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
         if played not in rated:
             raise PlayerError(f"{played} is not a legal move to review")
-        # By the sum of the board, the first move also brings the tiles of the start.
+        # If the score is the board's sum, the first move also scores the initial tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
@@ -244,6 +241,6 @@ class Judge(ABC):
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:
-    """Return the points of a turn; a score by the board's sum grows from the sum before it."""
+    """Return the points of a turn, or the growth of the board's sum where that is the score."""
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

@@ -1,7 +1,6 @@
-"""Puzzles: positions from games in which one move is clearly the best, and who solves them.
+"""Puzzles, which are positions with a clearly best move, and players' puzzle ratings.
 
-The pack that comes with py2048 was mined by `scripts/mine_puzzles.py`, which says how the
-positions were found, valued and rated.
+`scripts/mine_puzzles.py` mined the puzzles and documents how they were found, evaluated and rated.
 """
 
 from __future__ import annotations
@@ -18,12 +17,15 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Basis, MoveReview, move_review
-from py2048.review.themes import Theme
 
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
-"""One line for each puzzle, in the order of the ratings: its number, its rating, its theme, a
-preset, the ranks of the tiles row by row, and the values up, down, left and right."""
+"""The puzzles, one per line and sorted by rating.
+
+The columns are number, rating, kind of mistake, preset, tile ranks row by row, and the values of
+up, down, left and right.
+"""
 
 SOURCES = {
     "classic": "expectimax:depth=4",
@@ -31,30 +33,30 @@ SOURCES = {
     "5x5": "expectimax:depth=3",
     "3x3": "exact",
 }
-"""What valued the moves of the puzzles, by preset."""
+"""The player that evaluated the puzzles of each preset."""
 
 RANKS = "0123456789abcdefghijklmnopqrstuv"
-"""The digits that stand for the ranks of tiles."""
+"""Digits of tile ranks."""
 
 ILLEGAL = "-"
-"""What stands for the value of an illegal move."""
+"""Marks the value of an illegal move."""
 
-GOLDEN = 0.618033988749895
-"""The share of the pack between the puzzles of two days."""
+GOLDEN_SECTION = 0.618033988749895
+"""Distance between the puzzles of consecutive days, as a share of the pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A position in which one move is clearly the best.
+    """A position with a clearly best move.
 
     Attributes:
-        id: its number; another version of py2048 gives it to no other puzzle.
-        rules: the rules.
-        board: the position.
-        best: the best move.
-        values: of each legal direction, the points to come, the move's own included.
-        rating: how hard it is, on the scale of the players' ratings.
-        theme: what kind of mistake the move is that players make most often instead.
+        id: Number, which other versions of py2048 never reuse.
+        rules: The rules.
+        board: The position.
+        best: The best move.
+        values: Expected further points of each legal direction, including the move's own.
+        rating: Difficulty, on the same scale as player ratings.
+        theme: Kind of mistake that players make most often here.
     """
 
     id: int
@@ -63,25 +65,22 @@ class Puzzle:
     best: Direction
     values: Mapping[Direction, float]
     rating: int
-    theme: Theme
+    theme: MistakeKind
 
     @property
     def source(self) -> str:
-        """What valued the moves."""
+        """The player that evaluated the moves."""
         return SOURCES[self.rules.name]
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Return what a legal direction is worth against the best one.
-
-        What it loses is a share of the points to come.
-        """
+        """Review a legal direction; its loss is a share of the expected further points."""
         basis = Basis(self.source)
         return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
 
 
 @cache
 def puzzles() -> tuple[Puzzle, ...]:
-    """Return the puzzles that come with py2048, the easiest first."""
+    """Return the puzzles shipped with py2048, sorted by difficulty."""
     lines = PACK.read_text(encoding="ascii").splitlines()
     return tuple(_parse(line) for line in lines if not line.startswith("#"))
 
@@ -90,22 +89,26 @@ def get_puzzle(number: int) -> Puzzle:
     """Return the puzzle with this number.
 
     Raises:
-        Py2048Error: if there is none.
+        Py2048Error: There is no such puzzle.
     """
-    known = {puzzle.id: puzzle for puzzle in puzzles()}
-    if number not in known:
-        raise Py2048Error(f"no puzzle has the number {number}: give {min(known)} to {max(known)}")
-    return known[number]
+    by_number = {puzzle.id: puzzle for puzzle in puzzles()}
+    if number not in by_number:
+        raise Py2048Error(
+            f"no puzzle has the number {number}: give {min(by_number)} to {max(by_number)}"
+        )
+    return by_number[number]
 
 
 def daily_puzzle(day: date) -> Puzzle:
-    """Return the puzzle of a day; as many days as there are puzzles have different ones.
+    """Return the puzzle of a day; puzzles repeat only after all have been used.
 
-    Consecutive days are about the golden section of the pack apart, so that the puzzles of any
-    few days are easy and hard ones.
+    Consecutive days are about a golden section of the pack apart, so any few days mix easy and hard
+    puzzles.
     """
     count = len(puzzles())
-    step = next(step for step in range(round(GOLDEN * count), 2 * count) if gcd(step, count) == 1)
+    step = next(
+        step for step in range(round(GOLDEN_SECTION * count), 2 * count) if gcd(step, count) == 1
+    )
     return puzzles()[day.toordinal() * step % count]
 
 
@@ -120,40 +123,42 @@ def _parse(line: str) -> Puzzle:
     }
     best = max(values, key=values.__getitem__)
     board = Board.from_rows(tiles)
-    return Puzzle(int(number), get_rules(rules), board, best, values, int(rating), Theme(theme))
+    return Puzzle(
+        int(number), get_rules(rules), board, best, values, int(rating), MistakeKind(theme)
+    )
 
 
 # --- ratings -------------------------------------------------------------------------------------
 
-_Q = log(10) / 400
+_Q = log(10) / 400  # Glicko's q
 
 MIN_DEVIATION = 50.0
-"""A rating never gets more certain, so that it follows a player who improves."""
+"""Minimum deviation, which keeps a rating responsive to improvement."""
 
 
 @dataclass(frozen=True, slots=True)
 class PuzzleRating:
-    """How well a player solves puzzles, by Glicko [1], on the scale of the puzzles.
+    """A player's puzzle rating, by Glicko [1].
 
-    An answer is a game against the puzzle, whose rating is taken as exact.
+    An answer counts as a game against the puzzle, whose rating is treated as exact.
 
     [1] M. E. Glickman, Parameter estimation in large dynamic paired comparison experiments, Applied
     Statistics 48, 1999, also at glicko.net/glicko/glicko.pdf.
 
     Attributes:
-        rating: the rating, 1500 for somebody unknown.
-        deviation: the standard deviation of the rating.
+        rating: The rating; new players have 1500.
+        deviation: Standard deviation of the rating.
     """
 
     rating: float = 1500.0
     deviation: float = 350.0
 
     def chance(self, puzzle: float) -> float:
-        """Return the chance to solve a puzzle with a rating."""
+        """Return the chance of solving a puzzle with this rating."""
         return float(1 / (1 + 10 ** ((puzzle - self.rating) / 400)))
 
     def after(self, puzzle: float, *, is_solved: bool) -> PuzzleRating:
-        """Return the rating after an answer to a puzzle with a rating."""
+        """Return the rating after an answer to a puzzle with this rating."""
         chance = self.chance(puzzle)
         certainty = 1 / self.deviation**2 + _Q**2 * chance * (1 - chance)
         rating = self.rating + _Q / certainty * (is_solved - chance)

@@ -1,7 +1,7 @@
-"""`Report`: a player's games over time, in all, by rules and by week.
+"""`GamesReport`: a player's games over time, in total, by rules and by week.
 
-A report is made of summaries. A review takes seconds, a summary is a few hundred bytes: a thousand
-games need to be reviewed once.
+Reports are computed from summaries. A review takes seconds, and a summary is a few hundred bytes,
+so summaries are stored and each game is reviewed only once.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from typing import Any
 import msgspec
 
 from py2048.core.game import Record
-from py2048.core.language import N_
 from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 
-UNDATED = N_("no date")
+UNDATED = "no date"
+"""Key of the games without a date."""
 
 VERSION = 4
-"""Changes with the definitions of grades, accuracy and luck, and with the fields below."""
+"""File version; incremented when grades, accuracy, luck or the fields below are redefined."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A game in numbers.
+    """Key figures of a reviewed game.
 
     Attributes:
-        record: the checksum of its record.
-        asked: the spec of the judge that was asked for; empty for the best there was.
-        judge: what judged it.
-        rules: its rules, as text.
-        player: who played.
-        day: when it was finished, or begun, as ``2026-11-23``; empty if it does not say.
-        score: its score.
-        moves: its legal moves.
-        max_tile: its largest tile.
-        won: whether the target of its rules was reached.
-        is_assisted: whether moves were taken back or hints shown.
-        timed: how many moves have a thinking time.
-        think_ms: the thinking times of these, together.
-        unit: the unit of `loss` and `luck`.
-        reviewed: how many moves are judged.
+        record: Checksum of its record.
+        asked: Spec of the requested judge; empty for the best available one.
+        judge: Name of the judge.
+        rules: Rules as text.
+        player: The player.
+        day: Date on which it finished, or started if unknown, as ``2026-11-23``; may be empty.
+        score: Score.
+        moves: Number of legal moves.
+        max_tile: Largest tile.
+        won: Whether the target was reached.
+        is_assisted: Whether undo or hints were used.
+        timed: Number of moves with a thinking time.
+        think_ms: Total thinking time of these moves.
+        unit: Unit of `loss` and `luck`.
+        reviewed: Number of reviewed moves.
         accuracy: 0 to 100.
-        loss: what the moves lost.
-        luck: what the new tiles gave or took.
-        grades: the moves of each grade.
-        phases: the moves of each grade while a tile was the largest, by that tile.
+        loss: Total loss of the moves.
+        luck: Total luck.
+        grades: Number of moves by grade.
+        phases: Number of moves by grade, by largest tile on the board.
     """
 
     record: str
@@ -79,7 +79,7 @@ class GameSummary:
 
     @classmethod
     def of(cls, review: Review, asked: str = "") -> GameSummary:
-        """Return the summary of a whole review by the judge that was asked for."""
+        """Summarise a complete review; `asked` is the requested judge."""
         record = review.record
         board = last_board(record)
         phases: dict[str, Counter[str]] = {}
@@ -112,55 +112,54 @@ class GameSummary:
 
     @property
     def mistakes(self) -> int:
-        """How many moves were inaccuracies or worse."""
+        """Number of inaccuracies, mistakes and blunders."""
         return sum(count for grade, count in self.grades.items() if Grade(grade).is_mistake)
 
 
 def checksum(record: Record) -> str:
-    """Return the checksum by which a game is known again."""
+    """Return the checksum that identifies a game."""
     return hashlib.sha256(record.to_json().encode()).hexdigest()
 
 
 class SummaryFile:
-    """The summaries of all games that were reviewed, a line of JSON each.
+    """Stored summaries of reviewed games, one JSON line each.
 
-    It is only added to, a line at a time, so that work which ends early is not lost and several
-    programs may use it. Lines that cannot be read, and those of other versions, are as good as
-    none.
+    Lines are only appended, so interrupted work is kept and several programs can share the file.
+    Unreadable lines and lines of other versions are ignored.
 
     Args:
-        path: the file.
-        release: the version of the program, whose judges may differ.
+        path: The file.
+        release: Program version; other versions may have different judges.
 
     Attributes:
-        trouble: why summaries are not kept; empty if they are.
+        trouble: Why summaries cannot be saved; otherwise empty.
     """
 
     def __init__(self, path: Path, release: str) -> None:
         self._path, self._release, self.trouble = path, release, ""
-        self._known: dict[tuple[str, str], GameSummary] = {}
-        with suppress(OSError):  # as good as none
+        self._summaries: dict[tuple[str, str], GameSummary] = {}
+        with suppress(OSError):
             for text in path.read_bytes().splitlines():
                 with suppress(msgspec.MsgspecError, UnicodeDecodeError):
                     line = msgspec.json.decode(text, type=_Line)
                     if (line.version, line.release) == (VERSION, release):
-                        self._known[line.summary.record, line.summary.asked] = line.summary
+                        self._summaries[line.summary.record, line.summary.asked] = line.summary
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._summaries)
 
     def get(self, record: Record, asked: str = "") -> GameSummary | None:
-        """Return the summary of a game by the judge asked for, if it was reviewed before."""
-        return self._known.get((checksum(record), asked))
+        """Return a game's summary by the requested judge, or None."""
+        return self._summaries.get((checksum(record), asked))
 
     def add(self, summary: GameSummary) -> None:
-        """Keep a summary, if the file can be written."""
-        self._known[summary.record, summary.asked] = summary
+        """Add a summary; errors are reported in `trouble`."""
+        self._summaries[summary.record, summary.asked] = summary
         line = msgspec.json.encode(_Line(VERSION, self._release, summary))
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(b"\n" + line + b"\n")  # a line cut off before ends here
+                file.write(b"\n" + line + b"\n")  # the first newline ends a truncated line
         except OSError as error:
             self.trouble = f"cannot write {self._path}: {error.strerror}"
 
@@ -176,71 +175,71 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Games in numbers; without any there are no means, and no best score.
+    """Aggregate figures of games. Means and best scores need at least one game.
 
     Attributes:
-        games: the games, the oldest first.
+        games: The games, oldest first.
     """
 
     games: tuple[GameSummary, ...]
 
     @property
     def moves(self) -> int:
-        """All moves."""
+        """Total number of moves."""
         return sum(game.moves for game in self.games)
 
     @property
     def accuracy(self) -> float | None:
-        """The mean accuracy of all judged moves, 0 to 100; `None` without any."""
+        """Mean accuracy of all reviewed moves, 0 to 100; None without any."""
         judged = sum(game.reviewed for game in self.games)
         summed = sum(game.accuracy * game.reviewed for game in self.games)
         return summed / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:
-        """Inaccuracies and worse in 100 judged moves; `None` without any."""
+        """Inaccuracies, mistakes and blunders per 100 reviewed moves; None without any."""
         judged = sum(game.reviewed for game in self.games)
         return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 
     @property
     def speed(self) -> float | None:
-        """Moves a minute of thinking; `None` where no times are kept."""
+        """Moves per minute of thinking time; None if no times were recorded."""
         think_ms = sum(game.think_ms for game in self.games)
         return 60_000 * sum(game.timed for game in self.games) / think_ms if think_ms else None
 
     @property
     def luck(self) -> float:
-        """The mean luck of a game, in the unit of its values."""
+        """Mean luck per game, in the unit of its values."""
         return fmean(game.luck for game in self.games)
 
     @property
     def loss(self) -> float:
-        """What the moves of a game lost on average, in the unit of its values."""
+        """Mean loss per game, in the unit of its values."""
         return fmean(game.loss for game in self.games)
 
     @property
     def score(self) -> float:
-        """The mean score."""
+        """Mean score."""
         return fmean(game.score for game in self.games)
 
     @property
     def best(self) -> int:
-        """The best score."""
+        """Best score."""
         return max(game.score for game in self.games)
 
     @property
     def tiles(self) -> dict[int, int]:
-        """How many games ended with each largest tile, the smallest first."""
+        """Number of games by largest tile, in ascending order."""
         return dict(sorted(Counter(game.max_tile for game in self.games).items()))
 
     @property
     def grades(self) -> dict[Grade, int]:
-        """The moves of each grade, the best first."""
+        """Number of moves by grade, the best first."""
         return {grade: sum(game.grades.get(grade, 0) for game in self.games) for grade in Grade}
 
     @property
     def phases(self) -> dict[int, dict[Grade, int]]:
-        """The moves of each grade while a tile was the largest, by that tile."""
+        """Number of moves by grade, by largest tile on the board."""
         tiles = sorted({int(tile) for game in self.games for tile in game.phases})
         return {
             tile: {
@@ -251,7 +250,7 @@ class Totals:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers that mean something for games under any rules, as JSON values."""
+        """Return the figures that can be compared across rules, as JSON values."""
         return {
             "games": len(self.games),
             "moves": self.moves,
@@ -267,16 +266,15 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """The games under one set of rules.
+class RulesReport:
+    """The games under the same rules.
 
     Attributes:
-        rules: the rules, as text.
-        judge: what judged them.
-        unit: the unit of their values.
-        totals: all of them.
-        weeks: those of each week by its name, such as ``2026-W48``, the first week first; games
-            without a date come last.
+        rules: Rules as text.
+        judge: Name of the judge.
+        unit: Unit of its values.
+        totals: All games.
+        weeks: Games by week, such as ``2026-W48``, in ascending order; undated games come last.
     """
 
     rules: str
@@ -287,11 +285,11 @@ class Section:
 
     @property
     def name(self) -> str:
-        """The name of the rules."""
+        """Name of the rules."""
         return self.rules.partition(":")[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the section as JSON values."""
+        """Return the report as JSON values."""
         return {
             "rules": self.rules,
             "judge": self.judge,
@@ -304,7 +302,7 @@ class Section:
 
 
 def _detailed(totals: Totals) -> dict[str, Any]:
-    """Return also the numbers that only games under the same rules share."""
+    """Return all figures, including those that can only be compared under the same rules."""
     return totals.to_json() | {
         "mean_score": round(totals.score, 1),
         "best_score": totals.best,
@@ -314,31 +312,32 @@ def _detailed(totals: Totals) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A player's games.
+class GamesReport:
+    """A report on a player's games.
 
     Attributes:
-        totals: all games.
-        weeks: those of each week, as in a `Section`.
-        sections: those under each set of rules, the most played first.
-        refused: why files were skipped, a line each.
+        totals: All games.
+        weeks: Games by week, as in a `RulesReport`.
+        sections: Reports by rules, the most played first.
+        refused: Reasons why files were skipped.
     """
 
     totals: Totals
     weeks: dict[str, Totals]
-    sections: tuple[Section, ...]
+    sections: tuple[RulesReport, ...]
     refused: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, games: Iterable[GameSummary], refused: Iterable[str] = ()) -> Report:
-        """Return the report of these games; one that comes twice counts once."""
+    def of(cls, games: Iterable[GameSummary], refused: Iterable[str] = ()) -> GamesReport:
+        """Build a report; duplicate games count once."""
         unique = {(game.record, game.judge): game for game in games}
         ordered = sorted(unique.values(), key=lambda game: (not game.day, game.day))
         kinds: dict[tuple[str, str, str], list[GameSummary]] = {}
         for game in ordered:
             kinds.setdefault((game.rules, game.judge, game.unit), []).append(game)
         sections = [
-            Section(*kind, Totals(tuple(group)), _weekly(group)) for kind, group in kinds.items()
+            RulesReport(*kind, Totals(tuple(group)), _weekly(group))
+            for kind, group in kinds.items()
         ]
         sections.sort(key=lambda section: -len(section.totals.games))
         totals = Totals(tuple(ordered))
@@ -362,7 +361,7 @@ def _weekly(games: Iterable[GameSummary]) -> dict[str, Totals]:
 
 
 def week_of(day: str) -> str:
-    """Return the ISO week of a day, such as ``2026-W48``; `UNDATED` for none.
+    """Return the ISO week of a date, such as ``2026-W48``, or `UNDATED`.
 
     >>> week_of("2026-11-23"), week_of("2027-01-01")
     ('2026-W48', '2026-W53')

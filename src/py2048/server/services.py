@@ -24,7 +24,6 @@ from py2048.server.play.battles import BattleHub
 from py2048.server.play.changes import Notices
 from py2048.server.play.games import GameService
 from py2048.server.play.rooms import Rooms
-from py2048.server.schema import CASUAL
 from py2048.server.settings import Settings
 from py2048.server.site.auth import Cookies, KnownTokens, disconnect_signed_out
 from py2048.server.site.reviews import MAX_KEPT, ReviewQueue
@@ -33,7 +32,6 @@ from py2048.server.site.scores import HELD_S, PLOTS_HELD_S, RecentParts
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_ORPHANED = timedelta(minutes=10)
 UNUSED = timedelta(days=400)
 _HEAD_START_S = 0.3
 """For the first page, before the store opens unasked."""
@@ -187,12 +185,11 @@ class Services:
         )
 
     async def _maintain(self, rooms: Rooms) -> None:
-        """Finish games that were over when their process ended, and sweep, every minute."""
+        """Finish games that are over and could not be counted, and sweep, every minute."""
         games, store = rooms.games, rooms.games.store
-        age, but = timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
             for step in (
-                partial(games.finalize_orphans, age, but=but),
+                games.finalize_orphans,
                 partial(games.sweep, frozenset(rooms.open)),
                 partial(battles.maintain, games),
                 partial(store.sessions.forget, utc_text(datetime.now(UTC) - UNUSED)),
@@ -205,7 +202,6 @@ class Services:
                 except Exception:  # noqa: BLE001 - other steps, and the next minute, still come
                     _log.exception("maintenance failed")
             await asyncio.sleep(self.settings.sweep_s)
-            age, but = _ORPHANED, ""
 
     async def _watch_sessions(self) -> None:
         """Close connections whose sessions ended in another process."""

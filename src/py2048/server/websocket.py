@@ -191,7 +191,7 @@ class ClientConnection(Client):
             case schema.WatchRequest():
                 await self._watch(schema.checked_game_id(message.game))
             case schema.LeaveRequest():
-                self._rooms.leave(self, by_choice=True)
+                self._rooms.leave(self)
             case schema.BattleRequest():
                 await self._services.battles.enter(self, message.battle, message.game)
             case schema.GamesRequest():

@@ -1,6 +1,6 @@
-"""Checks for parts that users write themselves: does it keep the laws of its kind?
+"""Conformance checks for your own players and stores.
 
-Each check raises `AssertionError` naming the broken law.
+Each check raises `AssertionError` with the broken law.
 """
 
 from __future__ import annotations

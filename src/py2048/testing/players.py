@@ -1,4 +1,4 @@
-"""`check_player`: does a player keep the laws of the `Player` protocol?"""
+"""`check_player`: conformance check for the `Player` protocol."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from py2048.players import Player
 def check_player(
     player: Player, rules: Iterable[Rules] | None = None, *, positions: int = 20, seed: int = 1
 ) -> None:
-    """Check that `player` keeps the laws of players on positions of real games.
+    """Check that a player conforms to the `Player` protocol, on positions from real games.
 
-    A player has a name; it chooses a legal direction and rates exactly the legal ones with
-    finite numbers; it does not change the game it is asked about; and on a finished game it
-    rates nothing and raises `GameOverError` when asked to choose.
+    A player must have a name, choose a legal direction, rate exactly the legal directions with
+    finite numbers, and leave the game unchanged. In a finished game it must rate no direction and
+    raise `GameOverError` when asked to choose.
 
     Args:
-        player: the player to check.
-        rules: the rules to check it under; by default every preset.
-        positions: how many positions to ask about, per rules.
-        seed: makes the positions.
+        player: The player to check.
+        rules: The rules to use. Defaults to all presets.
+        positions: Number of positions per rule set.
+        seed: Seed of the positions.
 
     Raises:
-        AssertionError: naming the law that is broken, and the position.
+        AssertionError: If the player violates the protocol; the message names the law and the
+            position.
     """
     assert isinstance(player, Player), f"{player!r} lacks name, choose or rate"
     assert player.name, "a player's name must not be empty"
@@ -40,7 +41,7 @@ def check_player(
 
 
 def _position(rules: Rules, seed: int, length: int) -> Game:
-    """Return a game after about `length` moves, the first legal ones by a varying order."""
+    """Return a game after up to `length` varied legal moves."""
     game = Game(rules, seed=seed)
     for ply in range(length):
         legal = game.legal_directions()

@@ -1,4 +1,4 @@
-"""The laws that every store keeps, to be checked on any database."""
+"""`check_store`: conformance check for implementations of `Store`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _TEXT = "ünïcode ✓ 'quotes' \"double\" %s :name \\ \n\t {json}"
 
 
 def check_store(factory: Callable[[], Store]) -> None:
-    """Check a store against the laws of `py2048.app.storage.Store`.
+    """Check that a store obeys the laws of `py2048.app.storage.Store`.
 
-    The check plays under an owner of its own, whose records and best scores it leaves behind,
-    so give it a store to try things on.
+    The check writes records and best scores of a temporary owner and leaves them behind, so use a
+    test database.
 
     Args:
-        factory: Opens the store. It is called twice, and both must see the same data.
+        factory: Opens the store. It is called twice, and both handles must see the same data.
 
     Raises:
-        AssertionError: A law is broken; the message says which.
+        AssertionError: If a law is broken; the message names it.
     """
     with factory() as one, factory() as other:
         for law in (
@@ -46,7 +46,7 @@ def check_store(factory: Callable[[], Store]) -> None:
 
 @dataclass(frozen=True)
 class _Bench:
-    """Two handles of one store: what one writes, the other must read."""
+    """Two handles to the same store; each must see what the other writes."""
 
     one: Store
     other: Store
@@ -61,7 +61,7 @@ class _Bench:
     def write(
         self, game: SavedGame, *codes: str, position: int | None = None, is_over: bool = False
     ) -> bool:
-        """Add turns after the first `position`; return whether the store took them."""
+        """Add turns after the first `position`; return whether the store accepted them."""
         first = game.position if position is None else position
         length = first + len(codes) if codes else len(game.turns)
         at = length if codes else first

@@ -1,4 +1,4 @@
-"""The commands practice and puzzle, as people and programs use them."""
+"""The commands ``practice`` and ``puzzle``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RULES = "classic:size=2x3"
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A game with mistakes."""
+    """Return a game with mistakes."""
     game, player = Game(RULES, seed=3), make_player("corner")
     while not game.is_over:
         game.play(player.choose(game))
@@ -36,7 +36,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
 
 
 def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
-    """Kept once, shown, answered, and gone until they are due again."""
+    """Mistakes are kept once, asked, answered, and hidden until they are due again."""
     assert main(["review", str(record), "--notebook"]) == 0
     kept = int(capsys.readouterr().out.splitlines()[-1].split()[0])
     assert kept > 1
@@ -61,33 +61,33 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
 
 
 def test_an_empty_notebook_says_how_it_is_filled(capsys):
-    """In practice and in its statistics."""
+    """An empty notebook explains how to fill it, in practice and in its statistics."""
     for words in (["practice"], ["practice", "--only", "ending"], ["practice", "--statistics"]):
         assert main(words) == 0
         assert "py2048 review FILE --notebook" in capsys.readouterr().out
 
 
 def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
-    """The answer is told after the move, and a second one changes nothing."""
+    """The solution is shown after the move, and a second answer does not change the rating."""
     puzzle = get_puzzle(17)
     answer(monkeypatch, str(puzzle.best))
     assert main(["puzzle", "--id", "17", "--json"]) == 0
-    asked, told = map(json.loads, capsys.readouterr().out.splitlines())
+    asked, result = map(json.loads, capsys.readouterr().out.splitlines())
     assert asked["board"] == [list(row) for row in puzzle.board.rows]
-    assert (told["solved"], told["theme"]) == (True, puzzle.theme.value)
-    assert told["your_rating"] > 1500
+    assert (result["solved"], result["theme"]) == (True, puzzle.theme.value)
+    assert result["your_rating"] > 1500
     wrong = next(each for each in puzzle.values if each is not puzzle.best)
     answer(monkeypatch, str(wrong))
     assert main(["puzzle", "--id", "17"]) == 0
     out = capsys.readouterr().out
     assert f"best is {puzzle.best}" in out
-    assert f"your rating stays {told['your_rating']:,.0f}" in out
+    assert f"your rating stays {result['your_rating']:,.0f}" in out
     assert main(["puzzle", "--statistics"]) == 0
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 
 
 def test_puzzles_follow_each_other(capsys, monkeypatch):
-    """Until the input ends, from the range that is asked for; the daily one alone."""
+    """Puzzles in the requested range continue until the input ends; the daily one is single."""
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     low, high = ratings[0], ratings[20]
     answer(monkeypatch, *(["w", "left", "s", "right"] * 3))
@@ -103,7 +103,7 @@ def test_puzzles_follow_each_other(capsys, monkeypatch):
 
 
 def test_keys_move_in_a_terminal(capsys, monkeypatch):
-    """The keys of every screen, and arrows as terminals send them."""
+    """All movement keys work, including the escape sequences of arrow keys."""
     keys: list[str] = []
     monkeypatch.setattr(practice, "are_terminal", lambda: True)
     monkeypatch.setattr("typer.getchar", lambda: keys.pop(0))

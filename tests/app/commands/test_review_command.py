@@ -1,4 +1,4 @@
-"""The command ``py2048 review``."""
+"""The command ``review``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from py2048.review import MoveReview
 
 
 def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
-    """Save the game of a player and return its file."""
+    """Save a game by a player and return its file."""
     game, player = Game(rules, seed=seed, player=spec), make_player(spec)
     while not game.is_over:
         game.play(player.choose(game))
@@ -28,18 +28,18 @@ def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
 
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
-    """A game of perfect play."""
+    """Return a game of perfect play."""
     return saved(tmp_path / "good.2048.json", "2x3", "perfect")
 
 
 @pytest.fixture
 def bad(tmp_path: Path) -> Path:
-    """A game with mistakes."""
+    """Return a game with mistakes."""
     return saved(tmp_path / "bad.2048.json", "2x3", "corner")
 
 
 def test_it_tells_skill_from_luck(good, bad, capsys):
-    """A summary of each file: accuracy, grades, balance, and the critical moments."""
+    """Each file has a summary with accuracy, grades, balance and critical moments."""
     assert main(["review", str(good), str(bad)]) == 0
     out = capsys.readouterr().out
     first, second = out.split(f"{bad}: ")
@@ -52,7 +52,7 @@ def test_it_tells_skill_from_luck(good, bad, capsys):
 
 
 def test_json_has_all_of_it(good, bad, capsys):
-    """One object for a file, a list for several."""
+    """JSON output is an object for one file and a list for several."""
     assert main(["review", str(bad), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert 0 <= found["accuracy"] < 100
@@ -70,7 +70,7 @@ def test_json_has_all_of_it(good, bad, capsys):
 
 
 def test_the_page_needs_nothing_else(good, bad, tmp_path):
-    """One file with a graph for each game, which says in words what it shows."""
+    """The page is a single file with a graph per game and its text alternative."""
     page = tmp_path / "review.html"
     assert main(["review", str(good), str(bad), "--html", str(page), "--quiet"]) == 0
     text = page.read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ def test_the_page_needs_nothing_else(good, bad, tmp_path):
 
 @pytest.mark.parametrize("words", [["review"], ["report", "--judge", "greedy"]])
 def test_the_page_is_in_the_readers_language(words, good, bad, tmp_path, monkeypatch, capsys):
-    """That of the environment, by the variables of gettext; what is printed stays English."""
+    """The page follows the locale variables; printed output stays English."""
     monkeypatch.setenv("LANGUAGE", "pt")
     page = tmp_path / "page.html"
     assert main([*words, str(good), str(bad), "--html", str(page), "--quiet"]) == 0
@@ -94,7 +94,7 @@ def test_the_page_is_in_the_readers_language(words, good, bad, tmp_path, monkeyp
 
 
 def test_a_player_may_have_any_name(tmp_path):
-    """What no encoding can write stands as a question mark on the page."""
+    """Unencodable characters in names become question marks."""
     path, html = tmp_path / "game.2048.json", tmp_path / "page.html"
     replace(Game("2x3", seed=1).record(), player="\ud800<b>").save(path)
     assert main(["review", str(path), "--judge", "greedy", "--html", str(html)]) == 0
@@ -102,7 +102,7 @@ def test_a_player_may_have_any_name(tmp_path):
 
 
 def test_errors_are_one_line(good, tmp_path, capsys):
-    """What cannot be reviewed is named; the other files are reviewed all the same."""
+    """Invalid files are named, and the others are still reviewed."""
     damaged = tmp_path / "damaged.2048.json"
     damaged.write_text(good.read_text(encoding="utf-8").replace('"turns": "', '"turns": "U'))
     classic = saved(tmp_path / "classic.json", "classic:size=2x5", "random:seed=1")
@@ -125,7 +125,7 @@ def test_errors_are_one_line(good, tmp_path, capsys):
 
 
 def test_what_was_reviewed_before_an_interruption_is_told(bad, good, capsys, monkeypatch):
-    """Ctrl-C ends with the moves so far, and the status that shells have for it."""
+    """Ctrl-C reports the moves so far, and sets the usual exit status."""
     whole = py2048.review.reviewing
 
     def interrupted(*args: object) -> Iterator[MoveReview]:
@@ -142,7 +142,7 @@ def test_what_was_reviewed_before_an_interruption_is_told(bad, good, capsys, mon
 
 
 def test_an_interruption_loses_no_review_that_is_complete(bad, good, capsys, monkeypatch):
-    """Wherever Ctrl-C comes in the next file: before its first move, too."""
+    """Ctrl-C in the next file, even before its first move, keeps completed reviews."""
     load = py2048.app.commands.review.load_record
 
     def interrupted(path: Path) -> Record:

@@ -1,4 +1,4 @@
-"""A front end that shows nothing: it remembers what it was asked to show."""
+"""A front end without a display, which records what it was asked to show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Hint, Session
 from py2048.core.board import Board
 from py2048.core.rules import Rules
@@ -17,11 +17,10 @@ from py2048.presentation.screen import CoachStatus, ListRequest, Status
 from py2048.presentation.themes import DEFAULT_THEME, Theme
 
 TIMEOUT_S = 60.0
-"""Seconds after which something that should happen counts as not happening."""
 
 
 class FakeScreen:
-    """Remembers the last of everything, and passes time when it is told to."""
+    """Records the last value of everything shown, and runs timers on demand."""
 
     def __init__(self) -> None:
         self.said = self.unsaved = self.question = ""
@@ -108,14 +107,14 @@ class FakeScreen:
         self.is_closed = True
 
     def wait(self) -> None:
-        """Let time pass: make all calls that are due."""
+        """Run all due timers."""
         due, self._due = self._due, []
         for action in due:
             action()
         time.sleep(0.001)
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Let time pass until something holds."""
+        """Run timers until a condition holds."""
         end = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end, "waited in vain"
@@ -124,12 +123,12 @@ class FakeScreen:
 
 def controlled(
     session: Session | None = None, board: str = "", rules: str = "classic", **options: Any
-) -> tuple[Controller, Any]:
-    """Return a controller and its screen, by default on a game in memory, started from seed 7."""
+) -> tuple[ScreenController, Any]:
+    """Return a controller and its screen; by default with an in-memory game from seed 7."""
     if session is None:
         session = Session()
         session.start(Rules.parse(rules), seed=7, board=Board.parse(board) if board else None)
     screen = FakeScreen()
-    controller = Controller(session, screen, DEFAULT_THEME, **options)
+    controller = ScreenController(session, screen, DEFAULT_THEME, **options)
     controller.begin()
     return controller, screen

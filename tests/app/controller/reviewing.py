@@ -1,4 +1,4 @@
-"""Games whose review is known: a judge that finds only the faults that a test has planted."""
+"""Games with known reviews: the judge finds only the planted faults."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from py2048.players import Player, Unit, make_player
 from py2048.review import Grade, Judge, Review, reviewing
 
 FAULTS = {5: Grade.BLUNDER, 9: Grade.INACCURACY, 12: Grade.MISTAKE}
-"""The plies of the planted faults."""
+"""Grades of the planted faults by ply."""
 
 CHANCES = {Grade.INACCURACY: 0.98, Grade.MISTAKE: 0.95, Grade.BLUNDER: 0.5}
-"""What a move of each grade leaves of the chances."""
+"""Share of the winning chance that a move of each grade keeps."""
 
 MOVES = 16
 
 
 class KnownJudge(Judge):
-    """Finds all moves equal, those of `FAULTS` apart, in the game of `known_record`."""
+    """Rates all moves of `known_record` alike, except those in `FAULTS`."""
 
     name = "known"
     is_exact = True
@@ -47,7 +47,7 @@ class KnownJudge(Judge):
 
 @cache
 def known_record() -> Record:
-    """Return a game of `MOVES` moves, each of which had an alternative where a fault is planted."""
+    """Return a game of `MOVES` moves, in which every planted fault had an alternative."""
     game, player = Game(get_rules("2x4"), seed=3, player="greedy"), make_player("greedy")
     while game.ply < MOVES:
         game.play(player.choose(game))
@@ -56,7 +56,7 @@ def known_record() -> Record:
 
 @cache
 def ended_record() -> Record:
-    """Return the game of `known_record` played to its end."""
+    """Return `known_record` played to its end."""
     game = Game.from_record(known_record())
     while not game.is_over:
         game.play(game.legal_directions()[0])
@@ -75,7 +75,7 @@ def _faults() -> dict[Board, tuple[Direction, Grade]]:
 
 
 def known_review(moves: int = MOVES) -> GameReview:
-    """Return the review of `known_record` after `moves` moves were judged."""
+    """Return the review of `known_record` after `moves` judged moves."""
     review, judge = GameReview(known_record()), KnownJudge(known_record().rules)
     review.judge = judge
     judged = list(reviewing(known_record(), judge))
@@ -86,5 +86,5 @@ def known_review(moves: int = MOVES) -> GameReview:
 
 
 def workers() -> list[threading.Thread]:
-    """Return the threads of all background workers that are alive."""
+    """Return the threads of all running background workers."""
     return [thread for thread in threading.enumerate() if thread.name == "worker"]

@@ -1,4 +1,4 @@
-"""What a player asks for, on whatever screen: the laws that terminal and window share."""
+"""Laws of the controller, which hold in the terminal and the window alike."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NEARLY_OVER = "2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128"
 
 @pytest.fixture
 def kept() -> Iterator[Session]:
-    """A session whose store is in memory."""
+    """A session with an in-memory store."""
     session = open_session("sqlite://")
     session.start(seed=7)
     yield session
@@ -47,7 +47,7 @@ def play(controller: Any, moves: int = 1) -> None:
 
 
 class SlowPlayer:
-    """Answers only when the test lets it."""
+    """Answers when the test allows it."""
 
     name = "slow"
 
@@ -64,14 +64,14 @@ class SlowPlayer:
 
 
 class BrokenPlayer(SlowPlayer):
-    """Fails."""
+    """Raises an error."""
 
     def choose(self, game: Game) -> Direction:
         raise RuntimeError("the wheels came off")
 
 
 def slow(session: Session, monkeypatch: pytest.MonkeyPatch) -> SlowPlayer:
-    """Let a slow player be the only one."""
+    """Replace all players by a slow one."""
     player = SlowPlayer()
     monkeypatch.setattr(session, "get_player", lambda _: player)
     return player
@@ -81,7 +81,7 @@ def slow(session: Session, monkeypatch: pytest.MonkeyPatch) -> SlowPlayer:
 
 
 def test_undo_and_redo_go_to_both_ends():
-    """They say when there is nothing; the status says that the game is assisted."""
+    """A message says when there is nothing to undo or redo; undo makes a game assisted."""
     controller, screen = controlled()
     start = screen.board
     play(controller, 3)
@@ -89,15 +89,15 @@ def test_undo_and_redo_go_to_both_ends():
     assert screen.status.facts == ["3 moves"]
     for _ in range(4):
         controller.do("undo")
-    assert (screen.board, screen.said) == (start, "There is nothing to take back.")
+    assert (screen.board, screen.said) == (start, "There is nothing to undo.")
     for _ in range(4):
         controller.do("redo")
-    assert (screen.board, screen.said) == (end, "There is no move to play again.")
+    assert (screen.board, screen.said) == (end, "There is nothing to redo.")
     assert screen.status.facts == ["3 moves", "assisted"]
 
 
 def test_new_asks_while_a_game_is_in_progress():
-    """At the start of a game it does not."""
+    """A new game needs confirmation once a move was made."""
     controller, screen = controlled()
     controller.do("new")
     assert not screen.question
@@ -110,7 +110,7 @@ def test_new_asks_while_a_game_is_in_progress():
 
 
 def test_leaving_a_game_that_cannot_be_kept_asks():
-    """It is not thrown away without a question."""
+    """Leaving a game needs confirmation if it cannot be saved."""
     controller, screen = controlled()
     play(controller)
     controller.do("rules")
@@ -125,7 +125,7 @@ def test_leaving_a_game_that_cannot_be_kept_asks():
 
 
 def test_games_in_progress_can_be_taken_up(kept):
-    """Those left behind are listed with their size, and come back as they were, also by rules."""
+    """Games in progress are listed with their size and resume unchanged, also by their rules."""
     controller, screen = controlled(kept)
     controller.do("games")
     assert screen.said == "There are no games in progress."
@@ -140,14 +140,14 @@ def test_games_in_progress_can_be_taken_up(kept):
     screen.list.take(titles["Classic 4\N{MULTIPLICATION SIGN}4"])
     assert screen.board == board
     screen.list.take("gone")
-    assert screen.said == "This game is over by now."
+    assert screen.said == "This game has already ended."
     controller.game.play_by(get_rules("3x3"))
     controller.game.play_by(get_rules("classic"))
     assert (screen.board, screen.question) == (board, "")
 
 
 def test_a_screen_opens_on_the_game_that_there_is(data_folder):
-    """On the caller's, else on the last unfinished one; one that is over is shown as such."""
+    """A screen opens on the session's game, or else the last unfinished one."""
     controller, screen = controlled(open_session())
     play(controller, 3)
     board = screen.board
@@ -164,7 +164,7 @@ def test_a_screen_opens_on_the_game_that_there_is(data_folder):
 
 
 def test_a_store_that_cannot_be_read_starts_a_game(monkeypatch):
-    """After a warning."""
+    """If the store cannot be read, a warning is shown and a new game starts."""
     session = Session()
 
     def fail() -> None:
@@ -177,7 +177,7 @@ def test_a_store_that_cannot_be_read_starts_a_game(monkeypatch):
 
 
 def test_play_continues_after_the_target():
-    """Reaching 2048 is celebrated until the next move, unless a computer did it."""
+    """The win overlay stays until the next move; computer wins show none."""
     controller, screen = controlled(board=NEARLY_WON)
     controller.do("left")
     assert (screen.banner.title, screen.banner.is_final) == ("You made 2048", False)
@@ -191,7 +191,7 @@ def test_play_continues_after_the_target():
 
 
 def test_the_end_covers_the_board_and_undo_uncovers_it():
-    """With the score; moves, hints and players are then refused."""
+    """The game-over overlay shows the score, blocks moves and hints, and disappears on undo."""
     controller, screen = controlled(board=NEARLY_OVER)
     while not controller.session.game.is_over:
         play(controller)
@@ -205,7 +205,7 @@ def test_the_end_covers_the_board_and_undo_uncovers_it():
 
 
 def test_rules_that_end_at_the_target_end_in_triumph():
-    """Of a person; a computer's game is just over."""
+    """A person's win is celebrated; a computer's game is only over."""
     controller, screen = controlled(board=NEARLY_WON, rules="comp1127")
     controller.do("left")
     assert screen.banner.title == "You win"
@@ -223,7 +223,7 @@ def test_a_penalty_is_shown():
 
 
 def test_a_board_or_a_game_can_be_pasted(kept):
-    """A board is played, a replay continued, which ends autoplay; what is neither is explained."""
+    """A pasted board is played and a pasted replay continued; other text is rejected."""
     controller, screen = controlled(kept, player="corner")
     assert controller.players.playing
     game = played("classic", 5, 20)
@@ -243,7 +243,7 @@ def test_a_board_or_a_game_can_be_pasted(kept):
 
 
 def test_a_record_is_saved_and_opened(kept, tmp_path):
-    """It verifies, and opening it continues with it, undo included; what fails is explained."""
+    """A saved record verifies and can be continued with undo; errors are shown."""
     controller, screen = controlled(kept)
     play(controller, 12)
     board, screen.file = screen.board, tmp_path / "game.2048.json"
@@ -264,7 +264,7 @@ def test_a_record_is_saved_and_opened(kept, tmp_path):
 
 
 def test_a_file_is_not_replaced_unasked(tmp_path):
-    """Only after yes; a name that no file can have is explained."""
+    """A file is only replaced after confirmation; an invalid name is reported."""
     controller, screen = controlled()
     path, wrote = tmp_path / "game.2048.json", list[str]()
     controller.records.replace_file(path, lambda: wrote.append("new"))
@@ -280,7 +280,7 @@ def test_a_file_is_not_replaced_unasked(tmp_path):
 
 
 def test_finished_games_can_be_chosen(kept):
-    """The one on the table comes first, then the finished ones, then files."""
+    """The current game is listed first, then finished games, then files."""
     kept.start(get_rules("2x4"), seed=1)
     controller, screen = controlled(kept)
     found: list[Record] = []
@@ -289,7 +289,7 @@ def test_finished_games_can_be_chosen(kept):
     kept.move(kept.game.legal_directions()[0])
     while not kept.game.is_over:
         kept.move(kept.game.legal_directions()[0])
-    kept.settle()
+    kept.flush()
     kept.start(get_rules("classic"), seed=2)
     controller.records.choose("Which?", found.append)
     for choice in screen.list.choices:
@@ -301,7 +301,7 @@ def test_finished_games_can_be_chosen(kept):
 
 
 def test_what_is_not_saved_is_shown_until_it_is(data_folder, monkeypatch):
-    """While another program holds the store play continues, and quitting asks."""
+    """While another program locks the store, play continues and quitting needs confirmation."""
     monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.05)
     monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 0.2)
     session = open_session()
@@ -312,9 +312,9 @@ def test_what_is_not_saved_is_shown_until_it_is(data_folder, monkeypatch):
     with closing(sqlite3.connect(store, isolation_level=None)) as rival:
         rival.execute("BEGIN IMMEDIATE")
         play(controller, 3)
-        screen.until(lambda: "held by another program" in screen.unsaved)
+        screen.until(lambda: "locked by another program" in screen.unsaved)
         controller.do("quit")
-        assert "Quit all the same?" in screen.question
+        assert "Quit anyway?" in screen.question
         assert not screen.is_closed
     screen.until(lambda: not screen.unsaved)
     controller.do("quit")
@@ -326,12 +326,12 @@ def test_what_is_not_saved_is_shown_until_it_is(data_folder, monkeypatch):
 
 
 def test_a_hint_is_shown_for_its_position_only(monkeypatch):
-    """A player that thinks blocks nothing; an answer about an older position is dropped."""
+    """A thinking player blocks nothing, and a stale hint is ignored."""
     controller, screen = controlled()
     player = slow(controller.session, monkeypatch)
     controller.players.set_player("slow")
     controller.do("hint")
-    controller.do("faster")  # for later
+    controller.do("faster")  # used below
     assert player.asked.wait(30)
     assert screen.status.note == "slow is thinking …"
     play(controller, 2)
@@ -345,7 +345,7 @@ def test_a_hint_is_shown_for_its_position_only(monkeypatch):
 
 
 def test_a_quick_player_answers_for_one_that_is_being_compiled(monkeypatch):
-    """First its hint is shown and marked, then that of the player, which is asked once."""
+    """A quick hint is shown and marked, then the player's own; the player is asked once."""
     controller, screen = controlled()
     monkeypatch.setattr(controller.session, "get_player", lambda _: CompiledPlayer())
     controller.do("hint")
@@ -359,7 +359,7 @@ def test_a_quick_player_answers_for_one_that_is_being_compiled(monkeypatch):
 
 @pytest.mark.parametrize("name", ["hint", "autoplay"])
 def test_a_player_that_fails_is_reported(name, monkeypatch):
-    """In its own words; it plays no further, and the game continues."""
+    """A failing player's error is shown, autoplay stops, and the game continues."""
     controller, screen = controlled()
     monkeypatch.setattr(controller.session, "get_player", lambda _: BrokenPlayer())
     controller.do(name)
@@ -370,7 +370,7 @@ def test_a_player_that_fails_is_reported(name, monkeypatch):
 
 
 def test_autoplay_plays_until_a_move_or_the_end(monkeypatch):
-    """Its speed is shown and bounded; what it still thinks about is dropped."""
+    """The speed is shown and limited, and pending moves are dropped when autoplay stops."""
     controller, screen = controlled(rules="2x4", player="random:seed=3")
     assert controller.players.playing == "random:seed=3"
     for name, speed in (("faster", 8), ("slower", 4), ("slower", 2), ("slower", 1), ("slower", 1)):
@@ -392,7 +392,7 @@ def test_autoplay_plays_until_a_move_or_the_end(monkeypatch):
 
 
 def test_the_player_is_chosen_and_remembered():
-    """An unknown one is explained with the nearest."""
+    """An unknown player is rejected with the closest match."""
     controller, screen = controlled()
     controller.do("player")
     assert "did you mean 'greedy'" in screen.list.check("gredy")
@@ -401,14 +401,14 @@ def test_the_player_is_chosen_and_remembered():
 
 
 def test_closing_ends_the_threads(monkeypatch):
-    """Once a player that is asked has answered; the answer is dropped without a word."""
+    """Threads end after the current player call, whose result is ignored."""
     before = set(workers())
     controller, screen = controlled()
     player = slow(controller.session, monkeypatch)
     controller.do("autoplay")
     assert player.asked.wait(30)
     controller.close()
-    controller.session.undo()  # the session is left to others
+    controller.session.undo()  # the session stays usable
     player.may_answer.set()
     for thread in set(workers()) - before:
         thread.join(30)
@@ -421,7 +421,7 @@ def test_closing_ends_the_threads(monkeypatch):
 
 
 def test_looks_are_remembered(kept):
-    """The theme, and whether tiles slide."""
+    """The theme and the animation setting are saved."""
     controller, screen = controlled(kept)
     controller.do("theme")
     controller.do("animation")
@@ -432,7 +432,7 @@ def test_looks_are_remembered(kept):
 
 
 def test_every_action_of_a_terminal_is_done():
-    """A window adds the others."""
+    """The controller has a handler for every terminal action."""
     controller, _ = controlled()
     assert {each.name for each in ACTIONS if each.label} <= controller.commands.keys()
 
@@ -442,7 +442,7 @@ def test_every_action_of_a_terminal_is_done():
 
 @pytest.mark.usefixtures("known_judge")
 def test_a_look_at_the_game_in_progress_counts_as_a_hint():
-    """Its review tells what moves are worth; that of a file tells nothing of it."""
+    """Reviewing the game in progress counts as a hint; reviewing a file does not."""
     controller, screen = controlled()
     play(controller, 2)
     controller.reviews.open(known_record())
@@ -456,7 +456,7 @@ def test_a_look_at_the_game_in_progress_counts_as_a_hint():
 
 @pytest.mark.usefixtures("known_judge")
 def test_mistakes_of_your_finished_game_are_practised(kept):
-    """They enter the notebook once, when the review ends; what is practised begins with them."""
+    """Mistakes enter the notebook once, when the review ends, and practice starts with them."""
     kept.start_from(replace(ended_record(), player=""))
     controller, screen = controlled(kept)
     for told in ("3 new in your notebook", ""):
@@ -474,7 +474,7 @@ def test_mistakes_of_your_finished_game_are_practised(kept):
 
 @pytest.mark.usefixtures("known_judge")
 def test_playing_on_from_a_review_starts_a_game_of_its_own():
-    """From the position, under the rules of the record; it counts as assisted."""
+    """Playing on starts a new assisted game from the position, under the record's rules."""
     controller, screen = controlled()
     controller.reviews.open(known_record())
     screen.until(lambda: screen.review.review)
@@ -487,7 +487,7 @@ def test_playing_on_from_a_review_starts_a_game_of_its_own():
 
 
 def test_a_review_that_is_closed_judges_no_more(slow_judge):
-    """Moves are shown as they are judged; what comes after the close is dropped."""
+    """Moves appear as they are judged; after closing, results are ignored."""
     controller, screen = controlled()
     controller.reviews.open(known_record())
     screen.until(lambda: f"2 of {MOVES} moves are judged" in screen.review.summary)
@@ -501,7 +501,7 @@ def test_a_review_that_is_closed_judges_no_more(slow_judge):
 
 
 def test_practice_without_a_store_says_why():
-    """In a line."""
+    """Practice without a store shows a one-line reason."""
     controller, screen = controlled()
     controller.do("practice")
     assert "keeps no games" in screen.warnings[0]
@@ -509,7 +509,7 @@ def test_practice_without_a_store_says_why():
 
 @pytest.mark.usefixtures("known_judge")
 def test_the_coach_is_switched_and_remembered(kept):
-    """What it tells makes the game assisted from its first position."""
+    """The coach's setting is saved, and its comments make the game assisted."""
     controller, screen = controlled(kept)
     assert screen.coach is None
     controller.do("coach")
@@ -526,7 +526,7 @@ def test_the_coach_is_switched_and_remembered(kept):
 
 
 def test_play_never_waits_for_the_coach(slow_judge):
-    """While it judges, moves continue; it then tells of the newest position."""
+    """Moves continue while the coach judges; it then comments on the latest position."""
     controller, screen = controlled()
     controller.do("coach")
     play(controller, 8)
@@ -539,7 +539,7 @@ def test_play_never_waits_for_the_coach(slow_judge):
 
 @pytest.mark.usefixtures("known_judge")
 def test_the_coach_pauses_while_a_player_plays():
-    """A player's moves are not yours: they are not judged."""
+    """Moves of autoplay are not judged."""
     controller, screen = controlled()
     controller.players.set_player("corner")
     controller.do("coach")

@@ -1,4 +1,4 @@
-"""The review of a game as screens show it, with reviews that are known by construction."""
+"""Reviews as screens show them, tested with games whose review is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
 from tests.app.controller.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
 
-from py2048.app.controller.background import BackgroundWorker, Failure, Worker
+from py2048.app.controller.background import BackgroundWorker, Failure, JobRunner
 from py2048.app.controller.coach import Coach, last_move_text
 from py2048.app.controller.review import (
     GRADE_SYMBOLS,
@@ -29,16 +29,16 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
 from py2048.presentation.screen import CoachStatus
 from py2048.presentation.themes import THEMES
-from py2048.presentation.words import amount, describe_review, luck_word, number
+from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
 from py2048.review import Grade, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
 
 
 def test_mistakes_are_visited_in_order_and_their_ends_hold():
-    """Next mistake visits each planted one and stays on the last; back again likewise."""
+    """Next and previous mistake visit every planted fault and stop at the last."""
     review, found = known_review(), []
-    assert review.index + 1 == 5  # it opens at the first
+    assert review.index + 1 == 5  # opens at the first mistake
     review.go("first")
     for name in ("next_mistake",) * 4 + ("previous_mistake",) * 3:
         review.go(name)
@@ -47,7 +47,7 @@ def test_mistakes_are_visited_in_order_and_their_ends_hold():
 
 
 def test_walking_stays_in_the_game():
-    """Every step ends on a move of the game."""
+    """Every navigation step ends on a move of the game."""
     review = known_review()
     review.go("first")
     steps = ("back", "forward", "last", "forward", "page_back", "first", "page_forward")
@@ -59,7 +59,7 @@ def test_walking_stays_in_the_game():
 
 
 def test_a_blunder_is_told_with_the_best_move_and_every_loss():
-    """The planted blunder is named with its share; all directions have what they lose."""
+    """The text names the blunder's loss, the best move and the loss of every direction."""
     review = known_review()
     move = review.move
     assert move.grade is Grade.BLUNDER
@@ -75,7 +75,7 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss():
 
 
 def test_a_blunder_in_a_players_words():
-    """Its grade with the share of the chances, what was best, and why; each direction has a bar."""
+    """Badge, headline and reason describe the planted blunder, and each direction has a bar."""
     review = known_review()
     move = review.move
     assert move is not None
@@ -94,7 +94,7 @@ def test_a_blunder_in_a_players_words():
 
 
 def test_one_who_walks_is_not_led_away():
-    """The first mistake takes nobody from a move that was looked for."""
+    """Once the player has navigated, the first mistake does not move the selection."""
     review, judged = known_review(0), known_review().moves
     review.seek(2)
     review.add(judged)
@@ -102,14 +102,14 @@ def test_one_who_walks_is_not_led_away():
 
 
 def test_without_numba_a_review_says_what_makes_it_faster(monkeypatch):
-    """The judge takes minutes as plain Python."""
+    """Without Numba, the progress message says how to install it."""
     line = "pip install 'py2048[fast]'"
     monkeypatch.setattr("py2048.app.controller.review.missing_compiler", lambda: line)
     assert known_review(6).summary.endswith(f"Faster with Numba: {line}")
 
 
 def test_what_is_not_judged_yet_can_be_looked_at():
-    """All moves are there from the start; those that are judged have a grade."""
+    """All moves can be selected from the start; only judged moves have a grade."""
     review = known_review(6)
     assert len(review) == MOVES
     assert review.is_running
@@ -124,7 +124,7 @@ def test_what_is_not_judged_yet_can_be_looked_at():
 
 
 def test_the_summary_counts_the_planted_faults():
-    """In a player's words: accuracy, one of each kind, luck; who judged is for experts."""
+    """The summary gives accuracy, fault counts and luck, but not the judge."""
     review = known_review()
     assert review.review is not None
     lines = describe_review(review.review, brief=True)
@@ -136,7 +136,7 @@ def test_the_summary_counts_the_planted_faults():
 
 
 def test_no_better_move_is_named_for_one_of_the_best():
-    """The review and the coach agree: a move that loses next to nothing is as good as the best."""
+    """Review and coach agree that a move without a measurable loss is a best move."""
     review = known_review()
     board, rivals = review.moves[4].board, review.moves[4].values
     played, other, *_ = rivals
@@ -151,7 +151,7 @@ def test_no_better_move_is_named_for_one_of_the_best():
 
 
 class SilentScreen:
-    """Shows nothing of a coach."""
+    """Ignores the coach's comments."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
         pass
@@ -161,8 +161,8 @@ class SilentScreen:
 
 
 def coached(session: Session) -> Coach:
-    """Return a coach that judges at once."""
-    coach = Coach(session, SilentScreen(), Worker())
+    """Return a coach that judges synchronously."""
+    coach = Coach(session, SilentScreen(), JobRunner())
     coach.start()
     return coach
 
@@ -176,7 +176,7 @@ def follow(coach: Coach, happened: Iterable[Event]) -> None:
 @given(st.lists(st.sampled_from(["move", "fault", "undo", "redo"]), max_size=30))
 @settings(max_examples=25, deadline=None)
 def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
-    """However they were taken back and played again, by the definition for a whole game."""
+    """After any undos and redos, the accuracy equals that of the remaining moves."""
     session = Session()
     session.start_from(known_record(), 3)
     coach, first = coached(session), session.game.ply
@@ -189,7 +189,7 @@ def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
             as_then = turns[session.game.ply][0] if session.game.ply < len(turns) else legal[0]
             is_right = step == "fault" and as_then in legal
             follow(coach, session.move(as_then if is_right else legal[-1]))
-        first = min(first, session.game.ply)  # an undo before it begins anew
+        first = min(first, session.game.ply)  # an undo before the start resets the coach
         reviews = list(reviewing(session.record(), judge))[first:]
         wanted = accuracy_of_moves(reviews) if reviews else None
         assert coach.accuracy == wanted
@@ -197,7 +197,7 @@ def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
 
 @pytest.mark.usefixtures("known_judge")
 def test_an_illegal_attempt_is_no_move_to_the_coach():
-    """Nor is it where the rules count it, and it is taken back and made again."""
+    """An illegal attempt is not judged, even if the rules record it and it is undone and redone."""
     session = Session()
     session.start(Rules.parse("line:size=1x6,scoring=moves:1:-1,target=none"), seed=1)
     coach = coached(session)
@@ -212,7 +212,7 @@ def test_an_illegal_attempt_is_no_move_to_the_coach():
 
 
 def test_grades_differ_without_colour():
-    """Each fault has a symbol of its own, which moves without fault do not have."""
+    """Each kind of fault has its own symbol, which good moves do not use."""
     faults = {GRADE_SYMBOLS[grade] for grade in Grade if grade.is_mistake}
     assert len(faults) == 3
     assert not faults & {GRADE_SYMBOLS[Grade.BEST], GRADE_SYMBOLS[Grade.GOOD]}
@@ -221,7 +221,7 @@ def test_grades_differ_without_colour():
 @given(st.integers(1, 40))
 @settings(max_examples=25)
 def test_the_graph_fills_any_width_and_shows_every_fault(width):
-    """As many columns as asked for; the worst fault of its moves marks one, each fault one."""
+    """The graph has the requested width, and each fault marks exactly one column."""
     review = known_review()
     columns = review.graph(width, 50)
     assert len(columns) == width
@@ -248,7 +248,7 @@ def test_the_graph_fills_any_width_and_shows_every_fault(width):
 @given(st.integers(0, MOVES - 1), st.integers(1, 60))
 @settings(max_examples=50)
 def test_the_column_of_a_move_stands_for_it(index, width):
-    """The column of the move that is shown leads back to that move."""
+    """The selected move's column maps back to that move."""
     review = known_review()
     review.seek(index)
     column = review.column(width)
@@ -258,7 +258,7 @@ def test_the_column_of_a_move_stands_for_it(index, width):
 
 
 def test_points_are_drawn_in_the_range_of_the_game():
-    """The most is full, the least is hardly seen, and what is unknown is empty."""
+    """The highest value fills the graph, the lowest is barely visible, unjudged moves are empty."""
     review = known_review(0)
     review.judge = KnownJudge(known_record().rules)
     review.judge.unit = Unit.POINTS
@@ -273,38 +273,38 @@ def test_points_are_drawn_in_the_range_of_the_game():
 
 
 def test_luck_is_compared_with_how_far_it_swings():
-    """So those who play badly, whose every tile decides, are not told of great luck."""
+    """Luck is judged relative to its usual variation in the game."""
     words = [luck_word(luck, 10.0) for luck in (0.0, -9.0, 11.0, -25.0)]
     assert [*words, luck_word(3.0, 0.0)] == ["average", "average", "good", "very bad", ""]
 
 
 def test_texts_of_values():
-    """Estimates have two digits, exact points one after the point, chances are in percent."""
+    """Estimates have two digits, exact points one decimal, and chances are percentages."""
     assert value_text(281_436.1, Unit.POINTS, is_exact=False) == "280,000"
     assert value_text(2642.61, Unit.POINTS, is_exact=True) == "2,642.6"
     assert value_text(0.9731, Unit.CHANCE, is_exact=True) == "97.31 %"
-    assert number(Unit.POINTS, -1203.4) == "-1,203"
-    assert number(Unit.POINTS, 3.44, signed=True) == "+3.4"
-    assert number(Unit.POINTS, -0.01) == "0"
-    assert number(Unit.CHANCE, -0.0042) == "-0.42 %"
+    assert plain_amount(Unit.POINTS, -1203.4) == "-1,203"
+    assert plain_amount(Unit.POINTS, 3.44, signed=True) == "+3.4"
+    assert plain_amount(Unit.POINTS, -0.01) == "0"
+    assert plain_amount(Unit.CHANCE, -0.0042) == "-0.42 %"
     assert amount(Unit.POINTS, 1203.4) == "1,203 points"
     assert amount(Unit.RATING, 5.55) == "5.5"
 
 
 def test_a_record_without_a_move_cannot_be_reviewed():
-    """There is nothing to say about it, and that is said."""
+    """Reviewing a record without moves raises an error."""
     with pytest.raises(RecordError, match="nothing to review"):
         GameReview(Game(get_rules("2x4"), seed=1).record())
 
 
 def test_the_title_says_whose_game_it_is():
-    """Rules, score, player; the day where it is known."""
+    """The title contains rules, score, player and, if known, the date."""
     record = replace(known_record(), player="", finished="")
     assert record_title(record) == f"2x4, {record.score} points, by a person"
 
 
 def test_answers_to_a_job_that_was_replaced_are_dropped():
-    """Also those that were given before, and wait for the screen; the worker is then not busy."""
+    """Results of a replaced job are ignored, even if they were already queued."""
     screen, taken = FakeScreen(), list[int | Failure]()
     worker = BackgroundWorker(screen.later)
     done = threading.Event()
@@ -313,17 +313,17 @@ def test_answers_to_a_job_that_was_replaced_are_dropped():
         yield 1
         done.set()
 
-    worker.ask(old, taken.append)
+    worker.run(old, taken.append)
     assert done.wait(30)
-    worker.ask(lambda: iter([2]), taken.append)
+    worker.run(lambda: iter([2]), taken.append)
     screen.until(lambda: not worker.is_busy)
     assert taken == [2]
     worker.close()
 
 
 def test_an_error_ends_the_review_and_is_told():
-    """The summary is the error; nothing is under way any more."""
+    """If judging fails, the summary is the error and the review is no longer running."""
     review = known_review(0)
-    review.take(Failure("no judge for these rules"))
+    review.receive(Failure("no judge for these rules"))
     assert review.summary == "no judge for these rules"
     assert not review.is_running

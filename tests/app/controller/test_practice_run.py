@@ -1,4 +1,4 @@
-"""Practice as screens show it: mistakes, puzzles, and what is offered."""
+"""Practice as screens show it: mistakes, puzzles and the list of offers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.app.controller.reviewing import FAULTS, KnownJudge, known_record, kno
 
 from py2048.app.controller import practice as module
 from py2048.app.controller.practice import (
-    Closing,
+    DrillEnd,
     PracticeRun,
     drill_of,
     list_offers,
@@ -26,14 +26,14 @@ from py2048.review.puzzles import get_puzzle
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    """A session whose store is in memory."""
+    """A session with an in-memory store."""
     opened = open_session("sqlite://")
     yield opened
     opened.close()
 
 
 def filled(session: Session) -> Session:
-    """Put the planted mistakes into the notebook."""
+    """Add the planted mistakes to the notebook."""
     review = known_review().review
     assert review is not None
     assert session.notebook().keep(review) == len(FAULTS)
@@ -41,14 +41,14 @@ def filled(session: Session) -> Session:
 
 
 def best(run: PracticeRun) -> Direction:
-    """Return the best answer to a mistake that was planted: any other move than the one played."""
+    """Return a correct answer to a planted mistake: any move other than the one played."""
     assert run.board is not None
     values = KnownJudge(known_record().rules).rate(run.board)
     return max(values, key=values.__getitem__)
 
 
 def test_mistakes_are_asked_one_after_another(session):
-    """Each waits for a move, tells what all were worth, and the next comes when it is asked for."""
+    """Each mistake waits for a move, shows all values, and continues on request."""
     run = PracticeRun(mistakes(filled(session).notebook()))
     for number in range(1, len(FAULTS) + 1):
         assert f"Mistake {number} of {len(FAULTS)}" in run.title
@@ -78,7 +78,7 @@ def test_mistakes_are_asked_one_after_another(session):
 
 
 def test_a_puzzle_of_a_kind_ends_after_its_answer(session):
-    """Whether it is solved and the new rating are told; nothing more is asked."""
+    """A single puzzle ends after its answer, with the result and the new rating."""
     puzzle = get_puzzle(17)
     run = PracticeRun(one_puzzle(session.puzzle_book(), puzzle))
     assert run.title.startswith("Puzzle 17, rated")
@@ -91,7 +91,7 @@ def test_a_puzzle_of_a_kind_ends_after_its_answer(session):
 
 
 def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
-    """Mistakes with how many are due, puzzles with the rating, an ending of each table."""
+    """The list offers mistakes with due counts, puzzles with the rating, and all endings."""
     monkeypatch.setattr(module, "built_tables", lambda: [tmp_path / "L3-256.table"])
     values = [each.value for each in list_offers(session)]
     assert values == ["mistakes", "puzzles", "daily", "ending L3-256"]
@@ -105,14 +105,14 @@ def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
 
 
 def test_the_last_board_of_an_ending_is_shown():
-    """With the result, when nothing more is asked."""
+    """At the end of a drill its result and final board are shown."""
     board = Game("2x2", seed=1).board
-    run = PracticeRun(iter([Closing("16 is made", board=board)]))
+    run = PracticeRun(iter([DrillEnd("16 is made", board=board)]))
     assert (run.board, run.sentences, run.verdict) == (board, "16 is made.", "")
 
 
 def test_mistakes_of_a_computer_are_not_kept(session):
-    """Nor is anything where nothing can be kept."""
+    """Mistakes of computer games, or without a store, are not saved."""
     review = known_review().review
     assert review.record.player == "greedy"
     assert keep_mistakes(session, review) == ""

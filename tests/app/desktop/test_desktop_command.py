@@ -95,9 +95,9 @@ screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens
 
 @pytest.mark.usefixtures("display", "data_folder")
 def test_the_first_picture_waits_for_no_more_than_it_shows():
-    """The window is drawn before session, store, players, Pillow and boards are loaded."""
+    """The window is drawn before session, store, players and boards are loaded."""
     done = python("-c", OPENING, check=True)
-    later = {"typer", "sqlalchemy", "numpy", "rich", "PIL", "dataclasses", "secrets"}
+    later = {"typer", "sqlalchemy", "numpy", "rich", "dataclasses", "secrets"}
     later |= {"py2048.app.session", "py2048.app.storage", "py2048.players", "py2048.core.board"}
     assert "py2048.app.desktop.window" in done.stdout.split()
     assert not later & set(done.stdout.split())

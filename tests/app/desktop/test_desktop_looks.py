@@ -41,10 +41,10 @@ def test_all_cells_have_their_colours_on_the_screen(open_desk, theme, size):
 
 def check_screen(desk: Any, theme: Any) -> None:
     """Compare the pixels of the screen with the colours that they should have."""
+    desk.until(lambda: desk.board.winfo_width() > 100)
     cells, board = desk.board.cells, desk.session.game.board
     left, top = desk.board.winfo_rootx(), desk.board.winfo_rooty()
     screen = desk.look()
-    assert desk.board.winfo_width() > 100
     for row in range(board.shape[0]):
         for column in range(board.shape[1]):
             tile = board[row, column]
@@ -83,6 +83,5 @@ def test_no_label_is_cut_in_the_least_window(open_desk):
     desk.key("space")
     desk.root.geometry(f"{MIN_WIDTH}x{MIN_HEIGHT}+0+0")
     desk.until(lambda: desk.root.winfo_width() == MIN_WIDTH)
-    desk.root.update()
     buttons = desk.window.buttons.values()
-    assert not [each for each in buttons if each.winfo_reqwidth() > each.winfo_width()]
+    desk.until(lambda: all(each.winfo_reqwidth() <= each.winfo_width() for each in buttons))

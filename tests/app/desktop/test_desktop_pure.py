@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from py2048.app.controller.controller import rules_for
+from py2048.app.controller.controller import resized_rules
 from py2048.app.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.app.desktop.launch import WindowState
 from py2048.app.desktop.statistics_window import ALL, summarise
@@ -252,7 +252,7 @@ def test_the_form_names_what_is_wrong(field, value, word):
 @given(shapes, st.sampled_from(list_rules()))
 def test_rules_follow_the_size_of_a_pasted_board(shape, rules):
     """Any rules can be had on a board of any size; all else stays."""
-    fitted = rules_for(rules, Board.empty(*shape))
+    fitted = resized_rules(rules, Board.empty(*shape))
     assert fitted.shape == shape
     assert (fitted.spawn, fitted.merging, fitted.scoring) == (
         rules.spawn,

@@ -97,7 +97,8 @@ def test_a_mistake_can_be_tried_again(desk):
 def test_the_graph_leads_to_the_move_under_the_mouse(desk):
     """A click near its end shows the last move."""
     dialog = review(desk)
-    desk.click(dialog.graph.winfo_width() - 1, 30, dialog.graph)
+    width = desk.until(lambda: dialog.graph.winfo_viewable() and dialog.graph.winfo_width())
+    desk.click(width - 1, 30, dialog.graph)
     assert dialog.review.index == MOVES - 1
 
 
@@ -147,7 +148,7 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk):
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in coach.status.parts)
     desk.until(lambda: coach.line.startswith("✓"))
-    assert desk.board.winfo_height() < height
+    desk.until(lambda: desk.board.winfo_height() < height)
     coach.show(CoachStatus(0.0))  # of a game that was over when it came
     assert not coach.line
     desk.key("c")
@@ -179,7 +180,7 @@ def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
     desk.look()
     window.next.invoke()
     assert "Mistake 2 of 3" in window.line.cget("text")
-    window.view.update()
+    desk.until(window.view.winfo_viewable)
     middle = window.view.winfo_width() / 2, window.view.winfo_height() / 2
     first, *_ = window.practice.board.legal_directions()
     far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]

@@ -340,11 +340,11 @@ def test_high_resolution_screens_get_larger_windows(open_desk, monkeypatch):
     monkeypatch.setenv("GDK_SCALE", "2")
     large = open_desk()
     assert large.window.scale == 2
-    assert large.root.winfo_width() == 1120
+    large.until(lambda: large.root.winfo_width() == 1120)
     assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 760 is too much
     desk_of_old = "5000x4000+1100+900"
     assert launch.usable_geometry(large.root, desk_of_old) == "1229x922+51+102"
-    assert large.window.header.winfo_height() > 100
+    large.until(lambda: large.window.header.winfo_height() > 100)
 
 
 def test_help_scrolls_by_keys(open_desk, monkeypatch):

@@ -1,4 +1,4 @@
-"""Asking a player that has to be compiled first: a quick hint at once, and then its own."""
+"""Hints from a player that is still being compiled: a quick hint first, then its own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from py2048.players.ntuple.weights import SHIPPED
 
 
 class CompiledPlayer:
-    """Rates by a kernel that is not compiled yet."""
+    """A player whose kernel is not compiled yet."""
 
     name = "a player of the test, which no other process can make"
 
@@ -69,7 +69,7 @@ def finished(answers: Iterator[Hint | Compiling]) -> list[Hint]:
 
 
 def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player):
-    """The first answer needs no compiling and says whom it stands in for; the last is the one's."""
+    """The first hint needs no compiling and names the player it replaces; the last is its own."""
     quick, full = finished(advise(snapshot(), player))
     assert (quick.player, quick.instead_of, quick.version) == ("quick", player.name, 7)
     assert (
@@ -83,13 +83,13 @@ def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player):
 
 
 def test_nobody_plays_for_a_player_that_is_being_compiled(player):
-    """Autoplay waits for the player itself, however long that takes."""
+    """Autoplay waits for the chosen player, however long it compiles."""
     (hint,) = finished(advise(snapshot(), player, only_move=True))
     assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
 
 
 def test_a_hint_with_a_quick_one_before_it_counts_once(player):
-    """Who asks once is helped once; who asks twice, twice."""
+    """A quick hint and the following full hint count as one; a second request counts again."""
     session = Session()
     session.start(get_rules("classic"), seed=1)
     for hint in finished(advise(session.snapshot(), player)):
@@ -110,10 +110,10 @@ def preparing(spec: str) -> subprocess.Popen[str]:
 
 
 def test_the_process_that_compiles_ends_with_the_one_that_asked():
-    """It ends when its work is done, and at once when no process holds its input any more."""
+    """The compiling process ends when its work is done or its parent closes the pipe."""
     with preparing("greedy") as process:
         assert process.wait(60) == 0
-    with preparing("quick:ms=1e12") as process:  # thinks for ever
+    with preparing("quick:ms=1e12") as process:  # would think forever
         time.sleep(1.0)
         assert process.poll() is None
         process.stdin.close()
@@ -148,7 +148,7 @@ print(full.direction, sum(worth._cache_hits.values()), sum(worth._cache_misses.v
 
 
 def test_another_process_compiles_into_the_cache(tmp_path):
-    """With an empty cache, this process loads what the other one has compiled."""
+    """With an empty cache, this process loads what the other process compiled."""
     (tmp_path / "tiny_kernels.py").write_text(TINY)
     metadata = tmp_path / "tiny-1.dist-info"
     metadata.mkdir()
@@ -190,7 +190,7 @@ TOO_LATE = "32768 8192 . ./. . . ./. . . ./. . . 2"
     ],
 )
 def test_values_are_points_only_where_play_has_shown_it(spec, board, unit, policy):
-    """A network's are in stages with records, those of whole random games are; no others."""
+    """Values are points for calibrated stages and complete rollouts, and ratings otherwise."""
     position = Board.parse(board)
     rows, columns = position.shape
     rules = get_rules("classic", rows=rows, columns=columns)
@@ -200,7 +200,7 @@ def test_values_are_points_only_where_play_has_shown_it(spec, board, unit, polic
 
 
 def test_weights_without_records_give_a_rating(tmp_path):
-    """Those of other files and of older versions, even where they distinguish every tile."""
+    """Weights without calibration records give ratings, even if they distinguish every tile."""
     shutil.copy(SHIPPED / "2x4.npz", tmp_path / "mine.npz")
     player = make_player(f"ntuple:weights={tmp_path / 'mine.npz'}")
     hint = PositionSnapshot(get_rules("2x4"), Board.parse("2 4 8 ./. . . 2"), 0).ask(player)
@@ -209,7 +209,7 @@ def test_weights_without_records_give_a_rating(tmp_path):
 
 
 def test_a_hint_corrects_points_by_the_records():
-    """The excess is taken off every direction, so that losses stay as they are."""
+    """The correction applies to all directions alike, so losses do not change."""
     player = make_player("ntuple")
     shot = PositionSnapshot(get_rules("2x4"), Board.parse("256 64 8 4/. . . 2"), 0)
     hint, rated = shot.ask(player), player.rate(Game(shot.rules, seed=0, board=shot.board))
@@ -224,7 +224,7 @@ def test_a_hint_corrects_points_by_the_records():
 
 
 def test_a_hint_promises_points_on_a_board_that_is_nearly_lost():
-    """However much the values of its stage are too high by."""
+    """Expected points stay positive, however large the stage's overestimate is."""
     player, board = make_player("ntuple"), Board.parse("8 16 128 256/. 2 4 8")
     hint = PositionSnapshot(get_rules("2x4"), board, 0).ask(player)
     assert hint.points is not None

@@ -1,4 +1,4 @@
-"""Saving beside the game: no move waits for a store in trouble, and nothing told is lost."""
+"""Background saving: no move waits for a failing store, and nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from py2048.app.storage import open_store
 from py2048.core.errors import StorageError
 
 A_MOVE = 10.0
-"""Seconds that tell a move that waits for a lock, 30, from one that does not, on a busy machine."""
+"""Separates moves that wait 30 s for a lock from those that do not, even on a busy machine."""
 
 
 @pytest.fixture(autouse=True)
 def honest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for the store as briefly as the program does."""
+    """Use the program's own store timeout."""
     monkeypatch.setattr(autosave, "WRITE_WAIT_S", 0.15)
     monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 2.0)
     monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 0.5)
@@ -36,7 +36,7 @@ def honest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Let another process write and write."""
+    """Hold the store's write lock from another process."""
     connection = sqlite3.connect(home / "py2048.sqlite3", isolation_level=None)
     connection.execute("BEGIN IMMEDIATE")
     yield
@@ -45,7 +45,7 @@ def locked(home: Path) -> Iterator[None]:
 
 
 def move(session: Session) -> tuple[Event, ...]:
-    """Make a legal move, in no more time than a move may take."""
+    """Make a legal move and check that it is fast enough."""
     direction = session.game.legal_directions()[0]
     began = time.monotonic()
     events = session.move(direction)
@@ -54,7 +54,7 @@ def move(session: Session) -> tuple[Event, ...]:
 
 
 def saved_board(session: Session) -> Board:
-    """The board of the owner's game as another process finds it."""
+    """Return the board of the owner's game as another process sees it."""
     session.check_saving()
     with open_store() as store:
         saved = store.games.current()
@@ -63,7 +63,7 @@ def saved_board(session: Session) -> Board:
 
 
 def test_a_locked_store_holds_up_no_move(data_folder):
-    """Moves, undos, new games and settings go on; all is told as unsaved, and saved afterwards."""
+    """While the store is locked, play continues, reported as unsaved; afterwards all is saved."""
     session = open_session()
     events = [*session.start(seed=1), *move(session)]
     assert not session.unsaved
@@ -77,14 +77,14 @@ def test_a_locked_store_holds_up_no_move(data_folder):
         session.start(get_rules("3x3"), seed=2)
         assert time.monotonic() - began < A_MOVE
         move(session)
-        until(lambda: "held by another program" in session.unsaved)
+        until(lambda: "locked by another program" in session.unsaved)
         events += session.check_saving()
         told = [event.unsaved for event in events if isinstance(event, SavingChanged)]
         assert told[0]
         assert told[-1] == session.unsaved
         names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
         assert set(names) == {"classic", "3x3"}
-        assert session.resume_game(names["classic"].id)  # which the store does not have like this
+        assert session.resume_game(names["classic"].id)  # the store has an older state
         assert session.game.board == first
         move(session)
         best = session.best
@@ -101,7 +101,7 @@ def test_a_locked_store_holds_up_no_move(data_folder):
 
 
 def test_closing_says_what_is_lost(data_folder):
-    """A session waits for a bounded time, then names the reason; a second close is quiet."""
+    """Closing waits for a limited time, then names the reason; closing again does nothing."""
     session = open_session()
     session.start(seed=1)
     with locked(data_folder):
@@ -115,43 +115,44 @@ def test_closing_says_what_is_lost(data_folder):
 
 
 def test_a_session_settles_when_all_is_saved_or_known_not_to_be(data_folder, monkeypatch):
-    """It waits for a store that is slow, and not for one that has failed."""
+    """Flushing waits for a slow store, but not for one that has failed."""
     monkeypatch.setattr(autosave, "CLOSE_TIMEOUT_S", 60.0)
     session = open_session()
     session.start(seed=1)
     with locked(data_folder):
         move(session)
-        assert "held by another program" in session.settle()
+        assert "locked by another program" in session.flush()
         began = time.monotonic()
-        assert session.settle()
+        assert session.flush()
         assert time.monotonic() - began < A_MOVE
     until(lambda: not session.unsaved)
-    assert not session.settle()
+    assert not session.flush()
     assert saved_board(session) == session.game.board
     session.close()
 
 
 def test_saving_is_late_only_while_the_store_is_slow():
-    """Changes that follow each other without a pause are not late once the store is quick again."""
+    """An uninterrupted series of changes is not late once the store is fast again."""
     writer = BackgroundWriter("a store")
     numbers = iter(range(1_000_000))
-    ended = threading.Event()
+    is_quick, ended = threading.Event(), threading.Event()
 
     def put_next() -> None:
         if not ended.is_set():
-            writer.put(next(numbers), put_next)  # there is always another job
+            writer.put(next(numbers), put_next)  # never run out of jobs
 
-    writer.put("slow", lambda: time.sleep(0.3))
+    writer.put("slow", is_quick.wait)
     writer.wait(0.1)
     assert writer.unsaved
     put_next()
+    is_quick.set()
     until(lambda: not writer.unsaved)
     ended.set()
     writer.close(5)
 
 
 def test_closing_saves_what_can_be_saved(data_folder):
-    """What a lock held up is saved when the lock goes in time."""
+    """If the lock is released in time, closing saves the delayed changes."""
     session = open_session()
     session.start(seed=1)
     with locked(data_folder):
@@ -165,7 +166,7 @@ def test_closing_saves_what_can_be_saved(data_folder):
 
 
 def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder):
-    """It is finished when the store is free, and counts for the best score."""
+    """The game becomes a record once the store is free, and counts for the best score."""
     session = open_session()
     session.start(get_rules("2x4"), seed=1)
     with locked(data_folder):
@@ -180,7 +181,7 @@ def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder
 
 
 def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
-    """Neither course is lost, even if the session has left the game by then."""
+    """If two windows continue a game, both versions are kept, even after the session leaves it."""
     one, two = open_session(), open_session()
     one.start(seed=1)
     move(one)
@@ -207,7 +208,7 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
 
 
 def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
-    """What the store turns out to have is not written again as a game of its own."""
+    """A commit without a reply is recognised later instead of being saved as another game."""
     store = open_store()
     session = Session(StoreAutosave(store))
     session.start(seed=1)
@@ -228,7 +229,7 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
 
 
 def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
-    """Opening it is one transaction, not one a turn; so is continuing from its middle."""
+    """Opening a long record, or continuing from its middle, takes one transaction."""
     game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")
     while game.ply < 1500:
         game.play(corner.choose(game))
@@ -251,7 +252,7 @@ def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
 
 @pytest.mark.parametrize("way", ["file", "store"])
 def test_a_computers_game_stays_one(way, tmp_path):
-    """Saved, resumed, written to a file and opened again: it never is a person's best."""
+    """Saving, resuming, exporting or opening a computer's game never makes it a person's best."""
     session = open_session()
     session.start(seed=1)
     for _ in range(30):
@@ -276,7 +277,7 @@ def test_a_computers_game_stays_one(way, tmp_path):
 
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_record_brings_no_best_score(is_over):
-    """Moves of another player make no best, to the end; playing on counts as assisted."""
+    """A continued record never sets a best score, and playing on counts as assisted."""
     other = Session(player="Anna")
     other.start(get_rules("2x4"), seed=1)
     while not other.game.is_over:
@@ -306,7 +307,7 @@ def test_a_record_brings_no_best_score(is_over):
 
 @pytest.mark.postgres
 def test_a_server_that_stops_or_hangs_holds_up_no_move(postgresql, postgresql_url):
-    """PostgreSQL stopped, or does not answer: play continues, and is saved later."""
+    """If PostgreSQL stops or hangs, play continues and is saved later."""
     session = open_session(postgresql_url)
     session.start(seed=1)
     move(session)
@@ -334,7 +335,7 @@ def test_a_server_that_stops_or_hangs_holds_up_no_move(postgresql, postgresql_ur
 
 @contextmanager
 def frozen(server: PostgresqlServer) -> Iterator[None]:
-    """Let all processes of the server stand still."""
+    """Suspend all processes of the server."""
     postmaster = int((server.data / "postmaster.pid").read_text().split()[0])
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
     everyone = [postmaster, *map(int, children)]

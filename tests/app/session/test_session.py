@@ -1,4 +1,4 @@
-"""The session: events in order, everything saved, best scores honest, advice never outdated."""
+"""The session: ordered events, automatic saving, fair best scores and no stale advice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LAST = Board.parse("4 8 4 8 / 8 4 8 4 / 4 8 4 8 / 16 32 . 2")
 
 
 def kinds(events: Iterable[Event]) -> list[str]:
-    """The names of the events."""
+    """Return the names of the events."""
     return [type(event).__name__ for event in events]
 
 
@@ -48,7 +48,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
 
 
 def play(session: Session, moves: int) -> list[Event]:
-    """Try the directions in turn, as a patient beginner would; return what happens."""
+    """Play moves by trying the directions in turn; return the events."""
     target, events = session.game.ply + moves, list[Event]()
     while session.game.ply < target and not session.game.is_over:
         legal = session.game.legal_directions()
@@ -57,7 +57,7 @@ def play(session: Session, moves: int) -> list[Event]:
 
 
 def test_events_carry_all_that_a_screen_draws(session):
-    """A move says where it came from, what moved, what appeared and what it scored."""
+    """A move event contains the boards, the slides, the new tile and the points."""
     (started,) = session.start(get_rules("2x4"), seed=1, board=Board.parse("2 2 . 4 / . . . ."))
     (moved,) = session.move(LEFT)
     assert not started.resumed
@@ -74,7 +74,7 @@ def test_events_carry_all_that_a_screen_draws(session):
 
 
 def test_a_refused_move_says_what_it_costs(session):
-    """Nothing under most rules, a point under cits1401."""
+    """An illegal move costs nothing under most rules, and a point under cits1401."""
     session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
     assert session.move(LEFT) == (IllegalMove(LEFT, 0, 0),)
     assert not session.game.can_undo
@@ -84,7 +84,7 @@ def test_a_refused_move_says_what_it_costs(session):
 
 
 def test_winning_is_announced_once_and_play_goes_on(session):
-    """Undo and redo do not announce it again. Rules that end there announce both."""
+    """Undo and redo do not repeat the win. Rules that end at the target announce both events."""
     session.start(board=NEARLY, seed=1)
     assert kinds(session.move(LEFT)) == ["Moved", "Won"]
     assert kinds((*session.undo(), *session.redo())) == ["Undone", "Moved"]
@@ -95,7 +95,7 @@ def test_winning_is_announced_once_and_play_goes_on(session):
 
 
 def test_the_end_tells_the_best(session):
-    """A game that holds the best score says so."""
+    """The game-over event says whether the game holds the best score."""
     session.start(get_rules("2x4"), seed=2)
     over = play(session, 10_000)[-1]
     assert over.is_best
@@ -103,16 +103,16 @@ def test_the_end_tells_the_best(session):
 
 
 def ask(session: Session, player: str) -> Hint:
-    """Ask a player what to do, as a screen does."""
+    """Ask a player for a hint, as a screen does."""
     hint = session.snapshot().ask(session.get_player(player))
     session.show_hint(hint)
     return hint
 
 
 def test_help_and_computers_have_their_own_lists(session):
-    """Plain until an undo or a hint, then assisted; a computer's move makes it a computer's.
+    """Undos and hints make a game assisted, and a computer's move makes it a computer game.
 
-    A position that was set up does not compete with games begun by the rules either.
+    A custom start position makes a game assisted as well.
     """
     session.start(seed=1)
     play(session, 3)
@@ -133,7 +133,7 @@ def test_help_and_computers_have_their_own_lists(session):
 
 
 def test_hints_are_shown_only_for_the_position_they_are_about(session):
-    """A worker's answer to an outdated position is dropped, and so is its move."""
+    """Hints and moves computed for an earlier position are ignored."""
     session.start(seed=1)
     snapshot = session.snapshot()
     hint = snapshot.ask(make_player("greedy"))
@@ -149,7 +149,7 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session):
 
 
 def test_advisers_do_not_see_what_will_spawn(session):
-    """The snapshot carries no seed: the player gets a game with another generator."""
+    """The snapshot has no seed: the player's game uses a different generator."""
     seen: list[Game] = []
 
     class Spy:
@@ -169,7 +169,7 @@ def test_advisers_do_not_see_what_will_spawn(session):
 
 
 def test_a_player_that_cheats_is_caught(session):
-    """An illegal answer is an error that names the player; the game stays."""
+    """An illegal answer raises an error that names the player and leaves the game unchanged."""
 
     class Cheat:
         name = "cheat"
@@ -189,7 +189,7 @@ def test_a_player_that_cheats_is_caught(session):
 
 
 def test_nothing_is_asked_when_the_game_is_over(session):
-    """A hint says so; autoplay stops."""
+    """After the game is over, hints raise an error and autoplay does nothing."""
     session.start(board=Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"), seed=1)
     assert not session.autoplay_step("greedy")
     with pytest.raises(GameOverError):
@@ -200,7 +200,7 @@ def test_nothing_is_asked_when_the_game_is_over(session):
 
 
 def test_everything_is_there_after_a_restart():
-    """Board, score, undone turns, help and best score come back."""
+    """Board, score, undone turns, category and best score survive a restart."""
     first = open_session()
     first.start(get_rules("ist"), seed=9)
     play(first, 30)
@@ -208,7 +208,7 @@ def test_everything_is_there_after_a_restart():
     first.undo()
     ask(first, "greedy")
     board, score, undone, best = first.game.board, first.game.score, first.game.undone, first.best
-    # No close: as if the process had been killed.
+    # Not closed, as if the process had been killed.
     second = open_session()
     assert second.resume() == (GameStarted(board, score, best, resumed=True),)
     assert (second.game.undone, second.category) == (undone, "assisted")
@@ -219,7 +219,7 @@ def test_everything_is_there_after_a_restart():
 
 
 def test_each_rule_set_keeps_its_own_game():
-    """Starting other rules loses nothing: both games can be resumed."""
+    """After a change of rules, both games can be resumed."""
     with_store = open_session()
     with_store.start(get_rules("3x3"), seed=1)
     play(with_store, 5)
@@ -236,7 +236,7 @@ def test_each_rule_set_keeps_its_own_game():
 
 
 def test_a_game_without_a_move_leaves_nothing_behind():
-    """Opening and closing the program does not fill the store."""
+    """Opening and closing the program adds nothing to the store."""
     session = open_session()
     session.start(seed=1)
     session.start(seed=2)
@@ -248,13 +248,13 @@ def test_a_game_without_a_move_leaves_nothing_behind():
 
 
 def test_a_finished_game_becomes_a_verified_record(monkeypatch):
-    """After the next start, or after a later opening if the process ended before."""
-    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    """A finished game becomes a record at the next start, or when a later session opens."""
+    monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
     play(session, 10_000)
     score = session.game.score
-    later = open_session()  # the first was not closed: it was killed
+    later = open_session()  # the first session was not closed, as if killed
     (game,) = later.finished()
     assert (game.score, game.category, game.outcome) == (score, "plain", "lost")
     record = later.finished_record(game.id)
@@ -268,29 +268,29 @@ def test_a_finished_game_becomes_a_verified_record(monkeypatch):
 
 @pytest.mark.parametrize("finalize", [True, False])
 def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
-    """It may be undone there, though another session opens: a moment later, or only to read."""
+    """A recent game, or any game for a read-only session, stays undoable in its window."""
     if not finalize:
-        monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+        monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     with closing(open_session()) as session:
         session.start(get_rules("2x2"), seed=2)
         play(session, 1000)
         open_session(finalize=finalize).close()
         assert kinds(session.undo()) == ["Undone"]
-        session.settle()
+        session.flush()
         assert session.check_saving() == ()
         assert len(session.saved_games()) == 1
         assert session.finished() == []
 
 
 def damage(session: Session, game_id: str) -> None:
-    """Let the store hold unknown rules for a game."""
-    session.settle()
+    """Store unknown rules for a game."""
+    session.flush()
     with open_store() as store, store.write() as connection:
         connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
 
 
 def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
-    """The game on the screen continues, and is still saved."""
+    """The current game continues and is still saved."""
     with closing(open_session()) as session:
         session.start(seed=1)
         play(session, 3)
@@ -299,7 +299,7 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
         play(session, 3)
         damage(session, damaged.id)
         board = session.game.board
-        with pytest.raises(StorageError, match="cannot be read back"):
+        with pytest.raises(StorageError, match="cannot be read"):
             session.resume_game(damaged.id)
         assert session.game.board == board
         play(session, 3)
@@ -310,8 +310,8 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing():
 
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
-    """Whether it is over or in progress: the session opens, and who first listens is told."""
-    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    """The session opens without the game and reports the error once."""
+    monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
     killed = open_session()
     killed.start(get_rules("2x2"), seed=1)
     play(killed, 1000 if is_over else 1)
@@ -323,7 +323,7 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
         assert not session.resume()
         events = session.start(seed=2)
         told = next(each for each in events if isinstance(each, StorageFailed))
-        assert f"the saved game {damaged} cannot be read back" in told.message
+        assert f"the saved game {damaged} cannot be read" in told.message
         play(session, 1)
     with closing(open_session()) as again:
         assert again.resume()
@@ -332,7 +332,7 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
 
 
 def test_a_session_without_a_store_keeps_nothing():
-    """It plays all the same."""
+    """Without a store, play works but nothing is saved."""
     session = Session()
     session.start(seed=1)
     play(session, 2)
@@ -354,7 +354,7 @@ def test_a_session_without_a_store_keeps_nothing():
     ],
 )
 def test_a_game_began_when_it_began(started):
-    """Not when it was opened or resumed; where that is not known, it begins with its opening."""
+    """A resumed game keeps its start time; an invalid one is replaced by the time of opening."""
     record = replace(Session().record(), started=started)
     with closing(open_session()) as session:
         session.start_from(record)
@@ -370,7 +370,7 @@ def test_a_game_began_when_it_began(started):
 
 
 def test_a_game_that_is_continued_has_a_record_that_verifies():
-    """Whatever its own record said of it; so also what an older version has kept."""
+    """A continued game's record verifies, whatever the original record or an old store claimed."""
     session = Session()
     session.start(seed=1)
     play(session, 3)
@@ -386,7 +386,7 @@ def test_a_game_that_is_continued_has_a_record_that_verifies():
 
 
 def test_the_last_turn_was_played_when_it_was_played():
-    """Not when the game is opened or resumed, until another is played."""
+    """Opening or resuming a game does not change the time of its last turn."""
     session = Session()
     session.start(seed=1)
     play(session, 3)
@@ -407,7 +407,7 @@ def test_the_last_turn_was_played_when_it_was_played():
 
 
 def test_a_replay_walks_both_ways():
-    """Forward gives the moves to animate, back takes them away, seek jumps."""
+    """Forward and back return events to animate, and seek jumps."""
     game = Game(seed=3)
     while game.ply < 20:
         next(filter(game.attempt, (DOWN, LEFT, RIGHT, UP)))
@@ -426,5 +426,5 @@ def test_a_replay_walks_both_ways():
     assert replay.seek(99).ply == 20
     assert replay.seek(-5).ply == 0
     assert replay.scores[-1] == game.score
-    with pytest.raises(RecordError):  # it is verified first
+    with pytest.raises(RecordError):  # records are verified first
         Replay(Record(get_rules("classic"), LAST, "U10", 0))

@@ -1,4 +1,4 @@
-"""Each test of the store runs on both databases."""
+"""Runs each store test on both databases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server of the tests' own, on loopback, with a password."""
+"""A PostgreSQL server for tests, on the loopback interface, with a password."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PASSWORD = "s3cret-w0rd"
 
 
 def find_binaries() -> Path | None:
-    """Return the folder with initdb and pg_ctl: Debian's newest, or the one on the path."""
+    """Return the folder of initdb and pg_ctl: Debian's newest, or the one on the path."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     found = debian[-1:] or [Path(path) for path in [shutil.which("initdb")] if path]
     return found[0].resolve().parent if found else None
 
 
 class PostgresqlServer:
-    """One cluster in a temporary folder."""
+    """A database cluster in a temporary folder."""
 
     def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
         self._fsync = "on" if fsync else "off"

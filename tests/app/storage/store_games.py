@@ -1,4 +1,4 @@
-"""Short ways to fill a store, by the calls that screens and servers use."""
+"""Helpers that fill a store through the calls of screens and servers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py2048.app.storage.values import utc_now
 
 
 def new_game(store: Store, **facts: Any) -> SavedGame:
-    """Begin a game and return it as the store has it."""
+    """Add a game and return it from the store."""
     usual = {"rules": "classic", "seed": 1, "start": "", "player": "me", "owner": "local"}
     game = SavedGame(**{**usual, **facts})
     store.games.add(game)
@@ -20,7 +20,7 @@ def new_game(store: Store, **facts: Any) -> SavedGame:
 def new_online_game(
     store: Store, *, mode: str = "ranked", day: str | None = None, secret: str = "aa", **facts: Any
 ) -> SavedGame:
-    """Begin a game of an account on a server."""
+    """Add an account's game on a server."""
     usual = {"rules": "classic", "seed": None, "start": "2 .", "player": "me", "owner": "ada"}
     game = SavedGame(**{**usual, **facts})
     info = OnlineGameInfo(game.id, game.owner, mode, day, secret)
@@ -29,13 +29,13 @@ def new_online_game(
 
 
 def load(store: Store, game_id: str) -> SavedGame:
-    """Return a game that must be there."""
+    """Return a game that must exist."""
     return store.games.find(game_id)
 
 
 def append_turn(store: Store, game_id: str, seen: int, position: int, code: str,
                 *, score: int = 0, is_over: bool = False, millis: int = 0) -> bool:  # fmt: skip
-    """Add a turn after the first `position`; return whether the store took it."""
+    """Add a turn after the first `position`; return whether the store accepted it."""
     return not store.changes.write([GameChange(
         game_id, seen, seen + 1, position + 1, position + 1, score, is_over, 0, 0, {},
         ((position, code, millis),),

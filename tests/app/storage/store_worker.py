@@ -1,7 +1,7 @@
-"""A process of its own that uses a store: the tests start several, and kill some.
+"""A process that uses a store; tests start several and kill some.
 
-It loads what it needs, says ``ready``, and then plays a role for each line ``ROLE NAME URL GAME``
-on its standard input. It tells what is certain line by line, and ``done`` at the end.
+It prints ``ready`` once loaded, then plays a role for each line ``ROLE NAME URL GAME`` on standard
+input. Acknowledged facts are printed line by line, followed by ``done``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def play_on(store: Store, name: str, _game_id: str) -> None:
 
 
 def contend(store: Store, name: str, game_id: str) -> None:
-    """Add 15 turns to a game that others play at the same time; reload when they were faster."""
+    """Add 15 turns to a shared game, reloading after each conflict."""
     for number in range(15):
         code, kept = f"{name}.{number}", False
         while not kept:
@@ -43,7 +43,7 @@ def contend(store: Store, name: str, game_id: str) -> None:
 
 
 def look(store: Store, _name: str, _game_id: str) -> None:
-    """Only open the store, which makes or migrates its tables."""
+    """Open the store, which creates or migrates its tables."""
     say("opened", len(store.records.select()))
 
 

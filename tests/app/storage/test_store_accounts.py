@@ -1,4 +1,4 @@
-"""Names, sessions and programs' accounts in the store."""
+"""Names, sessions and program accounts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from store_games import new_online_game
 
 from py2048.app.storage import AccountError, Store
-from py2048.app.storage.values import looks_of
+from py2048.app.storage.values import lookalike_key
 
 
 def signed_in(store: Store, owner: str, *sessions: str) -> Store:
@@ -34,12 +34,12 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
     ],
 )
 def test_names_that_look_alike_have_the_same_looks(name, other):
-    """Case, separators and the letters and digits that a hurried reader takes for each other."""
-    assert looks_of(name) == looks_of(other)
+    """Names that differ in case, separators or similar characters share a key."""
+    assert lookalike_key(name) == lookalike_key(other)
 
 
 def test_names_that_look_alike_are_one(store):
-    """No name can be taken that people would take for another's, and each is found by its own.
+    """A name that looks like a taken one is rejected, and each account is found by its own name.
 
     Case, width and spaces do not matter, and an account takes one name only.
     """
@@ -57,7 +57,7 @@ def test_names_that_look_alike_are_one(store):
 
 
 def test_a_session_is_found_until_it_is_ended(store):
-    """One ends, the others go on; a stranger cannot end it."""
+    """Ending a session leaves the others; other accounts cannot end it."""
     store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "one", "two")
     store.sessions.end("one", "eve")
@@ -72,7 +72,7 @@ def test_a_session_is_found_until_it_is_ended(store):
 
 
 def test_a_new_password_ends_all_sessions(store):
-    """Of this account, and of no other."""
+    """A new password ends all sessions of its account only."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner, "old", ["code"])
         signed_in(store, owner, f"{owner}s")
@@ -84,7 +84,7 @@ def test_a_new_password_ends_all_sessions(store):
 
 
 def test_a_recovery_code_works_once(store):
-    """It is its account's alone; the others stay until there are new ones."""
+    """A recovery code works once, for its account; the others stay valid until replaced."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner, "old", ["1", "2"])
         signed_in(store, owner, f"{owner}s")
@@ -106,7 +106,7 @@ def test_a_recovery_code_works_once(store):
 
 
 def test_guests_are_guests_until_they_take_a_name(store):
-    """One that has not played is not written down; a name or the end of it ends what it may."""
+    """A guest is valid until it takes a name or ends, even before its first game is stored."""
     for owner in ("played", "ended"):
         new_online_game(store, owner=owner)
     store.accounts.end_guest("ended")
@@ -115,7 +115,7 @@ def test_guests_are_guests_until_they_take_a_name(store):
 
 
 def test_sessions_that_nobody_uses_are_forgotten(store):
-    """People have to sign in again after long; programs keep their tokens."""
+    """People's unused sessions expire; programs keep their tokens."""
     store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "session")
     store.accounts.add_bot("bot", "Adabot", "ada", "token", most=5)
@@ -126,7 +126,7 @@ def test_sessions_that_nobody_uses_are_forgotten(store):
 
 
 def test_a_person_answers_for_programs(store):
-    """As many as may be, each with a token that can be renewed, all gone with the person."""
+    """A person has a limited number of programs with renewable tokens; deletion removes them."""
     store.accounts.claim_name("ada", "Ada", "hash")
     store.accounts.add_bot("1", "Engine", "ada", "token 1", most=2)
     store.accounts.add_bot("2", "Difference", "ada", "token 2", most=2)
@@ -147,7 +147,7 @@ def test_a_person_answers_for_programs(store):
 
 
 def at_once(*calls: Callable[[], object]) -> list[BaseException | None]:
-    """Call all at the same moment; return what each failed with."""
+    """Run calls simultaneously; return their exceptions."""
     gate = Barrier(len(calls))
 
     def enter(call: Callable[[], object]) -> None:
@@ -160,7 +160,7 @@ def at_once(*calls: Callable[[], object]) -> list[BaseException | None]:
 
 @pytest.mark.parametrize("pair", [("Al", "al"), ("Al", "A1")])
 def test_of_two_who_take_a_name_at_once_one_has_it(store, pair):
-    """The other is told that it is taken, as by a name that was there before."""
+    """If two accounts claim a name at once, exactly one succeeds."""
     for number in range(10):
         claims = [
             partial(store.accounts.claim_name, f"{number}{name}", f"{name} {number}", "hash")
@@ -171,7 +171,7 @@ def test_of_two_who_take_a_name_at_once_one_has_it(store, pair):
 
 
 def test_requests_at_the_same_moment_pass_no_limit(store):
-    """Programs are counted, and recovery codes replaced, one after another."""
+    """Simultaneous requests cannot exceed the program limit or mix recovery codes."""
     names = [*"abcdefgh"]
     for name in names:
         store.accounts.claim_name(name, f"player {name}", "hash")
@@ -183,7 +183,7 @@ def test_requests_at_the_same_moment_pass_no_limit(store):
 
 
 def test_the_secret_of_a_day_is_drawn_once(store):
-    """The first one decides, for every process."""
+    """The first stored secret of a day is used by every process."""
     assert store.online.find_day_secret("2048-01-31") is None
     assert store.online.day_secret("2048-01-31", "first") == "first"
     assert store.online.day_secret("2048-01-31", "second") == "first"

@@ -1,4 +1,4 @@
-"""Backups: complete or not there, the newest kept, and no other file touched."""
+"""Backups: complete or absent, the newest kept, and other files untouched."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def earlier(folder: Path, days: float, ending: str = "") -> Path:
 
 
 def test_the_newest_backups_are_kept(store, tmp_path):
-    """Files with other names stay, and so does work in progress."""
+    """Only old backups are deleted; other files and unfinished backups stay."""
     new_game(store)
     folder = tmp_path / "backups"
     folder.mkdir()
@@ -49,7 +49,7 @@ def test_the_newest_backups_are_kept(store, tmp_path):
 
 
 def test_a_backup_while_people_play_is_of_one_moment(store, tmp_path):
-    """Each game has all the turns that its row tells of, and every move that was made before."""
+    """A backup during play is consistent and contains every earlier move."""
     game, is_over = new_game(store), threading.Event()
     played = []
 
@@ -73,7 +73,7 @@ def test_a_backup_while_people_play_is_of_one_moment(store, tmp_path):
 
 
 def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[], object]) -> None:
-    """Let something happen when a backup of the store begins to read."""
+    """Call a function when a backup starts to read the store."""
     read, happened = store.read, list[object]()
 
     def reading() -> AbstractContextManager[Any]:
@@ -86,7 +86,7 @@ def interrupted(store: Store, monkeypatch: pytest.MonkeyPatch, what: Callable[[]
 
 
 def test_two_backups_of_one_moment_are_both_complete(store, tmp_path, monkeypatch):
-    """The second ends while the first is written: the file is whole, and nothing else is left."""
+    """Two overlapping backups to a path leave a complete file and nothing else."""
     new_game(store)
     path = tmp_path / "games.2048.jsonl.gz"
     interrupted(store, monkeypatch, lambda: back_up(store, path))
@@ -98,7 +98,7 @@ def test_two_backups_of_one_moment_are_both_complete(store, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("fault", [StorageError("the disk fails"), KeyboardInterrupt()])
 def test_a_backup_that_ends_early_changes_nothing(store, tmp_path, monkeypatch, fault):
-    """Neither a fault of the database nor Ctrl+C leaves half a file, or removes an old one."""
+    """A failed or interrupted backup leaves no partial file and deletes no old one."""
     old = sorted(earlier(tmp_path, days) for days in range(1, 4))
     interrupted(store, monkeypatch, Mock(side_effect=fault))
     with pytest.raises(type(fault)):
@@ -121,35 +121,35 @@ def check_restored(store: Store, other: Store, path: Path) -> None:
     assert other.accounts.export("ada") == store.accounts.export("ada")
     assert other.accounts.find("ada") == store.accounts.find("ada")
     assert other.settings.get("theme") == {"dark": [1, None, "ü"]}
-    with pytest.raises(StorageError, match="already: restore into a new store"):
+    with pytest.raises(StorageError, match="restore into a new store"):
         restore(other, path)
 
 
 def test_a_backup_is_the_whole_store(store, tmp_path):
-    """Everything is as it was, in an SQLite store; one that holds something is not filled."""
+    """A restored store equals the original; a non-empty store is not filled."""
     with open_store(tmp_path / "again.sqlite3") as again:
         check_restored(store, again, tmp_path / "all.gz")
 
 
 @pytest.mark.postgres
 def test_a_backup_leads_from_sqlite_to_postgresql(sqlite_url, postgresql_url, tmp_path):
-    """The way to a larger server: nothing is lost on it."""
+    """A backup of SQLite restores completely into PostgreSQL."""
     with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
         check_restored(small, large, tmp_path / "all.gz")
 
 
 def test_what_is_not_a_backup_is_refused(tmp_path):
-    """Compressed or not, empty or not: the line says what a backup is."""
+    """Any file that is not a backup is rejected with an explanation."""
     path = tmp_path / "some.gz"
     with open_store("sqlite://") as empty:
         for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
             path.write_bytes(data)
-            with pytest.raises(StorageError, match="give a file that py2048 backup wrote"):
+            with pytest.raises(StorageError, match="choose a file written by py2048 backup"):
                 restore(empty, path)
 
 
 def test_a_damaged_backup_restores_nothing(tmp_path):
-    """Whichever byte or line is another or missing: it is refused, and the store stays empty."""
+    """A backup with any changed or missing byte or line is rejected, and the store stays empty."""
     path = tmp_path / "all.gz"
     with open_store("sqlite://") as store:
         back_up(filled(store), path)
@@ -161,7 +161,9 @@ def test_a_damaged_backup_restores_nothing(tmp_path):
     wrong += [whole[:-20], *(gzip.compress(each) for each in (begun, b"".join([head, *lines[1:]])))]
     wrong += [
         whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
-        for place in range(12, len(whole), len(whole) // 50)  # before it stands the time
+        for place in range(
+            12, len(whole), len(whole) // 50
+        )  # skip the gzip header, which contains the time
     ]
     with open_store("sqlite://") as empty:
         for damaged in wrong:
@@ -172,7 +174,7 @@ def test_a_damaged_backup_restores_nothing(tmp_path):
 
 
 def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
-    """Nor of the files beside it, by whatever name; the store holds what it held."""
+    """A backup cannot overwrite the store or its companion files by any path."""
     database, link = tmp_path / "games.sqlite3", tmp_path / "link"
     with open_store(database) as store:
         new_game(store)
@@ -182,15 +184,15 @@ def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
     names = [f"{folder}/games.sqlite3{end}" for folder in (tmp_path, link) for end in ends]
     for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
-        assert f"{name} is the store itself: name another file" in capsys.readouterr().err
-    other = str(tmp_path / "other.gz")  # a link of its own: only the name is replaced
+        assert f"{name} is the store itself; choose another file" in capsys.readouterr().err
+    other = str(tmp_path / "other.gz")
     assert main(["backup", other, "--force", "--database", str(database)]) == 0
     with open_store(database) as store:
         assert back_up(store, tmp_path / "after.gz") == rows > 0
 
 
 def test_a_backup_takes_the_place_of_another_file_only_by_force(tmp_path, capsys):
-    """A name that is taken is refused, and what is there stays."""
+    """An existing file is only replaced with --force."""
     path = tmp_path / "monday.2048.jsonl.gz"
     path.write_text("the only copy")
     assert main(["backup", str(path)]) == 2
@@ -202,10 +204,10 @@ def test_a_backup_takes_the_place_of_another_file_only_by_force(tmp_path, capsys
 
 
 def test_the_command_keeps_backups_in_a_folder(tmp_path, capsys):
-    """`py2048 backup FOLDER --keep N` names what it wrote; a folder must be there."""
+    """`py2048 backup FOLDER --keep N` prints the new file; the folder must exist."""
     began = time.time()
     assert main(["backup", str(tmp_path / "nowhere"), "--keep", "3"]) == 2
-    assert "make it first" in capsys.readouterr().err
+    assert "create it first" in capsys.readouterr().err
     folder = tmp_path / "backups"
     folder.mkdir()
     assert main(["backup", str(folder), "--keep", "3"]) == 0

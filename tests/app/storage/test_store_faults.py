@@ -1,4 +1,4 @@
-"""What goes wrong outside: each fault is one clear line, and nothing that was saved is lost."""
+"""External failures: each gives one clear line, and saved data is never lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from py2048.core.errors import MissingExtraError
 
 @contextmanager
 def one_clear_line(*words: str) -> Iterator[None]:
-    """Expect a StorageError of one line with `words` and without the server's password."""
+    """Expect a one-line StorageError with `words` and without the server's password."""
     with pytest.raises(StorageError) as caught:
         yield
     message = str(caught.value)
@@ -43,7 +43,7 @@ def play(store: Store, turns: int) -> SavedGame:
 
 @pytest.fixture
 def public_folder() -> Iterator[Path]:
-    """A folder that everybody may reach, unlike pytest's own."""
+    """A folder that every user can access, unlike pytest's own."""
     folder = Path(tempfile.mkdtemp(prefix="py2048-store-"))
     folder.chmod(0o755)
     yield folder
@@ -53,7 +53,7 @@ def public_folder() -> Iterator[Path]:
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """Act as the user `nobody` where the tests run as root, who may write everywhere."""
+    """Run as the user `nobody` if the tests run as root."""
     if os.geteuid() != 0:
         yield
         return
@@ -65,7 +65,7 @@ def unprivileged() -> Iterator[None]:
 
 
 def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
-    """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is made."""
+    """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is created."""
     with open_store() as store:
         assert store.name == str(data_folder / "py2048.sqlite3")
         store.settings.set("theme", "dark")
@@ -75,7 +75,7 @@ def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
 
 
 def test_without_py2048_home_the_platform_decides(monkeypatch):
-    """The data folder is then the platform's user data folder for py2048."""
+    """Without `PY2048_HOME`, the platform's user data folder is used."""
     monkeypatch.delenv("PY2048_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
     assert data_folder().name == "py2048"
@@ -84,16 +84,16 @@ def test_without_py2048_home_the_platform_decides(monkeypatch):
 
 
 def test_a_home_that_nobody_knows_is_named(monkeypatch):
-    """As the data folder, and in the path of a database."""
-    with one_clear_line("there is no folder", "~nobody_x"):
+    """An unknown home directory is reported, in `PY2048_HOME` and in a database path."""
+    with one_clear_line("does not exist", "~nobody_x"):
         open_store("~nobody_x/games.sqlite3")
     monkeypatch.setenv("PY2048_HOME", "~nobody_x/games")
-    with one_clear_line("PY2048_HOME=~nobody_x/games: there is no such home"):
+    with one_clear_line("PY2048_HOME=~nobody_x/games: unknown home folder"):
         open_store()
 
 
 def test_a_closed_store_refuses_work(store):
-    """A store that was closed does not come back by itself."""
+    """A closed store raises an error and does not reopen."""
     store.close()
     with one_clear_line("closed", store.name):
         store.games.select()
@@ -102,7 +102,7 @@ def test_a_closed_store_refuses_work(store):
 
 
 def test_a_data_folder_that_cannot_be_made_is_named(data_folder):
-    """A file where the folder should be is named, and stays."""
+    """A file in place of the data folder is reported and left unchanged."""
     data_folder.write_text("precious")
     with one_clear_line(str(data_folder), "PY2048_HOME"):
         open_store()
@@ -110,22 +110,22 @@ def test_a_data_folder_that_cannot_be_made_is_named(data_folder):
 
 
 def test_a_read_only_data_folder_is_named(public_folder):
-    """A new store in a folder that may not be written."""
+    """A new store in a read-only folder raises an error that names the folder."""
     public_folder.chmod(0o555)
     with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
         open_store(public_folder / "py2048.sqlite3")
-    with unprivileged(), one_clear_line(str(public_folder / "folder"), "make it"):
+    with unprivileged(), one_clear_line(str(public_folder / "folder"), "create it"):
         open_store(public_folder / "folder" / "py2048.sqlite3")
 
 
 def test_a_read_only_store_keeps_its_games(public_folder):
-    """Moves that cannot be written are refused; those that were written stay."""
+    """A read-only store rejects moves and keeps the saved ones."""
     path = public_folder / "py2048.sqlite3"
     with open_store(path) as store:
         game = play(store, 5)
     path.chmod(0o444)
     public_folder.chmod(0o555)
-    with unprivileged(), one_clear_line(str(path), "cannot be written"), open_store(path) as store:
+    with unprivileged(), one_clear_line(str(path), "is not writable"), open_store(path) as store:
         append_turn(store, game.id, 5, 5, "x", score=0)
     public_folder.chmod(0o755)
     path.chmod(0o644)
@@ -134,7 +134,7 @@ def test_a_read_only_store_keeps_its_games(public_folder):
 
 
 def test_a_new_store_is_its_owners_alone(public_folder):
-    """Its file, and those beside it, cannot be read by others, whatever the folder allows."""
+    """Other users cannot read the database files, whatever the folder allows."""
     with open_store(public_folder / "py2048.sqlite3") as store:
         play(store, 3)
         found = {each.name: each.stat().st_mode & 0o777 for each in public_folder.iterdir()}
@@ -143,7 +143,7 @@ def test_a_new_store_is_its_owners_alone(public_folder):
 
 
 def test_a_store_that_is_moved_away_takes_no_more(tmp_path):
-    """Nothing is written to a file that the next start does not find; put back, it is used."""
+    """A moved or replaced file receives no writes; once put back, it works again."""
     path, aside = tmp_path / "py2048.sqlite3", tmp_path / "aside.sqlite3"
     with open_store(path) as store:
         game = play(store, 3)
@@ -162,7 +162,7 @@ def test_a_store_that_is_moved_away_takes_no_more(tmp_path):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_loses_nothing(public_folder):
-    """On a file system of 768 kB the turn that finds no room is refused, the rest stay."""
+    """On a full file system of 768 kB the last turn is rejected and earlier ones stay."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=768k", "none", str(public_folder)], check=False
     )
@@ -187,7 +187,7 @@ def test_a_full_disk_loses_nothing(public_folder):
 
 
 def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
-    """A file of another kind keeps every byte, and so does a store that may be rescued."""
+    """A damaged store or another kind of file is rejected and not modified."""
     path = tmp_path / "py2048.sqlite3"
     with open_store(path) as store:
         play(store, 300)
@@ -195,13 +195,13 @@ def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
     damaged = content[:100] + b"\xa5" * (len(content) - 100)
     for held in (damaged, b"SQLite format 3\0" + b"\xff" * 9000, b"these are my notes\n" * 100):
         path.write_bytes(held)
-        with one_clear_line(str(path), "damaged", "restore a copy"):
+        with one_clear_line(str(path), "damaged", "restore a backup"):
             open_store(path)
         assert path.read_bytes() == held
 
 
 def test_a_store_held_by_another_program_says_so(sqlite_url):
-    """When another program does not let go, the wait ends with its reason, and all is kept."""
+    """If another program keeps its lock, the wait ends with an error and no loss."""
     with open_store(sqlite_url, timeout_s=0.05) as store:
         with closing(sqlite3.connect(store.name)) as rival:
             rival.execute("BEGIN IMMEDIATE")
@@ -222,14 +222,14 @@ def test_a_store_held_by_another_program_says_so(sqlite_url):
     ],
 )
 def test_a_url_that_names_no_usable_database_is_refused(url, monkeypatch):
-    """The message shows the URL without its password, and what a good one looks like."""
+    """The error shows the URL without its password, and an example of a valid URL."""
     monkeypatch.setenv("PY2048_DATABASE_URL", url)
     with one_clear_line("***", "postgresql://user:password@host/name", "PY2048_DATABASE_URL"):
         open_store()
 
 
 def test_a_server_that_does_not_answer_is_named(monkeypatch):
-    """The message has the server's address and what to do, and never the password."""
+    """The error shows the server's address and a remedy, but not the password."""
     port = free_port()
     for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         url = f"{scheme}://me:{PASSWORD}@127.0.0.1:{port}/name?password={PASSWORD}"
@@ -240,7 +240,7 @@ def test_a_server_that_does_not_answer_is_named(monkeypatch):
 
 @pytest.mark.postgres
 def test_a_server_that_lets_nobody_in_says_why(postgresql):
-    """A wrong password and an unknown database are told apart."""
+    """A wrong password and an unknown database give different errors."""
     with one_clear_line("password authentication failed", ":***@"):
         open_store(postgresql.url(password="wrong"))
     with one_clear_line('"nowhere" does not exist'):
@@ -249,7 +249,7 @@ def test_a_server_that_lets_nobody_in_says_why(postgresql):
 
 @pytest.mark.postgres
 def test_a_server_that_restarts_loses_nothing(postgresql, postgresql_url):
-    """While the server is away moves are refused; afterwards the same store works again."""
+    """Moves are rejected while the server is down; the same store works again afterwards."""
     with open_store(postgresql_url) as store:
         game = play(store, 3)
         postgresql.stop()
@@ -259,24 +259,24 @@ def test_a_server_that_restarts_loses_nothing(postgresql, postgresql_url):
         assert load(store, game.id) == game
         assert append_turn(store, game.id, 3, 3, "x")
         postgresql.stop()
-        postgresql.start()  # unnoticed: no move was made in between
+        postgresql.start()  # no move was made meanwhile
         assert append_turn(store, game.id, 4, 4, "y")
 
 
 @pytest.mark.postgres
 def test_a_server_that_only_reads_says_so(postgresql_url):
-    """A standby, or a database that was set to read only, refuses moves and keeps games."""
+    """A standby or read-only database rejects moves and keeps the games."""
     with open_store(postgresql_url) as store:
         game = play(store, 3)
     read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
     with open_store(read_only) as store:
         assert load(store, game.id) == game
-        with one_clear_line("does not let this user"):
+        with one_clear_line("denies access"):
             append_turn(store, game.id, 3, 3, "x", score=0)
 
 
 def test_postgresql_without_psycopg_names_the_extra(monkeypatch):
-    """The missing library is named with the command that installs it."""
+    """If psycopg is missing, the error gives the command to install it."""
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[postgres\]'"):
         open_store("postgresql://host/name")
@@ -284,8 +284,8 @@ def test_postgresql_without_psycopg_names_the_extra(monkeypatch):
 
 @pytest.mark.postgres
 def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url):
-    """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
+    """Text with a NUL character raises an error instead of being truncated."""
     with open_store(postgresql_url) as store:
-        with one_clear_line("cannot keep this value"):
+        with one_clear_line("cannot store this value"):
             new_game(store, start="a\0b")
         assert store.games.select() == []

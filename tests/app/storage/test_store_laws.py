@@ -1,4 +1,4 @@
-"""The store's laws, on both databases: as a user would check them, and against a model."""
+"""Laws of the store on both databases, checked by the public check and against a model."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _categories = st.sampled_from(["plain", "assisted", "computer"])
 
 
 def test_store_keeps_the_public_laws(url):
-    """Both databases pass the check that users can run on theirs."""
+    """Both databases pass the check that users can run themselves."""
     check_store(lambda: open_store(url))
 
 
 def _last_writer_wins(store: Store) -> None:
     def write(changes: Sequence[GameChange]) -> set[str]:
-        """Write whatever the revision is."""
+        """Write regardless of the revision."""
         now = [(change, store.games.find(change.id)) for change in changes]
         newest = [replace(change, seen=game.revision) for change, game in now if game is not None]
         return Changes.write(store.changes, newest)
@@ -45,7 +45,7 @@ def _last_writer_wins(store: Store) -> None:
 
 def _renaming(store: Store) -> None:
     def load(record_id: str) -> str:
-        """Give the record back in other words."""
+        """Return the record in different words."""
         return Records.load(store.records, record_id).replace("\n", " ")
 
     store.records.load = load  # type: ignore[method-assign]
@@ -53,7 +53,7 @@ def _renaming(store: Store) -> None:
 
 @pytest.mark.parametrize("break_", [_last_writer_wins, _renaming])
 def test_check_store_finds_broken_stores(sqlite_url, break_):
-    """A store that breaks a law does not pass the check."""
+    """A store that breaks a law fails the check."""
 
     def broken() -> Store:
         store = open_store(sqlite_url)
@@ -66,7 +66,7 @@ def test_check_store_finds_broken_stores(sqlite_url, break_):
 
 @dataclass
 class _Model:
-    """What a game in progress must look like."""
+    """The expected state of a game in progress."""
 
     turns: list[str] = field(default_factory=list)
     millis: list[int | None] = field(default_factory=list)
@@ -79,7 +79,7 @@ class _Model:
 
 
 class _StoreMachine(RuleBasedStateMachine):
-    """Two windows play the same games in any order; a plain model says what must come of it."""
+    """Two windows play the same games in any order, compared with a plain model."""
 
     def __init__(self, one: Store, other: Store) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _StoreMachine(RuleBasedStateMachine):
         return self.windows[side]
 
     def pick(self, data: st.DataObject) -> tuple[str, _Model]:
-        # In the order of creation, since identifiers differ each time the same example runs.
+        # Ordered by creation, because ids differ between runs of an example.
         game_id = data.draw(st.sampled_from(list(self.games)), label="game")
         return game_id, self.games[game_id]
 
@@ -203,7 +203,7 @@ class _StoreMachine(RuleBasedStateMachine):
 
 
 def test_store_behaves_as_its_model(url):
-    """Whatever two windows do, in any order, the store holds what a plain model says."""
+    """Whatever two windows do, in any order, the store agrees with the model."""
     with open_store(url) as one, open_store(url) as other:
         run_state_machine_as_test(
             lambda: _StoreMachine(one, other),

@@ -1,4 +1,4 @@
-"""Schemas: new, current, of before the first release, older, newer, and another program's."""
+"""Schema versions: new, current, pre-release, older, newer, and other programs' tables."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from py2048.app.session import open_session
 from py2048.app.storage import AccountError, StorageError, Store, open_store, schema
 from py2048.app.storage.database import WRITES, make_engine
 
-BEFORE = Path(__file__).with_name("before")
-"""A store of schema 0009, which an earlier py2048 made: see `before/README.md`."""
+PREVIOUS_REVISION = Path(__file__).with_name("before")
+"""A store with schema 0009, made by an earlier py2048: see `before/README.md`."""
 
-_, *ROWS, _ = map(json.loads, (BEFORE / "rows.jsonl").read_text().splitlines())
+_, *ROWS, _ = map(json.loads, (PREVIOUS_REVISION / "rows.jsonl").read_text().splitlines())
 
 
 def make_store_before(url: str) -> None:
-    """Make the store of schema 0009 at an empty place."""
+    """Create a store with schema 0009."""
     engine, _ = make_engine(url)
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        for statement in (BEFORE / f"{engine.dialect.name}.sql").read_text().split(";"):
+        for statement in (PREVIOUS_REVISION / f"{engine.dialect.name}.sql").read_text().split(";"):
             if statement.strip():
                 connection.execute(sa.text(statement))
         for name, row in ROWS:
@@ -50,13 +50,13 @@ def _query(url: str, statement: str) -> list[tuple[Any, ...]]:
 
 
 def _plain(index: Any) -> str:
-    """Describe an index; the conditions of partial ones are objects that equal nothing."""
+    """Describe an index; partial index conditions are not comparable."""
     options = {key: str(value) for key, value in index.get("dialect_options", {}).items()}
     return str(sorted({**index, "dialect_options": options}.items()))
 
 
 def _reflect(url: str) -> dict[str, object]:
-    """Describe all tables: columns with types, keys, indexes."""
+    """Describe all tables with columns, types, keys and indexes."""
     engine, _ = make_engine(url)
     with engine.connect() as connection:
         inspector = sa.inspect(connection)
@@ -82,7 +82,7 @@ def _rows(store: Store, table: sa.Table) -> list[list[object]]:
 
 
 def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
-    """A debugger that keeps a frame, with what it asked SQLite, holds no commit up."""
+    """A cursor kept alive by a debugger does not block the first commit."""
     frames: list[object] = []
     sys.setprofile(lambda frame, _event, _argument: frames.append(frame))
     try:
@@ -93,14 +93,14 @@ def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
 
 
 def test_a_store_of_before_has_the_tables_of_a_new_one(url):
-    """Converted or made, the tables are the same, so no store is a special case."""
+    """Converted and new stores have identical tables."""
     open_store(url).close()
     made = _reflect(url)
     assert set(made) == {*schema.metadata.tables, "py2048_schema"}
     for table in made:
         _query(url, f"DROP TABLE {table} {'' if url.startswith('sqlite') else 'CASCADE'}")
     make_store_before(url)
-    with ThreadPoolExecutor(4) as pool:  # one converts, the others find it done
+    with ThreadPoolExecutor(4) as pool:  # one converts, the others wait
         for store in pool.map(open_store, [url] * 4):
             store.close()
     assert _reflect(url) == made
@@ -108,7 +108,7 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url):
 
 
 def test_a_store_of_before_keeps_all_that_a_player_has(url):
-    """Every row of what stays is there, the game continues, and every name still logs in."""
+    """Conversion keeps all rows, games continue, and all names can log in."""
     make_store_before(url)
     with open_store(url) as store:
         for table in schema.metadata.sorted_tables:
@@ -132,7 +132,7 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url):
 
 
 def test_a_conversion_that_fails_leaves_the_store_as_it_was(url):
-    """A conversion happens as a whole or not at all."""
+    """A failed conversion is rolled back completely."""
     make_store_before(url)
     _query(url, "ALTER TABLE leaders ADD COLUMN think_ms BIGINT")
     before = _reflect(url)
@@ -146,7 +146,7 @@ def test_a_conversion_that_fails_leaves_the_store_as_it_was(url):
     ("revision", "message"), [("0008", "an older.*0008.*move it away"), ("9999", "a newer.*9999")]
 )
 def test_a_store_of_another_version_is_refused_and_left_alone(url, revision, message):
-    """One line names the store, both schemas and the way out; nothing in it is touched."""
+    """The error names the store, both schemas and the remedy; nothing is modified."""
     with open_store(url) as store:
         store.settings.set("theme", "dark")
     _query(url, f"UPDATE py2048_schema SET version_num = '{revision}'")
@@ -158,7 +158,7 @@ def test_a_store_of_another_version_is_refused_and_left_alone(url, revision, mes
 
 
 def test_a_database_of_another_program_is_refused_and_left_alone(url):
-    """A database with tables that are not ours is not ours to change."""
+    """A database with unknown tables is not modified."""
     _query(url, "CREATE TABLE games (title TEXT)")
     _query(url, "INSERT INTO games VALUES ('chess')")
     with pytest.raises(StorageError, match="another program"):
@@ -169,7 +169,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(url):
 
 @pytest.mark.postgres
 def test_a_server_database_may_hold_other_tables(postgresql_url):
-    """On a server the store can live beside other programs' tables."""
+    """On a server the store can share a database with other programs' tables."""
     _query(postgresql_url, "CREATE TABLE alembic_version (version_num TEXT)")
     _query(postgresql_url, "INSERT INTO alembic_version VALUES ('theirs')")
     with open_store(postgresql_url) as store:
@@ -178,7 +178,7 @@ def test_a_server_database_may_hold_other_tables(postgresql_url):
 
 
 def test_an_empty_file_becomes_a_store(tmp_path):
-    """A file of no bytes, as a crash at the very first moment leaves, is a new store."""
+    """An empty file, as left by an early crash, becomes a new store."""
     path = tmp_path / "py2048.sqlite3"
     path.touch()
     with open_store(path) as store:

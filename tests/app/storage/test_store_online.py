@@ -1,4 +1,4 @@
-"""What the store keeps for a server: accounts, rounds, group commits, notices, backups."""
+"""Server data in the store: accounts, games, batched commits, notifications, leaderboards."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from py2048.app.storage.database import insert_new
 from py2048.app.storage.records import enter_records
 from py2048.app.storage.schema import games as games_table
 from py2048.app.storage.values import utc_now
+from py2048.core.errors import StaleGameError
 from py2048.server.play.changes import GroupCommit
 from py2048.server.schema import PERIODS
 
@@ -39,7 +40,7 @@ def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
 
 
 def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
-    """Return the change that adds these turns after the first `seen`."""
+    """Return a change that adds these turns after the first `seen`."""
     turns = tuple((seen + ply, code, 100) for ply, code in enumerate(codes))
     length = seen + len(codes)
     return GameChange(
@@ -47,15 +48,17 @@ def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
     )
 
 
-def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") -> None:
+def finish(
+    store: Store, game: SavedGame, score: int, category: str = "ranked", *, can_undo: bool = False
+) -> None:
     store.records.finish(
         game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
-        category=category,
+        category=category, can_undo=can_undo,
     )  # fmt: skip
 
 
 def test_a_stale_change_is_not_written_and_others_are(store):
-    """A writer with an old revision is told; the others in the transaction do not suffer."""
+    """A stale change is reported; the others in the transaction are written."""
     one, two = deal(store, "one"), deal(store, "two")
     store.changes.write([change(one, "a")])
     stale = store.changes.write([change(one, "x", "y"), change(two, "b")])
@@ -66,7 +69,7 @@ def test_a_stale_change_is_not_written_and_others_are(store):
 
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "stale"])
 async def test_one_bad_change_fails_alone(store, bad):
-    """What the store cannot keep costs no other player a move, first or last in a group commit."""
+    """An invalid change in a batched commit does not affect other games."""
     games = [deal(store, f"owner {n}") for n in range(5)]
     good = [change(game, "a") for game in games[:4]]
     worst = {
@@ -79,7 +82,7 @@ async def test_one_bad_change_fails_alone(store, bad):
     changes = SimpleNamespace(write=lambda batch: first.wait(10) and store.changes.write(batch))
     writer = GroupCommit(SimpleNamespace(changes=changes), written.extend)
     writer.submit(change(deal(store, "ann"), "a"), failed.append)
-    while writer.backlog:  # then the writer waits, so that all others come together
+    while writer.backlog:  # the writer waits, so the others form one batch
         await asyncio.sleep(0.001)
     for each in (*good[:2], worst, *good[2:]):
         writer.submit(each, failed.append)
@@ -91,7 +94,7 @@ async def test_one_bad_change_fails_alone(store, bad):
 
 
 def test_what_is_no_json_is_refused(store):
-    """Facts that the store cannot write are an error that names them, and nothing is written."""
+    """Extra data that is not JSON raises an error, and nothing is written."""
     game = deal(store)
     for extra in ({"max_tile": {1}}, {"share": float("nan")}):
         with pytest.raises(StorageError, match=next(iter(extra))):
@@ -100,7 +103,7 @@ def test_what_is_no_json_is_refused(store):
 
 
 def test_no_index_is_on_what_a_move_changes():
-    """PostgreSQL then updates the row alone, within its page (a HOT update), and no index."""
+    """A move changes no indexed column, so PostgreSQL can use HOT updates."""
     changed = {"revision", "length", "position", "score", "undos", "hints", "extra", "updated"}
     for index in games_table.indexes:
         where = str(index.dialect_options["postgresql"]["where"])
@@ -115,7 +118,7 @@ def planned(owner: str, day: str | None = None) -> NewOnlineGame:
 
 
 def test_moves_of_many_games_are_written_together(store):
-    """One transaction brings all of them to the disk, in games of accounts that were not there."""
+    """Moves of many games, and missing accounts, are written in one transaction."""
     games = [deal(store, f"owner {n}") for n in range(20)]
     assert store.changes.write([change(game, "a", "b") for game in games]) == set()
     for game in games:
@@ -125,7 +128,7 @@ def test_moves_of_many_games_are_written_together(store):
 
 
 def test_reads_of_a_block_see_one_moment(store):
-    """What others write meanwhile is not seen before the block ends."""
+    """Writes by others are not visible inside a snapshot block."""
     game = deal(store)
     with store.snapshot():
         assert load(store, game.id).revision == 0
@@ -137,7 +140,7 @@ def test_reads_of_a_block_see_one_moment(store):
 
 
 def test_a_deleted_account_leaves_nothing(store):
-    """Games, turns, records, rounds, bests: all of it is gone, and only theirs."""
+    """Deleting an account removes all of its data and nothing else."""
     for owner in ("ada", "bob"):
         store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
         game = deal(store, owner)
@@ -161,9 +164,9 @@ def scores(store: Store, *board: str) -> list[tuple[str, int]]:
 
 
 def test_a_leaderboard_has_the_best_game_of_each_name(store):
-    """One row for each account with a name, the highest first; boards and rules stay apart.
+    """A board lists each named account once, highest score first, per category and rules.
 
-    A later game with the same score neither passes another player's nor replaces one's own.
+    A later game with the same score neither overtakes another player nor replaces the earlier game.
     """
     for owner, points in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
         if owner != "guest":
@@ -180,8 +183,26 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
     assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
 
 
+def test_an_undo_takes_back_what_an_end_counted_for(store):
+    """The record goes, and the best score and the leaderboards are again those of other games."""
+    board = "assisted", "classic"
+    store.accounts.claim_name("ada", "Ada", "hash")
+    finish(store, deal(store), 10, "assisted")
+    game = deal(store, mode="casual")
+    for _ in range(2):
+        finish(store, game, 30, "assisted", can_undo=True)
+    assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 30)]] * len(PERIODS)
+    assert store.scores.bests("classic", "ada", without=game.id) == {"assisted": 10}
+    assert store.changes.write([replace(change(game), revision=1, undos=1)]) == set()
+    assert store.records.summary(game.id) is None
+    assert store.scores.bests("classic", "ada") == {"assisted": 10}
+    assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 10)]] * len(PERIODS)
+    with pytest.raises(StaleGameError):
+        finish(store, game, 30, "assisted", can_undo=True)
+
+
 def test_a_place_is_that_of_the_list(store):
-    """Ties included; who has no game on a board has no place, nor has a guest."""
+    """The place matches the list, including ties; guests and absent players have none."""
     for number, score in enumerate((7, 9, 7, 3, 9)):
         store.accounts.claim_name(f"p{number}", f"Player {number}", "hash")
         finish(store, deal(store, f"p{number}"), score)
@@ -194,7 +215,7 @@ def test_a_place_is_that_of_the_list(store):
 
 
 def test_a_guests_games_count_from_the_name_on(store):
-    """Taking a name brings the games of the guest; deleting the account takes all."""
+    """Taking a name enters the guest's games; deleting the account removes them."""
     for score in (10, 30, 20):
         finish(store, deal(store, "ada"), score)
     assert scores(store, "ranked", "classic") == []
@@ -205,9 +226,9 @@ def test_a_guests_games_count_from_the_name_on(store):
 
 
 def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
-    """A game counts for the day, the week, the season and ever; a daily game for its challenge.
+    """A game counts for its day, week and season and for all time, a daily game for its challenge.
 
-    Past days and weeks are forgotten, past seasons stay.
+    Past days and weeks are deleted, past seasons are kept.
     """
     store.accounts.claim_name("ada", "Ada", "hash")
     today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
@@ -236,14 +257,14 @@ def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
     assert store.leaderboards.seasons()[0] == "2048-Q2"
     assert {"2048-Q1", "2048-Q2"} <= set(store.leaderboards.seasons())
     earlier = type("clock", (datetime,), {"now": lambda _zone: datetime(2020, 5, 1, tzinfo=UTC)})
-    monkeypatch.setattr(records, "datetime", earlier)  # the clock was ahead, and is put right
+    monkeypatch.setattr(records, "datetime", earlier)  # the clock was ahead and is corrected
     assert store.leaderboards.seasons() == ["2020-Q2"]
     assert {"ever", "season 2048-Q1", "2048-01-27"} <= kept
     assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
 
 
 def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store):
-    """One of few turns goes when it is left for a while, any when no cookie is that old."""
+    """Short games are deleted after a while, other games once every cookie has expired."""
     store.accounts.claim_name("named", "Ada", "hash")
     short, long, named = deal(store, "guest"), deal(store, "guest"), deal(store, "named")
     turns = "abcdefghij"
@@ -260,7 +281,7 @@ def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store):
 
 
 def test_guests_games_without_a_move_are_swept(store):
-    """Old ones go with their guests, unless the guest has anything else, or a browser shows it."""
+    """Old games without a move are deleted with their guests, unless the guest has other data."""
     store.accounts.claim_name("named", "Ada", "hash")
     swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
     kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
@@ -279,7 +300,7 @@ def test_guests_games_without_a_move_are_swept(store):
 
 
 def fill(store: Store, first: int, count: int) -> None:
-    """Add finished games of 30 players with names, and as many games without a move."""
+    """Add finished games of 30 named players, and as many games without a move."""
     people = [f"p{number}" for number in range(30)]
     columns = {"rules": "classic", "player": "me", "started": "2048"}
     with store.write() as connection:
@@ -312,7 +333,7 @@ def fill(store: Store, first: int, count: int) -> None:
 
 
 def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
-    """Return what pages, and the keeping of the house, read that is not of one player alone."""
+    """Return the queries of shared pages and of maintenance."""
     return {
         "ever": lambda: store.leaderboards.top("ranked", "classic"),
         "day": lambda: store.leaderboards.top("ranked", "classic", "day"),
@@ -322,16 +343,17 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
         "live": lambda: store.online.live(["g1", "g2", "g3"]),
         "daily game": lambda: store.online.daily("p1", "2048-01-31"),
         "name": lambda: store.accounts.find_name("p1"),
-        "left behind": lambda: store.online.orphans("2999"),
+        "left behind": store.online.orphans,
         "sweep": lambda: store.online.sweep_guests("2999", limit=20),
         "forget": store.leaderboards.forget_periods,
+        "close": lambda: store.online.close_ended("2999"),
         "mine": lambda: store.online.open_games("guest 1"),
         "statistics of a guest": lambda: store.scores.summaries("guest 1"),
     }
 
 
 def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
-    """With 50 times as many games SQLite takes about as many steps for each question of a page."""
+    """With 50 times as many games, each page query takes about as many SQLite steps."""
     with open_store(sqlite_url) as store:
         steps: Counter[str] = Counter()
 
@@ -358,7 +380,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
 
 
 def test_a_player_has_one_daily_game_a_day(store):
-    """A second is not written at all; one of another day, or of another player, is."""
+    """A second daily game is rejected; another day's or another player's is not."""
     first, second = planned("ada", "2048-01-31"), planned("ada", "2048-01-31")
     others = [planned("ada", "2048-02-01"), planned("bob", "2048-01-31")]
     began = [store.online.begin(each) for each in (first, second, *others)]
@@ -371,7 +393,7 @@ def test_a_player_has_one_daily_game_a_day(store):
 
 @pytest.mark.postgres
 def test_processes_hear_each_other(postgresql_url):
-    """A listener hears what is sent from then on, in its order."""
+    """A listener receives all later messages in order."""
     with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
         writer.notices.send(["unheard"])
         listening = listener.notices.listen(0.05)
@@ -382,7 +404,7 @@ def test_processes_hear_each_other(postgresql_url):
 
 @pytest.mark.postgres
 def test_a_listener_whose_connection_is_lost_says_so(postgresql_url):
-    """The loss is a `StorageError` like any other, and listening again is possible."""
+    """A lost connection raises `StorageError`, and listening again works."""
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
     with open_store(f"{postgresql_url}&application_name=lost") as store:
         listening = store.notices.listen(0.2)

@@ -1,4 +1,4 @@
-"""Mistakes to practise and answers to puzzles: kept by owner, bounded, each once."""
+"""Mistakes and puzzle answers: per owner, limited, and each stored once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def named(position: str, **facts: object) -> SavedMistake:
 
 
 def test_a_mistake_comes_back_as_it_was_kept(store, url):
-    """All of it, to its owner alone, and from another handle."""
+    """A mistake is returned unchanged, to its owner only, by any open store."""
     assert store.mistakes.keep([MISTAKE], owner="ada") == 1
     with open_store(url) as other:
         assert other.mistakes.due(TODAY, owner="ada") == [MISTAKE]
@@ -38,7 +38,7 @@ def test_a_mistake_comes_back_as_it_was_kept(store, url):
 
 
 def test_only_what_is_due_comes_back_the_longest_due_first(store):
-    """By theme, if one is asked for."""
+    """Only due mistakes are returned, longest overdue first, optionally by theme."""
     later = named("later", due="2048-01-01T12:00:00.000000Z", theme="row")
     store.mistakes.keep([later, MISTAKE, named("not yet", due="2048-02-01T00:00:00.000000Z")])
     assert [each.position for each in store.mistakes.due(TODAY)] == [MISTAKE.position, "later"]
@@ -47,7 +47,7 @@ def test_only_what_is_due_comes_back_the_longest_due_first(store):
 
 
 def test_an_answer_is_counted_and_moves_the_mistake(store):
-    """A mistake that is made again begins anew, with its tries; a second review changes nothing."""
+    """A repeated mistake starts over but keeps its statistics; a second review changes nothing."""
     store.mistakes.keep([MISTAKE])
     due = "2048-01-03T00:00:00.000000Z"
     store.mistakes.answer(MISTAKE, box=LAST_BOX, due=due, is_success=True)
@@ -67,7 +67,7 @@ def test_an_answer_is_counted_and_moves_the_mistake(store):
 
 
 def test_the_notebook_is_bounded(store, monkeypatch):
-    """What is known best is dropped; another owner's mistakes are not."""
+    """The best-learned mistakes are dropped, but never another owner's."""
     monkeypatch.setattr(practice, "MAX_MISTAKES", 2)
     store.mistakes.keep([MISTAKE], owner="bob")
     store.mistakes.keep([named("a", box=2), named("b", box=3), named("c")])
@@ -76,7 +76,7 @@ def test_the_notebook_is_bounded(store, monkeypatch):
 
 
 def test_the_first_answer_to_a_puzzle_counts(store):
-    """The last answered comes first; each owner has their own."""
+    """Only first answers count; they are listed most recent first, per owner."""
     first = PuzzleAnswer(7, False, 1400.0, 200.0, "2048-01-01T00:00:00.000000Z")
     second = PuzzleAnswer(3, True, 1450.5, 180.0, TODAY)
     assert store.puzzle_answers.add(first)
@@ -88,7 +88,7 @@ def test_the_first_answer_to_a_puzzle_counts(store):
 
 
 def test_an_account_that_goes_takes_its_practice_along(store):
-    """It is exported and deleted like all else that an account has."""
+    """Practice data is exported and deleted with the account."""
     store.mistakes.keep([MISTAKE], owner="ada")
     store.puzzle_answers.add(PuzzleAnswer(7, True, 1600.0, 300.0), owner="ada")
     exported = store.accounts.export("ada")

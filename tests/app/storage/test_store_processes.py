@@ -1,4 +1,4 @@
-"""Several processes on one store, and processes that are killed: nothing is lost or mixed up."""
+"""Several processes on one store, some of them killed: nothing is lost or mixed up."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Worker:
         self.process.stdin.flush()
 
     def hear(self, word: str) -> str:
-        """Return what follows `word` in the next line, which must begin with it."""
+        """Return the rest of the next line, which must begin with `word`."""
         line = self.process.stdout.readline()
         assert line.startswith(word), f"expected {word!r}, the worker said {line!r}"
         return line.removeprefix(word).strip()
 
     def hear_all(self) -> list[str]:
-        """Return all lines of the role that it plays."""
+        """Return all lines of the worker's role."""
         lines = []
         while (line := self.process.stdout.readline()) != "done\n":
             assert line, "the worker failed"
@@ -53,18 +53,18 @@ class Worker:
         return lines
 
     def kill(self) -> list[str]:
-        """Kill the worker with SIGKILL and return the lines that it had finished."""
+        """Kill the worker with SIGKILL; return the lines it completed."""
         assert self.process.stdout is not None
         self.process.kill()
-        # communicate() would read past what `hear` has left in the buffer, and lose it.
+        # communicate() would skip what `hear` has left in the buffer.
         said = self.process.stdout.read()
-        # Unbuffered, print() writes word by word, so the kill can fall within a line.
+        # print() is unbuffered, so the last line may be incomplete.
         return said[: said.rfind("\n") + 1].splitlines()
 
 
 @contextmanager
 def workers(count: int) -> Iterator[list[Worker]]:
-    """Start `count` workers that are ready for their roles."""
+    """Start `count` workers and wait until they are ready."""
     with ExitStack() as cleaning:
         started = [Worker(f"w{number}") for number in range(count)]
         for worker in started:
@@ -91,7 +91,7 @@ def _ply(code: str) -> int:
 
 
 def test_a_killed_process_loses_no_acknowledged_turn(url):
-    """Whenever SIGKILL falls, each turn that was acknowledged is there, in order, once."""
+    """After SIGKILL at any time, every acknowledged turn is stored once, in order."""
     acknowledged: list[str] = []
     for _ in range(4):
         with workers(1) as (worker,):
@@ -108,7 +108,7 @@ def test_a_killed_process_loses_no_acknowledged_turn(url):
 
 
 def test_processes_that_play_one_game_overwrite_nothing(url, team):
-    """Four processes hammer one game: every acknowledged turn is in it, once, and no other."""
+    """When four processes play one game, exactly the acknowledged turns are in it."""
     with open_store(url) as store:
         game_id = begin(store)
         for worker in team:
@@ -117,19 +117,19 @@ def test_processes_that_play_one_game_overwrite_nothing(url, team):
         game = load(store, game_id)
     assert sorted(game.turns) == sorted(kept)
     assert len(set(kept)) == game.position == game.revision == 60
-    for worker in team:  # each worker's turns stand in the order it played them
+    for worker in team:  # each worker's turns are in order
         own = [_ply(code) for code in game.turns if code.startswith(worker.name)]
         assert own == list(range(15))
 
 
 def test_processes_may_start_a_new_store_at_once(tmp_path, team):
-    """The first one makes the tables; the others wait for that and find them."""
+    """One process creates the tables while the others wait."""
     _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)
 
 
 @pytest.mark.postgres
 def test_processes_may_start_on_an_empty_server_at_once(postgresql, team):
-    """The same on PostgreSQL."""
+    """The same holds on PostgreSQL."""
     schemas = [f"race_{number}" for number in range(8)]
     for schema in schemas:
         postgresql.create_schema(schema)

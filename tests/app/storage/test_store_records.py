@@ -18,7 +18,7 @@ def _add(store: Store, score: int, day: int, **facts: object) -> str:
 
 
 def test_records_come_best_first_and_the_earlier_of_equals_first(store):
-    """Who reached a score first stands above who equalled it."""
+    """With equal scores, the earlier game comes first."""
     late, early, best = _add(store, 10, 3), _add(store, 10, 2), _add(store, 20, 4)
     assert [record.id for record in store.records.select()] == [best, early, late]
     assert [record.id for record in store.records.select(order="finished")] == [best, late, early]
@@ -26,7 +26,7 @@ def test_records_come_best_first_and_the_earlier_of_equals_first(store):
 
 
 def test_records_can_be_asked_for_by_rules_and_owner(store):
-    """Each filter leaves out what it does not name, and filters combine."""
+    """The filters for rules and owner work alone and combined."""
     mine = _add(store, 1, 1, owner="ada")
     _add(store, 2, 1, owner="ada", rules="ist")
     _add(store, 3, 1, owner="alan")
@@ -36,14 +36,14 @@ def test_records_can_be_asked_for_by_rules_and_owner(store):
 
 
 def test_an_unknown_record_is_refused_by_name(store):
-    """Asking for a record that is not there names it and the store."""
+    """The error for an unknown record names it and the store."""
     with pytest.raises(StorageError, match="'nope'") as caught:
         store.records.load("nope")
     assert store.name in str(caught.value)
 
 
 def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
-    """Counts and means are of finished games; the best is of games in progress too."""
+    """Counts and means cover finished games; the best score also covers games in progress."""
     _add(store, 10, 1, owner="ada")
     _add(store, 20, 2, owner="ada")
     _add(store, 99, 3, owner="alan")
@@ -57,24 +57,24 @@ def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
 
 
 def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
-    """A number that the database cannot hold is an error, never another number."""
+    """A number beyond 64 bits raises an error and is never stored as another number."""
     game = new_game(store)
-    with pytest.raises(StorageError, match="cannot keep this value"):
+    with pytest.raises(StorageError, match="cannot store this value"):
         append_turn(store, game.id, 0, 0, "x", score=2**63)
     assert store.games.find(game.id) == game
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])
 def test_settings_that_are_not_json_are_refused(store, value):
-    """A value that JSON cannot hold changes nothing, on either database."""
+    """A setting that is not JSON raises an error and changes nothing."""
     store.settings.set("theme", "dark")
-    with pytest.raises(StorageError, match="cannot keep this value"):
+    with pytest.raises(StorageError, match="cannot store this value"):
         store.settings.set("theme", value)
     assert store.settings.get("theme") == "dark"
 
 
 def test_a_store_in_memory_is_gone_when_it_is_closed():
-    """`sqlite://` is a store without a file, for playing where nothing may be written."""
+    """`sqlite://` opens a store without a file."""
     with open_store("sqlite://") as store:
         store.settings.set("theme", "dark")
         assert store.settings.get("theme") == "dark"

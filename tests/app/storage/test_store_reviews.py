@@ -1,4 +1,4 @@
-"""Reviews in the store: asked for once, claimed by one, kept within bounds."""
+"""Stored reviews: requested once, claimed by one process, limited in number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION, NEVER, ALWAYS = "1", "", "9"
 
 @pytest.fixture
 def games(store: Store) -> list[str]:
-    """Finished games whose reviews are asked for, in this order."""
+    """Finished games whose reviews were requested in this order."""
     found = [add_record(store, name) for name in ("c", "a", "b")]
     for game in found:
         store.reviews.request(game, VERSION)
@@ -28,7 +28,7 @@ def claimed(store: Store, version: str = VERSION) -> ReviewClaim:
 
 
 def test_the_first_asked_is_the_first_claimed(store, games):
-    """Each once, in the order of the requests; then nothing waits."""
+    """Reviews are claimed once each, in the order of the requests."""
     assert [claimed(store).game_id for _ in games] == games
     assert store.reviews.claim(VERSION, NEVER) is None
     assert store.reviews.pending() == 3
@@ -37,7 +37,7 @@ def test_the_first_asked_is_the_first_claimed(store, games):
 
 
 def test_of_many_who_claim_each_gets_another(store, games):
-    """No review is computed by two at a time."""
+    """No review is claimed by two processes at a time."""
     with ThreadPoolExecutor(6) as pool:
         claims = list(pool.map(lambda _: store.reviews.claim(VERSION, NEVER), range(6)))
     taken = [claim.game_id for claim in claims if claim]
@@ -45,7 +45,7 @@ def test_of_many_who_claim_each_gets_another(store, games):
 
 
 def test_a_request_is_one_however_often_it_is_made(store, games):
-    """Neither a pending review nor a finished one is begun anew, but for a newer version."""
+    """Repeated requests have no effect unless the reviewer's version has changed."""
     claim = claimed(store)
     store.reviews.renew(claim, 7)
     store.reviews.request("c", VERSION)
@@ -64,7 +64,7 @@ def test_a_request_is_one_however_often_it_is_made(store, games):
 
 
 def test_a_claim_that_is_not_renewed_ends(store, games):
-    """Another process takes it over, and what the first still says is not heard."""
+    """An expired claim is taken over, and its former holder's updates are ignored."""
     lost = claimed(store)
     for _ in games[1:]:
         claimed(store)
@@ -79,13 +79,13 @@ def test_a_claim_that_is_not_renewed_ends(store, games):
 
 
 def test_a_claim_given_back_was_no_attempt(store, games):
-    """A server that ends leaves the line as it was."""
+    """A released claim leaves the queue unchanged."""
     store.reviews.release(claimed(store))
     assert claimed(store) == ReviewClaim("c", 1)
 
 
 def test_a_fault_can_be_tried_again(store, games):
-    """A review that was given up says why, until it is asked for again."""
+    """A failed review gives its reason until it is requested again."""
     store.reviews.finish(claimed(store), None, None, "it took too long")
     review = store.reviews.find("c")
     assert review.fault == "it took too long"
@@ -95,7 +95,7 @@ def test_a_fault_can_be_tried_again(store, games):
 
 
 def test_the_latest_reviews_are_kept(store, games):
-    """As many as wanted; what waits is never removed."""
+    """Only the latest finished reviews are kept; pending ones are never removed."""
     for _ in range(2):
         store.reviews.finish(claimed(store), {}, [])
     store.reviews.forget(2)
@@ -108,7 +108,7 @@ def test_the_latest_reviews_are_kept(store, games):
 
 
 def test_a_game_that_is_gone_is_not_asked_for(store):
-    """An account may be deleted at any moment."""
+    """Requesting the review of a deleted game has no effect."""
     store.reviews.request("nothing", VERSION)
     assert store.reviews.find("nothing") is None
     assert store.reviews.moves("nothing") is None

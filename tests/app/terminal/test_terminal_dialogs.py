@@ -89,8 +89,8 @@ async def test_a_dialog_stays_where_it_has_no_room():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("pipe", "it is there and not an ordinary file"),
-        ("/dev/zero", "it is there and not an ordinary file"),
+        ("pipe", "it exists and is not a regular file"),
+        ("/dev/zero", "it exists and is not a regular file"),
         ("-", "No such file or directory"),
     ],
 )

@@ -177,7 +177,7 @@ async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing():
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.mouse_down(app.view.board, offset=MIDDLE)
         await pilot.resize_terminal(1, 1)
-        assert not app.view.board.size
+        await until(pilot, lambda: not app.view.board.size)
         app.view.board.on_mouse_up(
             events.MouseUp(app.view.board, 20, 10, 0, 0, 1, False, False, False)
         )

@@ -77,7 +77,7 @@ def test_mistakes_are_answered_with_the_nearest_command():
         "Left: nothing moves.",
         "undo 5: nothing was done, undo stands alone.",
         "right away: nothing was done, right stands alone.",
-        "no rules are called 'clasic'; did you mean 'classic'?",
+        "there are no rules named 'clasic'; did you mean 'classic'?",
         "auto 'some': give a number of moves, such as auto 10.",
         "Name a file, such as save game.2048.json.",
     ]

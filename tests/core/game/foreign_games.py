@@ -1,4 +1,4 @@
-"""Games as other programs write them, from their public definitions."""
+"""Write games in the formats of other programs, following their public definitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Entry = tuple[Direction, int, tuple[int, int]]
 
 
 def played(name: str, seed: int, moves: int) -> Game:
-    """A game by trying the directions in turn."""
+    """Play a game by trying the directions in turn."""
     game = Game(get_rules(name), seed=seed)
     order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
     for _ in range(moves):
@@ -27,7 +27,7 @@ def played(name: str, seed: int, moves: int) -> Game:
 
 
 def entries(game: Game) -> list[Entry]:
-    """What a replay of 2048verse writes: the start tiles, then the turns."""
+    """Return the entries of a 2048verse replay: the start tiles, then the turns."""
     rows = enumerate(game.start.rows)
     tiles = [(t, (r, c)) for r, row in rows for c, t in enumerate(row) if t]
     start = [(Direction.UP, tile, cell) for tile, cell in tiles]
@@ -35,7 +35,7 @@ def entries(game: Game) -> list[Entry]:
 
 
 def old_digits(game: Game) -> str:
-    """The older form of 2048verse without its head: direction, tile, column, row in 7 bits."""
+    """Encode in the old 2048verse format, without its header."""
     return "".join(
         OLD[CLOCKWISE.index(direction) << 5 | (tile == 4) << 4 | column << 2 | row]
         for direction, tile, (row, column) in entries(game)
@@ -43,14 +43,14 @@ def old_digits(game: Game) -> str:
 
 
 def old_text(game: Game) -> str:
-    """The older form; a separator where the first digit looks like one."""
+    """Encode in the old format, with a separator where the first digit looks like one."""
     digits = old_digits(game)
     name = "" if game.rules.shape == (4, 4) else "_{}x{}".format(*game.rules.shape)
     return f"replay{name}" + (f":{digits}" if not name and digits[0] in ":_" else digits)
 
 
 def new_digits(game: Game, time: int = 0) -> str:
-    """The newer form without its head: 21 bits in three digits of base 128."""
+    """Encode in the new 2048verse format, without its header."""
     text = ""
     for direction, tile, (row, column) in entries(game):
         bits = direction.value | (tile == 4) << 2 | column << 4 | row << 7 | time << 10
@@ -59,17 +59,17 @@ def new_digits(game: Game, time: int = 0) -> str:
 
 
 def new_text(game: Game, time: int = 0) -> str:
-    """The newer form."""
+    """Encode in the new 2048verse format."""
     return f"{game.rules.rows}x{game.rules.columns}-any thing_{new_digits(game, time)}"
 
 
 CODES = (Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN)
 CORNERS = {(4, 4): (0, 0), (3, 4): (0, 0), (3, 3): (0, 0), (2, 4): (1, 0)}
-"""Where 2048EndgameTablebase puts the first cell of a smaller board."""
+"""The first cell of a smaller board in 2048EndgameTablebase."""
 
 
 def word(game: Game, index: int) -> int:
-    """The board after `index` turns as 2048EndgameTablebase has it, walls of 32768 around it."""
+    """Encode the board after `index` turns for 2048EndgameTablebase, with walls of 32768."""
     rows, columns = game.rules.shape
     top, left = CORNERS[rows, columns]
     bits = 0
@@ -82,7 +82,7 @@ def word(game: Game, index: int) -> int:
 
 
 def rpl(game: Game, *, from_first: bool = False) -> bytes:
-    """A replay of its trainer, or (`from_first`) of its analysis, which counts cells otherwise."""
+    """Encode a replay of its trainer or, with `from_first`, of its analysis."""
     top, left = CORNERS[game.rules.shape]
     data = b""
     for index, turn in enumerate(game.turns):
@@ -94,7 +94,7 @@ def rpl(game: Game, *, from_first: bool = False) -> bytes:
 
 
 def vrs(game: Game) -> bytes:
-    """A game of its player."""
+    """Encode a replay of its player."""
     data = struct.pack("<QIB", word(game, 0), 0, 0)
     for index, turn in enumerate(game.turns, 1):
         score = game.positions()[index].score

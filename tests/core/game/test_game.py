@@ -1,4 +1,4 @@
-"""Games: moves, scores, outcomes, undo and redo under every rule set."""
+"""Moves, scores, outcomes, undo and redo under every rule set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_same_rules_seed_and_moves_give_the_same_game(rules, seed, moves):
 
 @given(presets, seeds)
 def test_a_start_follows_the_rules(rules, seed):
-    """The number of start tiles and their values are those that the rules allow."""
+    """The number and values of start tiles are allowed by the rules."""
     board = Game(rules, seed=seed).start
     tiles = [tile for row in board.rows for tile in row if tile]
     assert rules.start.low <= len(tiles) <= rules.start.high
@@ -36,7 +36,7 @@ def test_a_start_follows_the_rules(rules, seed):
 
 @given(games())
 def test_undo_and_redo_walk_the_history(game):
-    """Undoing everything gives the start; redoing everything gives the end, spawns included."""
+    """Undoing all turns returns to the start; redoing them restores the end and all spawns."""
     end, turns, trail = game.board, game.turns, [game.board]
     score = game.score
     while game.undo():
@@ -53,8 +53,8 @@ def test_undo_and_redo_walk_the_history(game):
     assert game.redo() is None
 
 
-def test_a_new_move_forgets_what_was_undone():
-    """Redo is for the line that was left, not for a new one."""
+def test_a_new_move_discards_undone_turns():
+    """A new move discards the undone turns."""
     game = Game(seed=1)
     first, *_ = game.legal_directions()
     game.play(first)
@@ -65,7 +65,7 @@ def test_a_new_move_forgets_what_was_undone():
 
 
 def test_undoing_does_not_change_what_spawns():
-    """The same move at the same ply brings the same tile: undo cannot fish for better ones."""
+    """The same move at the same ply spawns the same tile, so undo cannot fish for better ones."""
     game = Game(seed=3)
     turn = game.play(game.legal_directions()[0])
     game.undo()
@@ -73,7 +73,7 @@ def test_undoing_does_not_change_what_spawns():
 
 
 def test_an_illegal_move_raises_and_changes_nothing():
-    """The error names the direction and the board."""
+    """An illegal move is rejected with the direction and the board."""
     game = Game(get_rules("2x4"), board=Board.parse("2 4 . . / . . . ."), seed=1)
     with pytest.raises(IllegalMoveError, match=r"left changes nothing on 2 4 \. \. / \. \. \. \."):
         game.play(LEFT)
@@ -83,7 +83,7 @@ def test_an_illegal_move_raises_and_changes_nothing():
 
 
 def test_a_move_after_the_end_raises():
-    """A stuck game is over, and lost without the target."""
+    """A stuck game is over, and lost if the target is missing."""
     game = Game(board=STUCK, seed=1)
     assert game.outcome is Outcome.LOST
     assert game.legal_directions() == ()
@@ -93,7 +93,7 @@ def test_a_move_after_the_end_raises():
 
 
 def test_play_continues_past_the_target_unless_the_rules_end_there():
-    """Classic plays on with a won game; comp1127 is over."""
+    """Classic games continue after a win; comp1127 games end."""
     board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
     classic = Game(board=board, seed=1)
     classic.play(LEFT)
@@ -122,7 +122,7 @@ def test_a_game_without_a_target_just_ends():
 
 @given(games())
 def test_scores_follow_the_rules(game):
-    """Merge points, a point a legal move and one off for an illegal one, or the board's sum."""
+    """All three kinds of scoring are applied."""
     legal = [turn for turn in game.turns if turn.legal]
     match game.rules.name:
         case "cits1401":
@@ -135,7 +135,7 @@ def test_scores_follow_the_rules(game):
 
 
 def test_an_illegal_attempt_costs_a_point_under_cits1401():
-    """It may bring the score below zero, spawns nothing, and can be undone."""
+    """A penalised attempt may make the score negative, spawns nothing, and can be undone."""
     rules = get_rules("cits1401")
     board = Board.parse("2 . . . . / . . . . . / . . . . . / . . . . . / . . . . .")
     game = Game(rules, board=board, seed=1)
@@ -156,14 +156,14 @@ def test_an_illegal_attempt_costs_a_point_under_cits1401():
     ("direction", "cell"), [(UP, (4, 4)), (DOWN, (0, 0)), (LEFT, (0, 4)), (RIGHT, (4, 0))]
 )
 def test_the_edge_spawn_has_a_fixed_cell(direction, cell):
-    """Up: bottom right; Down: top left; Left: top right; Right: bottom left; or the next free."""
+    """Each direction has a fixed cell for edge spawns, or the next empty one."""
     middle = Board.empty(5, 5).with_tile((2, 2), 2)
     game = Game(get_rules("cits1401"), board=middle, seed=1)
     assert game.play(direction).spawn == Spawn(2, cell)
 
 
 def test_the_edge_spawn_takes_the_next_empty_cell():
-    """After Up, from the right end of the bottom row leftwards."""
+    """After Up, the bottom row is scanned from the right."""
     rules = get_rules("cits1401", rows=2, columns=4, start=get_rules("cmput175").start)
     game = Game(rules, board=Board.parse("2 . 2 4 / 4 . 2 2"), seed=1)
     game.play(UP)
@@ -171,7 +171,7 @@ def test_the_edge_spawn_takes_the_next_empty_cell():
 
 
 def test_a_spawn_can_be_given_but_must_be_possible():
-    """Replays and lessons choose the tile; the rules still hold, and nothing changes if not."""
+    """A given spawn is checked against the rules; if it is impossible, nothing changes."""
     game = Game(board=Board.parse("2 2 . . / . . . . / . . . . / . . . ."), seed=1)
     for spawn, reason in [
         (Spawn(8, (3, 3)), "never spawns"),
@@ -187,27 +187,27 @@ def test_a_spawn_can_be_given_but_must_be_possible():
 
 
 def test_a_board_must_fit_the_rules():
-    """The error names both sizes."""
+    """A board of the wrong size is rejected with both sizes."""
     with pytest.raises(BoardError, match=r"4x4, not on a board of 2x2"):
         Game(board=Board.parse("2 . / . ."), seed=1)
 
 
 @given(games())
 def test_a_game_survives_its_record(game):
-    """From its record comes the same game, with all its turns to be undone."""
+    """`Game.from_record` restores all turns, ready to be undone."""
     again = Game.from_record(Record.from_json(game.record().to_json()))
     assert (again.board, again.score, again.turns) == (game.board, game.score, game.turns)
     assert again.outcome is game.outcome
 
 
-def test_a_record_has_no_orders_to_a_terminal_in_its_name():
-    """So it verifies under any name."""
+def test_control_characters_are_removed_from_names():
+    """Records drop control characters from player names, so every record verifies."""
     record = Game("classic", seed=1, player="\x1b[2JAda\x9b").record()
     record.verify()
     assert record.player == "[2JAda"
 
 
 def test_a_notebook_shows_the_game_and_trusts_no_name():
-    """The name of the rules is text, not markup."""
+    """Names are escaped in the HTML of notebooks."""
     told = Game(Rules.parse("<b>:size=3x3"), seed=1)._repr_html_()
     assert told.startswith("<div>&lt;b&gt;: 0 points, 0 moves, playing</div><table")

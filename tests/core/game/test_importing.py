@@ -1,4 +1,4 @@
-"""Games of other programs become verified records, or are refused with the place."""
+"""Games of other programs become verified records, or are rejected with the location."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from py2048.core.errors import RecordError
 from py2048.core.game.importing import load_record, load_records, parse_records
 
 HUGE = "9" * 5000
-"""More digits than Python reads as a number."""
+"""More digits than Python parses as an int."""
 
 
 def same_game(record: Record, game: Game) -> bool:
-    """Whether a record has the start, the turns and the score of a game."""
+    """Return whether a record has the start, turns and score of a game."""
     record.verify()
     wanted = game.record()
     return (record.start, record.turns, record.score) == (wanted.start, wanted.turns, game.score)
@@ -29,7 +29,7 @@ def one(data: bytes | str) -> Record:
 
 @pytest.mark.parametrize("name", ["classic", "3x3", "3x4", "2x4"])
 def test_whole_games_of_every_size(name):
-    """Every turn arrives, in every format; sizes are rows x columns and become their presets."""
+    """Every turn is imported in every format, and sizes map to the right presets."""
     game = played(name, 3, 500)
     for data in (old_text(game), new_text(game), rpl(game), vrs(game)):
         record = one(data)
@@ -48,22 +48,22 @@ def test_whole_games_of_every_size(name):
     ],
 )
 def test_a_game_arrives(write, sent):
-    """As UTF-8, with a mark of it or without, between paragraphs, in lines of any system."""
+    """Encodings, byte order marks, surrounding text and line endings do not matter."""
     game = played("classic", 5, 60)
     assert same_game(one(sent(write(game))), game)
 
 
 def test_several_replays_in_one_text():
-    """In either form, each from the beginning of a line."""
+    """A text may contain several replays, in either format."""
     some = [played("classic", seed, 50) for seed in range(3)]
     text = f"{new_text(some[0])}\n{old_text(some[1])}\n\nand:\n{new_text(some[2])}\n"
     assert [one.turns for one in parse_records(text)] == [game.record().turns for game in some]
 
 
 def test_a_first_tile_that_looks_like_a_separator_is_a_tile():
-    """A 4 on the third cell of the third row is written as the colon that may follow the word.
+    """A first tile that is encoded as the optional colon is recognised.
 
-    Two tiles alone could mean either; the turns of a game fit one of both readings.
+    The two start tiles alone are ambiguous, but only one reading fits the turns of the game.
     """
     seed = next(n for n in range(999) if old_digits(played("classic", n, 0))[0] == ":")
     game = played("classic", seed, 100)
@@ -71,7 +71,7 @@ def test_a_first_tile_that_looks_like_a_separator_is_a_tile():
 
 
 def test_a_text_written_by_hand():
-    """' ' is all zeros: up, a 2, column 0, row 0; 'k' is 75: down, a 2, column 2, row 3."""
+    """In the old format, ' ' is up with a 2 on cell (0, 0), and 'k' is down with a 2 on (3, 2)."""
     record = one("replay" + " " + "!" + "k")
     assert record.start == Board.parse("2 . . . / 2 . . . / . . . . / . . . .")
     assert [(b, s) for b, _, s in record.replay()] == [
@@ -81,7 +81,7 @@ def test_a_text_written_by_hand():
 
 @pytest.mark.parametrize(("time", "millis"), [(0, 0), (5 << 3, 5), (2 << 3 | 1, 262), (2047, 0)])
 def test_thinking_times_are_kept(time, millis):
-    """A resolution and a multiplier; the largest of both marks a closed page."""
+    """Thinking times combine resolution and multiplier; the largest value means a closed page."""
     assert one(new_text(played("classic", 1, 3), time)).times == (millis,) * 3
     assert one(old_text(played("classic", 1, 3))).times == ()
 
@@ -89,33 +89,36 @@ def test_thinking_times_are_kept(time, millis):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        ("hello", "no game is found"),
-        (b"", "no game is found"),
-        pytest.param(b"\0" * 1300, "no game is found", id="zeros"),
+        ("hello", "no game found"),
+        (b"", "no game found"),
+        pytest.param(b"\0" * 1300, "no game found", id="zeros"),
         ("replay".encode("utf-16"), "not UTF-8 text: see byte 1"),
         ("replay", "start tiles"),
-        ("replay !\x07", r"line 1, character 9: .* not a digit of the older form"),
+        ("replay !\x07", r"line 1, character 9: .* not a digit of the old format"),
         ("4x4-_000", "start tiles"),
         (
             "4x4-_0000",
-            r"character 9: the replay is cut off: a turn has 3 digits, and the last one 1",
+            r"character 9: the replay is cut off: a turn has 3 digits, but the last one has 1",
         ),
         ("1x1-_000000", "1x1"),
         ("4x4-_00000g00" + NEW[113], r"ply 1 .*cell \(0, 7\) is outside"),
-        ("4x4-_00000g031", r"line 1, character 12: ply 1 \(down\): .* occupied; free are \(0, 0\)"),
+        (
+            "4x4-_00000g031",
+            r"line 1, character 12: ply 1 \(down\): .* occupied; empty cells are \(0, 0\)",
+        ),
         ("4x4-_00000g000", r"ply 1 \(up\): the move changes nothing; only down"),
         ("4x4-_000001", "start tile cannot stand"),
         ("replay  @", "start tile"),
         (
             "\n\n4x4-_00000g\n\u263a00",
-            "line 4, character 1: '\u263a' is not a digit of the newer form",
+            "line 4, character 1: '\u263a' is not a digit of the new format",
         ),
-        pytest.param(f"{HUGE}x4-a_abcdefghi", "no game is found", id="huge"),
+        pytest.param(f"{HUGE}x4-a_abcdefghi", "no game found", id="huge"),
         ("999999999x4-a_abcdefghi", "rows must be 1 to 64"),
     ],
 )
 def test_what_is_not_a_game_is_refused(data, reason):
-    """Each refusal is one line with the place, and what was expected there."""
+    """Each rejection is one line with the location and what was expected there."""
     with pytest.raises(RecordError, match=reason) as caught:
         parse_records(data)
     assert "\n" not in str(caught.value)
@@ -125,7 +128,7 @@ def test_what_is_not_a_game_is_refused(data, reason):
 @settings(max_examples=15)
 @given(st.data())
 def test_a_damaged_replay_is_never_shortened(write, data):
-    """With a character changed the game is refused, or it is another whole game."""
+    """A replay with one changed character is rejected, or is a different complete game."""
     game = played("classic", 2, 60)
     text = write(game)
     place = data.draw(st.integers(len(text) - 50, len(text) - 1))
@@ -138,15 +141,15 @@ def test_a_damaged_replay_is_never_shortened(write, data):
 
 
 def test_a_damaged_binary_replay_names_the_ply():
-    """A board that the move does not make."""
+    """A board that the move does not produce is rejected with its ply."""
     data = bytearray(rpl(played("classic", 1, 30)))
     data[25 * 7] ^= 0x11
     with pytest.raises(RecordError, match=r"ply [78] \("):
         parse_records(bytes(data))
 
 
-def test_ours_stay_strict(tmp_path):
-    """A record of ours passes the same door, and must not differ by a byte."""
+def test_importing_a_record_is_strict(tmp_path):
+    """Importing a py2048 record is as strict as loading it."""
     record = played("classic", 1, 5).record()
     path = tmp_path / "x"
     record.save(path)
@@ -160,9 +163,9 @@ def test_ours_stay_strict(tmp_path):
 
 
 def test_a_file_of_several_games_is_not_one(tmp_path):
-    """What wants one game says how to take them apart."""
+    """A file with several games is rejected where one is needed, with the command to split it."""
     path = tmp_path / "two.txt"
     path.write_text("\n".join(new_text(played("classic", seed, 9)) for seed in (1, 2)))
     assert len(load_records(path)) == 2
-    with pytest.raises(RecordError, match=r"two.txt holds 2 games: py2048 import .* FOLDER"):
+    with pytest.raises(RecordError, match=r"two.txt has 2 games: py2048 import .* FOLDER"):
         load_record(path)

@@ -1,4 +1,4 @@
-"""Records: what is written can be read, replayed and verified; what was changed is refused."""
+"""Records can be read, replayed and verified, and changed ones are rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from py2048.core.game.record import decode_steps, encode_step
 
 
 def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
-    """The record of a short game of any preset."""
+    """Return the record of a short game."""
     game, draw = Game(get_rules(name), seed=seed), random.Random(seed)
     for _ in range(moves):
         if not game.is_over:
@@ -31,7 +31,7 @@ def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
 
 @given(games())
 def test_records_round_trip_and_verify(game):
-    """Reading what was written gives an equal record, which verifies and ends where it ended."""
+    """A record that is written and read is equal, verifies, and ends in the same position."""
     record = game.record()
     again = Record.from_json(record.to_json())
     assert again == record
@@ -58,7 +58,7 @@ def test_a_record_survives_its_file(tmp_path):
 
 @given(st.data())
 def test_a_changed_byte_is_refused(data):
-    """Whatever byte of the file is changed, removed or doubled, the record is not read."""
+    """A file with any changed, removed or doubled byte is rejected."""
     text = sample(moves=20).to_json()
     index = data.draw(st.integers(0, len(text) - 1))
     other = data.draw(st.sampled_from("".join(map(chr, range(32, 127))) + "\n\t"))
@@ -73,9 +73,9 @@ def test_a_changed_byte_is_refused(data):
 
 
 def rewritten(record: Record, **changes: object) -> str:
-    """The text of a record with fields changed and a right checksum: a careful forger's work.
+    """Return a record file with changed fields and a correct checksum.
 
-    A field that is changed to ... is left out.
+    Fields set to ``...`` are removed.
     """
 
     def lines(data: dict[str, object]) -> str:
@@ -94,16 +94,16 @@ def rewritten(record: Record, **changes: object) -> str:
     [
         ({"score": 99}, "claims a score of 99"),
         ({"turns": "L1C"}, "its turns give 0"),
-        ({"seed": 8}, "not the one of seed 8"),
+        ({"seed": 8}, "not the draw of seed 8"),
         ({"rules": "ist"}, "layout"),
-        ({"times": [5] * 999}, "999 times for "),
+        ({"times": [5] * 999}, "999 thinking times for "),
         ({"started": "yesterday"}, "started is 'yesterday', but must be a time"),
         ({"finished": "2026-02-30T12:00:00Z"}, "finished is '2026-02-30T12:00:00Z'"),
         ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
     ],
 )
 def test_a_forged_record_does_not_verify(changes, reason):
-    """A right checksum does not help: the game itself is checked."""
+    """A correct checksum does not help a forged game, because the game itself is verified."""
     with pytest.raises(RecordError, match=reason):
         Record.from_json(rewritten(sample(), **changes)).verify()
 
@@ -114,7 +114,7 @@ def test_a_forged_record_does_not_verify(changes, reason):
         ({"score": "12"}, "score is '12', but must be a whole number"),
         ({"seed": -1}, "seed is -1, but must be a seed"),
         ({"start": [[0, 3, 0, 0]] * 4}, "3 is not a tile"),
-        ({"start": [[2, 2]]}, "size"),
+        ({"start": [[2, 2]]}, "shape"),
         ({"start": "2 2"}, "rows of whole numbers"),
         ({"rules": "clasic"}, "did you mean"),
         ({"turns": 5}, "turns is 5, but must be a text"),
@@ -125,13 +125,13 @@ def test_a_forged_record_does_not_verify(changes, reason):
     ],
 )
 def test_wrong_fields_are_refused(changes, reason):
-    """The error names the field, its value and what it must be."""
+    """A wrong field is rejected with its name, its value and what it must be."""
     with pytest.raises(RecordError, match=reason):
         Record.from_json(rewritten(sample(), **changes))
 
 
 def test_a_record_holds_the_largest_tiles():
-    """Every tile that rules may let appear has a digit."""
+    """Every tile that rules can spawn can be encoded."""
     game = Game(f"classic:spawn={2**63}:1", seed=1)
     for _ in range(10):
         game.play(game.legal_directions()[0])
@@ -154,7 +154,7 @@ def test_a_record_holds_the_largest_tiles():
     ],
 )
 def test_texts_that_are_not_records_are_refused(text, reason):
-    """Each refusal says why, in one line."""
+    """Each rejection is one line with the reason."""
     with pytest.raises(RecordError, match=reason) as caught:
         Record.from_json(text)
     assert "\n" not in str(caught.value)
@@ -178,14 +178,14 @@ TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
         ("u", "does not count under these rules"),
     ],
 )
-def test_a_bad_turn_is_named_with_its_ply_and_reason(turns, reason):
+def test_an_illegal_turn_is_reported_with_its_ply(turns, reason):
     """Replay stops at the first turn that breaks the rules."""
     with pytest.raises(RecordError, match=reason):
         Record(get_rules("classic"), TWO, turns, 4).verify()
 
 
 def test_no_turn_follows_the_end():
-    """A game that ends at its target has no further turn in its record."""
+    """A record with turns after the end of the game is rejected."""
     board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
     record = Record(get_rules("comp1127"), board, "L1FR1C", 2048)
     with pytest.raises(RecordError, match="the game was over"):
@@ -194,7 +194,7 @@ def test_no_turn_follows_the_end():
 
 
 def test_edge_spawns_are_checked():
-    """Under deterministic rules a spawn on another cell is a fault; so is a hidden penalty."""
+    """Edge spawns on the wrong cell and hidden penalties are rejected."""
     start = Board.empty(5, 5).with_tile((2, 2), 2)
     rules = get_rules("cits1401")
     Record(rules, start, "U1O", 1).verify()
@@ -206,7 +206,7 @@ def test_edge_spawns_are_checked():
 
 @given(directions, st.integers(1, 63), st.integers(1, 64), st.integers(2, 64), st.data())
 def test_turn_codes_round_trip(direction, rank, rows, columns, data):
-    """Any spawn on any board that the rules allow has a code, and an illegal attempt has one."""
+    """All legal spawns on all boards, and illegal attempts, can be encoded and decoded."""
     cell = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     spawn = Spawn(2**rank, cell)
     code = encode_step(direction, spawn, (rows, columns))
@@ -218,7 +218,7 @@ def test_turn_codes_round_trip(direction, rank, rows, columns, data):
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    """Missing, binary and damaged files give one line with the path."""
+    """Missing, binary and damaged files are rejected with their path."""
     missing = tmp_path / "missing"
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe\x00")
@@ -235,7 +235,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path):
-    """A full disk or a wrong folder is one clear line; what was there stays."""
+    """After a failed save, the old file is unchanged and the error is one line."""
     with pytest.raises(RecordError, match="cannot write"):
         sample().save(tmp_path / "nowhere" / "game.2048.json")
     full = Path("/dev/full")
@@ -244,18 +244,20 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
             full.write_bytes(b"x")
     path = tmp_path / "game.2048.json"
     path.write_text("my essay")
-    with pytest.raises(RecordError, match="it is there and not a record: choose another name"):
+    with pytest.raises(
+        RecordError, match="the file exists and is not a record: choose another name"
+    ):
         sample().save(path)
     assert path.read_text() == "my essay"
-    path.write_text("")  # as a program that was killed may leave it
+    path.write_text("")  # left over from a killed program
     sample().save(path)
     sample(seed=8).save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
 def test_a_long_record_loads_and_verifies():
-    """Thousands of plies are read and replayed."""
-    # On one long row with each new 2 at its end, left is always legal.
+    """A record of thousands of plies loads and verifies."""
+    # On a single row with each new 2 at its end, left is always legal.
     rules = get_rules("classic", rows=1, columns=24)
     game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
     for _ in range(5_000):

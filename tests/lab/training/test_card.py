@@ -148,7 +148,7 @@ def test_without_a_card_the_command_says_so(
     except Py2048Error:
         assert main(["train", str(tmp_path / "net"), "--device", "cuda"]) == 2
         assert len(error := capsys.readouterr().err.splitlines()) == 1
-        assert "graphics card" in error[0]
+        assert "GPU" in error[0]
         assert not (tmp_path / "net").exists()
     else:
         pytest.skip("there is a card")

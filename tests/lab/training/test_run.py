@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.players.ntuple.networks import edited
+from tests.processes import until
 
 from py2048 import get_rules
 from py2048.cli import main
@@ -162,10 +164,8 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
     process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
     checkpoint = tmp_path / "killed" / "checkpoint.npz"
-    deadline = time.monotonic() + 150
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
+    until(checkpoint.exists)
+    time.sleep(random.uniform(0, 0.3))
     process.send_signal(signal.SIGKILL)
     process.wait()
     trainer, _ = load_checkpoint(checkpoint)
@@ -197,9 +197,7 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
     process = subprocess.Popen(
         [sys.executable, "-c", HEARING, *words], stdout=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 150
-    while not (tmp_path / "run" / "checkpoint.npz").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until((tmp_path / "run" / "checkpoint.npz").exists)
     process.send_signal(number)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -11,6 +11,8 @@ import pytest
 import pytest_asyncio
 from tests.server.browser.visiting import SIZES, TIMEOUT_MS, Arrive, Player, Server, arriving
 
+from py2048.app.storage import Store, open_store
+
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
@@ -44,6 +46,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def store(server: Server) -> Iterator[Store]:
+    """Open the shared server's store."""
+    with open_store(server.store) as opened:
+        yield opened
 
 
 @pytest.fixture

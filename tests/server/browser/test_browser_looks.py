@@ -9,6 +9,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 from tests.server.browser.test_browser_access import ONE_MOVE, violations
 from tests.server.browser.test_browser_pages import play_to_the_end
+from tests.server.browser.test_browser_review import add_review, finished
 from tests.server.browser.visiting import Player, claim
 
 from py2048.presentation.themes import THEMES
@@ -86,7 +87,7 @@ async def test_targets_of_the_page_for_playing(player):
     assert not small, small
 
 
-async def test_nothing_jumps_while_playing(player):
+async def test_nothing_jumps_while_playing(player, store):
     """Cards, hints, announcements, moves and a result cause no layout shift."""
     await player.visit()
     await player.choose("greedy")  # which is quick; in a dialog, so the page comes anew
@@ -101,10 +102,12 @@ async def test_nothing_jumps_while_playing(player):
         await player.page.evaluate("words => window.py2048.scene.note(words)", words)
     await player.page.wait_for_timeout(300)
     assert await player.page.evaluate("window.shifts") == []
-    await player.deal(ONE_MOVE)
+    game = await player.deal(ONE_MOVE)
+    add_review(store, game, None)
     await player.page.wait_for_load_state("networkidle")
     await player.page.evaluate(SHIFTS)
     await player.press("ArrowLeft")
-    await player.page.wait_for_selector("dialog[open]")
+    await player.page.wait_for_selector(".result-figures[data-pending]")
+    add_review(store, game, finished(store)[1])
     await expect(player.page.locator(".result-figures[data-pending]")).to_have_count(0)
     assert await player.page.evaluate("window.shifts") == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.async_api import WebSocketRoute, expect
+from tests.server.browser.test_browser_review import add_review, finished
 from tests.server.browser.visiting import Player
 
 from py2048.core.board import Board
@@ -345,15 +346,20 @@ async def test_a_win_on_the_last_move_is_a_win(guest):
     assert await guest.text("#rules-name") == "won"
 
 
-async def test_the_review_comes_into_its_place(player):
-    """The review starts by itself, and its figures shift nothing."""
-    await player.deal("2x2")
-    await play_out(player)
+async def test_the_review_comes_into_its_place(player, store):
+    """The page asks for it; figures that another server computes move and resize nothing."""
+    game = await player.deal("2x2")
+    add_review(store, game, None)
+    async with player.page.expect_request(
+        lambda sent: sent.method == "POST" and sent.url.endswith(f"/game/{game}/result")
+    ):
+        await play_out(player)
     pending = player.page.locator(".result-figures[data-pending]")
-    if await pending.count():
-        boxes = await boxes_of(player)
-        await expect(pending).to_have_count(0)
-        assert await boxes_of(player) == boxes
+    await expect(pending).to_have_count(1)
+    boxes = await boxes_of(player)
+    add_review(store, game, finished(store)[1])
+    await expect(pending).to_have_count(0)
+    assert await boxes_of(player) == boxes
     figures = await player.page.locator(".result-figures dd").all_text_contents()
     assert re.fullmatch(r"\d+ %", figures[1])
     assert re.fullmatch(r"average|(very )?(good|bad)", figures[2])
@@ -361,9 +367,11 @@ async def test_the_review_comes_into_its_place(player):
 
 
 async def boxes_of(player: Player) -> list[dict[str, float]]:
-    """Return the boxes of the result's parts."""
-    parts = await player.page.locator(".result > *, .result-actions > *").all()
-    return [box for part in parts if (box := await part.bounding_box())]
+    """Measure the parts of the result at the same moment: the page replaces some as it polls."""
+    found: list[dict[str, float]] = await player.page.locator(
+        ".result > *, .result-actions > *"
+    ).evaluate_all("parts => parts.map(part => part.getBoundingClientRect().toJSON())")
+    return found
 
 
 async def play_out(player: Player) -> None:

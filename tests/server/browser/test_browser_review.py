@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -11,10 +10,10 @@ import sqlalchemy as sa
 from inside import add_game
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
-from tests.server.browser.visiting import Player, Server
+from tests.server.browser.visiting import Player
 
 from py2048 import Direction, Record
-from py2048.app.storage import Store, open_store
+from py2048.app.storage import Store
 from py2048.app.storage.schema import reviews
 from py2048.app.storage.values import utc_now
 from py2048.presentation.themes import THEMES
@@ -25,12 +24,6 @@ from py2048.server.site.reviews import VERSION, kept
 
 JUDGE = "greedy"
 """A judge that needs no compilation."""
-
-
-@pytest.fixture
-def store(server: Server) -> Iterator[Store]:
-    with open_store(server.store) as opened:
-        yield opened
 
 
 def finished(store: Store, **facts: object) -> tuple[str, Record]:

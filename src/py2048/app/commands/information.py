@@ -1,4 +1,4 @@
-"""``hint``, ``rules`` and ``players``: what py2048 knows."""
+"""The commands ``hint``, ``rules`` and ``players``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from py2048.players.registry import describe_player
 from py2048.presentation import options
 from py2048.presentation.describe import describe_rules
 from py2048.presentation.hints import describe_hint, describe_outlook
-from py2048.presentation.streams import LOOK_S, StatusLine, complain
+from py2048.presentation.streams import POLL_S, StatusLine, complain
 
 
 def hint(
@@ -22,9 +22,9 @@ def hint(
     rules: options.RulesOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Say what a player would do on BOARD, and what the other directions lose against it.
+    """Suggest a move, and show what the other directions lose.
 
-    By default it is `perfect` where the best move is known, and `expectimax` elsewhere.
+    The default player is `perfect` where the best move is known, and `expectimax` otherwise.
     """
     position = options.board_of(board)
     snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
@@ -52,26 +52,26 @@ def hint(
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
-    """Return a player's hint; while it is being compiled, say what is known without it."""
+    """Return a player's hint; print a quicker one while the player is being compiled."""
     with StatusLine(quiet=quiet):
         for answer in advise(snapshot, player, apart=False):
             if not isinstance(answer, Hint):
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
             elif not answer.instead_of:
                 return answer
             elif not quiet:
                 complain(describe_hint(answer))
-    raise AssertionError("advice ends with the hint that was asked for")
+    raise AssertionError("advise yielded no final hint")
 
 
 def rules(
     name: Annotated[
         str | None,
-        options.word("RULES", "One preset, or a text of rules.", options.rules_names),
+        options.word("RULES", "A preset, or custom rules.", options.rules_names),
     ] = None,
     json: options.JsonOption = False,
 ) -> None:
-    """List the rules, or explain one set of them."""
+    """List the rule presets, or explain a set of rules."""
     chosen = (Rules.parse(name),) if name else list_rules()
     data = [
         {"name": each.name, "rules": str(each), "description": describe_rules(each)}
@@ -89,15 +89,15 @@ def rules(
 
 
 def players(json: options.JsonOption = False) -> None:
-    """List the players, with their options."""
+    """List the players and their options."""
     from py2048.players.ntuple.weights import shipped_folders
 
-    known = {name: describe_player(name) for name in list_players()}
+    texts = {name: describe_player(name) for name in list_players()}
     if json:
-        options.print_json([{"name": name, "description": text} for name, text in known.items()])
+        options.print_json([{"name": name, "description": text} for name, text in texts.items()])
         return
-    width = max(map(len, known))
-    for name, text in known.items():
+    width = max(map(len, texts))
+    for name, text in texts.items():
         print(f"{name:<{width}}  {text}")
     if len(shipped_folders()) == 1:
         complain(f"stronger networks come with: {install_line('py2048[strong]')}")

@@ -1,4 +1,4 @@
-"""``play``, ``watch`` and ``desktop-entry``: your game, a computer's, and an icon to click."""
+"""The commands ``play``, ``watch`` and ``desktop-entry``."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def play(
     ui: Annotated[
         UserInterface,
         typer.Option(
-            help="auto plays the moves in a pipe, else opens a window, else the terminal's game; "
-            "lines suits screen readers; demo shows how it is played."
+            help="auto plays the moves from a pipe, or opens a window, or the terminal interface; "
+            "lines is for screen readers; demo plays a short demonstration."
         ),
     ] = UserInterface.AUTO,
     theme: options.ThemeOption = None,
@@ -41,30 +41,30 @@ def play(
         bool | None,
         typer.Option(
             "--resume/--new",
-            help="Resume the last game, or start a new one. By default: resume, unless rules, "
-            "size, seed or a player are given.",
+            help="Resume the last game, or start a new one. By default, resume unless rules, "
+            "size, seed or player are given.",
         ),
     ] = None,
     reduced_motion: Annotated[
-        bool, typer.Option("--reduced-motion", help="Do not animate.")
+        bool, typer.Option("--reduced-motion", help="Turn animations off.")
     ] = False,
-    no_save: Annotated[bool, typer.Option("--no-save", help="Keep nothing.")] = False,
+    no_save: Annotated[bool, typer.Option("--no-save", help="Do not save the game.")] = False,
 ) -> int:
-    """Play. The game is saved after every move."""
+    """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # refuse what is unknown before the screen opens
+        make_player(player)  # raise before the screen opens
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
-    wanted, number = game.chosen()
-    # A computer player does not take over what a person plays, unless it is told to.
+    chosen_rules, number = game.chosen()
+    # A computer player only takes over a saved game if --resume is given.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:
-        resumed = session.resume(wanted if is_chosen else None) if resumes else ()
-        return resumed or session.start(wanted, seed=number)
+        resumed = session.resume(chosen_rules if is_chosen else None) if resumes else ()
+        return resumed or session.start(chosen_rules, seed=number)
 
     return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, not no_save))
 
@@ -78,8 +78,8 @@ def watch(
     quiet: options.QuietOption = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Watch a computer game, printed as it goes. Nothing is saved."""
-    from py2048.app.session import Moved, Session  # costs more than a window's first picture
+    """Watch a computer player; nothing is saved."""
+    from py2048.app.session import Moved, Session  # too slow to import for a window's first frame
     from py2048.presentation.describe import describe
 
     def show(happened: Iterable[Event]) -> None:
@@ -88,13 +88,13 @@ def watch(
             if isinstance(event, Moved):
                 time.sleep(delay)
 
-    wanted, first = game.chosen()
+    chosen_rules, first = game.chosen()
     chooser = make_player(player)
     base = random_seed() if first is None else first
     results = []
     for index in range(games):
         session = Session(player=chooser.name)
-        show(session.start(wanted, seed=base if index == 0 else derive_seed(base, index)))
+        show(session.start(chosen_rules, seed=base if index == 0 else derive_seed(base, index)))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
             with StatusLine(quiet=quiet or json):
                 hint = session.snapshot().ask(chooser, only_move=True)
@@ -117,29 +117,29 @@ def watch(
 
 
 def desktop_entry(
-    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the entry.")] = False,
 ) -> None:
-    """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
+    """Add the game to your desktop's menu (Linux, BSD)."""
     files = _entry_files()
     if not remove:
         _install_entry(*files)
-    there = [file for file in files if file.exists()]
-    for file in there:
+    existing = [file for file in files if file.exists()]
+    for file in existing:
         if remove:
             file.unlink()
         print(f"{'removed' if remove else 'wrote'} {file}")
-    if not there:
+    if not existing:
         print("nothing to remove")
 
 
-# The game in the menu of a desktop, as freedesktop.org has it
+# Desktop entry (freedesktop.org)
 
 
 def _entry_files() -> tuple[Path, Path]:
-    """Return where this user's desktop looks for the entry and for its icon.
+    """Return the paths of the user's desktop entry and icon.
 
     Raises:
-        Py2048Error: on a system without such menus.
+        Py2048Error: The system has no such menus.
     """
     if sys.platform in ("win32", "darwin"):
         from sysconfig import get_path
@@ -154,14 +154,14 @@ def _entry_files() -> tuple[Path, Path]:
 
 
 def _install_entry(entry: Path, picture: Path) -> None:
-    """Write the entry of this installation, and its icon."""
+    """Write the desktop entry and the icon of this installation."""
     from importlib.resources import files
 
     for file in (entry, picture):
         file.parent.mkdir(parents=True, exist_ok=True)
     package = files("py2048")
     picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
-    # -P: the folder that the desktop starts programs in may hold modules of the same names.
+    # -P ignores modules in the working directory, which could shadow ours.
     python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
     text = (package / "app" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
     command = _string(f'"{python}" -P -m py2048')
@@ -172,5 +172,5 @@ def _install_entry(entry: Path, picture: Path) -> None:
 
 
 def _string(text: str) -> str:
-    """Return a value of type string."""
+    """Escape a value of type string in a desktop entry."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")

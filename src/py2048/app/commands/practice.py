@@ -1,4 +1,4 @@
-"""``practice`` and ``puzzle``: your own mistakes, endings, and positions with one best move."""
+"""The commands ``practice`` and ``puzzle``."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 QUIT = "q", "quit", "exit"
 
 MAX_LINE = 1000
-"""The characters of a line that are read at once: an input need not have lines at all."""
+"""Maximum characters read at once, because the input may contain no line breaks."""
 
 FEW_POINTS = 1000
-"""Values below are told with a digit more."""
+"""Smaller values are printed with one decimal."""
 
 _ARROWS = ("\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"), ("\x1bOA", "\x1bOB", "\x1bOD", "\x1bOC")
 _ARROWS_OF_WINDOWS = ("\xe0H", "\xe0P", "\xe0K", "\xe0M"), ("\0H", "\0P", "\0K", "\0M")
 
 KEYS = {key: direction for direction in Direction for key in BY_NAME[str(direction)].keys}
-"""The direction that each key means, on every screen; arrows as terminals send them."""
+"""Direction of each key, as on every screen, including the escape sequences of arrow keys."""
 KEYS |= {
     sent: direction
     for arrows in (*_ARROWS, *_ARROWS_OF_WINDOWS)
@@ -44,10 +44,10 @@ KEYS |= {
 }
 
 
-def _themes() -> list[str]:
-    from py2048.review.themes import Theme
+def _kinds() -> list[str]:
+    from py2048.review.mistakes import MistakeKind
 
-    return [theme.value for theme in Theme]
+    return [kind.value for kind in MistakeKind]
 
 
 # --- mistakes and endings ------------------------------------------------------------------------
@@ -57,26 +57,26 @@ def practice(
     only: Annotated[
         str | None,
         options.taking(
-            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_themes
+            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_kinds
         ),
     ] = None,
     table: Annotated[
         str | None,
         options.taking(
-            "TABLE", "Play an ending of this table, as L3-256, instead.", words=options.table_names
+            "TABLE", "Play an ending from this table (L3-256) instead.", words=options.table_names
         ),
     ] = None,
     count: options.OptionalCount = None,
     seed: options.SeedOption = None,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Show what is known so far, and practise nothing.")
+        bool, typer.Option("--statistics", help="Show your progress instead.")
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Practise the mistakes of your games that are due, or an ending against its table.
+    """Practise the mistakes from your games that are due, or an ending against its table.
 
-    Moves are keys in a terminal, and words such as left, one a line, in a pipe. Every answer is
-    kept at once.
+    Move with keys in a terminal, or with one word such as left per line in a pipe. Every answer is
+    saved immediately.
     """
     from py2048.app.controller.practice import MAX_DUE, ending, mistakes
 
@@ -89,15 +89,15 @@ def practice(
         raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
     questions = Questions(as_json=json)
     if table is not None:
-        wanted = options.chosen_seed(seed)
+        chosen_seed = options.chosen_seed(seed)
         with StatusLine():
-            drill = ending(table, random_seed() if wanted is None else wanted)
+            drill = ending(table, random_seed() if chosen_seed is None else chosen_seed)
         _run(questions, drill)
         return
     from py2048.app.session.notebook import Notebook
-    from py2048.review.themes import Theme
+    from py2048.review.mistakes import MistakeKind
 
-    kind = None if only is None else Theme.parse(only)
+    kind = None if only is None else MistakeKind.parse(only)
     with open_store() as store:
         notebook = Notebook(store)
         if statistics:
@@ -107,14 +107,14 @@ def practice(
 
 
 def _run(questions: Questions, drill: Drill) -> None:
-    """Ask until nothing more is asked, or no answer comes."""
-    from py2048.app.controller.practice import Closing
+    """Ask questions until there are none left or the input ends."""
+    from py2048.app.controller.practice import DrillEnd
 
     goal = ""
     for asked in drill:
-        if isinstance(asked, Closing):
-            shown = f"\n{asked.board}\n" if asked.board else ""
-            questions.say(f"{shown}{asked.text}", asked.about)
+        if isinstance(asked, DrillEnd):
+            board = f"\n{asked.board}\n" if asked.board else ""
+            questions.say(f"{board}{asked.text}", asked.about)
             return
         if asked.goal != goal:
             goal = asked.goal
@@ -127,17 +127,17 @@ def _run(questions: Questions, drill: Drill) -> None:
 
 
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
-    found = notebook.progress()
+    progress = notebook.progress()
     if json:
-        options.print_json([vars(each) for each in found])
+        options.print_json([vars(each) for each in progress])
         return
-    if not found:
+    if not progress:
         from py2048.app.controller.practice import HOW_TO_KEEP
 
         print(f"no mistakes are kept: {HOW_TO_KEEP}")
         return
     print("theme         mistakes   due  known  tries  right  next")
-    for each in found:
+    for each in progress:
         right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
         print(
             f"{each.theme:<12} {each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6} "
@@ -149,21 +149,21 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
 
 
 def puzzle(
-    daily: Annotated[bool, typer.Option("--daily", help="The puzzle of today (UTC).")] = False,
+    daily: Annotated[bool, typer.Option("--daily", help="Today's puzzle (UTC).")] = False,
     number: Annotated[
         int | None, options.taking("N", "The puzzle with this number.", "--id")
     ] = None,
     rating: Annotated[
-        str | None, options.taking("A-B", "Only puzzles with ratings from A to B, as 1200-1500.")
+        str | None, options.taking("A-B", "Only puzzles rated from A to B, such as 1200-1500.")
     ] = None,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Show your rating, and no puzzle.")
+        bool, typer.Option("--statistics", help="Show your rating instead.")
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Solve puzzles: find the one clearly best move. Without options, those near your rating.
+    """Solve puzzles: find the best move. By default they are close to your rating.
 
-    The first answer to a puzzle changes your rating.
+    Only the first answer to a puzzle changes your rating.
     """
     from py2048.app.controller.practice import one_puzzle, puzzles, today
     from py2048.app.session.notebook import PuzzleBook
@@ -186,15 +186,15 @@ def puzzle(
 
 
 def _range(text: str) -> tuple[int, int]:
-    """Return the least and the greatest rating that a text names.
+    """Parse a range of ratings.
 
     Raises:
-        Py2048Error: if it names none, or no puzzle has one of them.
+        Py2048Error: The text is not a range, or no puzzle is in it.
     """
-    found = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
+    if match is None or int(match[1]) > int(match[2]):
         raise Py2048Error(f"{text!r} is not a range of ratings: give one such as 1200-1500")
-    low, high = int(found[1]), int(found[2])
+    low, high = int(match[1]), int(match[2])
     from py2048.review.puzzles import puzzles
 
     ratings = [puzzle.rating for puzzle in puzzles()]
@@ -219,10 +219,10 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 
 
 class Questions:
-    """Asks for moves, by keys in a terminal and by lines elsewhere, and tells what they are worth.
+    """Asks for moves, by key in a terminal and by line elsewhere, and prints the evaluation.
 
     Args:
-        as_json: write one line of JSON for each question and each answer.
+        as_json: Print each question and each answer as a line of JSON.
     """
 
     def __init__(self, *, as_json: bool) -> None:
@@ -231,12 +231,12 @@ class Questions:
         self._ask = _key if are_terminal() and not as_json else _word
 
     def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
-        """Show a position and return the legal direction that is chosen, `None` for the end.
+        """Show a position and return the chosen legal direction, or None at the end.
 
         Args:
-            title: what people read above the board.
-            board: the position.
-            about: what programs read of it.
+            title: Text above the board.
+            board: The position.
+            about: Additional fields of the JSON output.
         """
         if self._as_json:
             options.print_json({**about, "board": board.rows}, indent=None)
@@ -255,13 +255,13 @@ class Questions:
             self._complain(f"{direction} moves nothing: choose {' or '.join(map(str, legal))}")
 
     def tell(self, move: MoveReview, unit: Unit, then: str, about: Mapping[str, object]) -> None:
-        """Tell what a move and the others were worth.
+        """Print the values of a move and of its alternatives.
 
         Args:
-            move: the move.
-            unit: the unit of the values.
-            then: a sentence for people on what follows from it.
-            about: the same for programs.
+            move: The move.
+            unit: Unit of the values.
+            then: Sentence about the consequences.
+            about: The consequences, as fields of the JSON output.
         """
         if self._as_json:
             options.print_json({**_data(move, unit), **about}, indent=None)
@@ -276,7 +276,7 @@ class Questions:
         print(then, flush=True)
 
     def say(self, sentence: str, about: Mapping[str, object] | None = None) -> None:
-        """Write a sentence for people, or what programs read instead, if there is something."""
+        """Print a sentence, or the corresponding fields in JSON output."""
         if not self._as_json:
             print(sentence, flush=True)
         elif about is not None:
@@ -287,10 +287,10 @@ class Questions:
 
 
 def _key() -> Direction | None:
-    """Return the direction of the next key, `None` for the end.
+    """Read a key and return its direction, or None to quit.
 
     Raises:
-        DirectionError: if it has none.
+        DirectionError: The key has no direction.
     """
     print("your move (arrows, WASD or hjkl; q quits): ", end="", flush=True)
     try:
@@ -306,10 +306,10 @@ def _key() -> Direction | None:
 
 
 def _word() -> Direction | None:
-    """Return the direction of the next line with something in it, `None` for the end.
+    """Read a non-empty line and return its direction, or None to quit.
 
     Raises:
-        DirectionError: if it has none.
+        DirectionError: The line is not a direction.
     """
     while line := sys.stdin.readline(MAX_LINE):
         if word := line.strip().lower():

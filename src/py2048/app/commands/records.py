@@ -1,4 +1,4 @@
-"""``replay``, ``verify``, ``import`` and ``scores``: games written down."""
+"""The commands ``replay``, ``verify``, ``import`` and ``scores``."""
 
 from __future__ import annotations
 
@@ -22,27 +22,25 @@ from py2048.presentation.themes import DEFAULT_THEME, get_theme
 
 FileArgument = Annotated[
     Path,
-    options.word(
-        "FILE", "A record or a replay; - reads stdin.", options.record_files, allow_dash=True
-    ),
+    options.word("FILE", "Record or replay; - reads stdin.", options.record_files, allow_dash=True),
 ]
 
 
 def replay(
     file: FileArgument,
-    start: Annotated[int, options.counting("Begin after this many turns.", "--from", least=0)] = 0,
+    start: Annotated[int, options.counting("Start after this many turns.", "--from", least=0)] = 0,
     end: Annotated[
         int | None, options.counting("Stop after this many turns.", "--to", least=0)
     ] = None,
     delay: options.DelayOption = 0.0,
     no_boards: Annotated[
-        bool, typer.Option("--no-boards", help="Print what happened only.")
+        bool, typer.Option("--no-boards", help="Do not print the boards.")
     ] = False,
-    gif: Annotated[Path | None, options.taking("FILE", "Write an animation instead.")] = None,
+    gif: Annotated[Path | None, options.taking("FILE", "Write an animated GIF instead.")] = None,
     theme: options.ThemeOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Replay FILE turn by turn, checking each."""
+    """Replay a recorded game, checking every turn."""
     if end is not None and end < start:
         raise RecordError(f"--to {end} is before --from {start}: give a later turn")
     game = Replay(load_record(file))
@@ -60,8 +58,10 @@ def replay(
         positions = []
         for index in range(start, last + 1):
             game.seek(index)
-            board, score, ply = game.position
-            positions.append({"turn": index, "ply": ply, "score": score, "board": board.rows})
+            now = game.position
+            positions.append(
+                {"turn": index, "ply": now.ply, "score": now.score, "board": now.board.rows}
+            )
         options.print_json(positions)
         return
     game.seek(start)
@@ -87,13 +87,13 @@ def verify(
         str | None, options.taking("HEX", "Check every tile against a server's revealed secret.")
     ] = None,
     commitment: Annotated[
-        str | None, options.taking("HEX", "What the server showed of the secret at the start.")
+        str | None, options.taking("HEX", "The commitment that the server published at the start.")
     ] = None,
     json: options.JsonOption = False,
 ) -> int:
-    """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
+    """Verify records: legal moves, possible spawns and the final score."""
     if commitment is not None and secret is None:
-        raise RecordError("--commitment says nothing without the --secret that it was made from")
+        raise RecordError("--commitment needs the --secret that it was made from: give both")
     results = [result for file in files for result in _verified(file, secret, commitment)]
     if json:
         options.print_json(results)
@@ -105,7 +105,7 @@ def verify(
 
 
 def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
-    """Return a result for each game in a file; one if the file is refused."""
+    """Return a result per game in a file, or a single result if the file is invalid."""
     try:
         records = load_records(file)
         for record in records:
@@ -141,11 +141,11 @@ def import_(
     file: FileArgument,
     target: Annotated[
         str,
-        options.word("TARGET", "The record to write, as game.2048.json; or a folder, as records/."),
+        options.word("TARGET", "The record to write (game.2048.json), or a folder (records/)."),
     ],
     force: options.ForceOption = False,
 ) -> None:
-    """Turn the replays of other programs into records."""
+    """Convert replays of other programs to records."""
     records = load_records(file)
     folder = Path(target)
     if target.endswith(("/", os.sep)):
@@ -173,11 +173,11 @@ def scores(
     count: options.CountOption = 10,
     json: options.JsonOption = False,
 ) -> None:
-    """Show the best scores and the best finished games."""
-    wanted = options.chosen_rules(rules, None) if rules else None
+    """Show your best scores and best finished games."""
+    chosen = options.chosen_rules(rules, None) if rules else None
     session = open_session(finalize=False)
     try:
-        bests, games = session.scores(wanted), session.finished(wanted, limit=count)
+        bests, games = session.scores(chosen), session.finished(chosen, limit=count)
     finally:
         session.close()
     if json:
@@ -201,5 +201,5 @@ def scores(
 
 
 def rules_name(text: str) -> str:
-    """Return the name in a text of rules, which may be of a version that allowed more."""
+    """Return the name of saved rules, which this version may no longer accept."""
     return plain_name(text.partition(":")[0])

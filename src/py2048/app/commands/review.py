@@ -1,4 +1,4 @@
-"""``review`` and ``report``: what each move of a game lost, and a player's games over time."""
+"""The commands ``review`` and ``report``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 MAX_GAMES = 100_000
 
 _JUDGE = (
-    "What values the moves: a player such as expectimax:depth=3, or perfect. By default the best "
-    "there is for the rules."
+    "Player that evaluates the moves, such as expectimax:depth=3 or perfect; by default the best "
+    "one for the rules."
 )
 JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=options.player_words)]
 
 Source = tuple[str, Callable[[], list[Record]]]
-"""The name of some games, and what loads them."""
+"""A name for a group of games, and a function that loads them."""
 
 
 def review(
@@ -44,11 +44,11 @@ def review(
     json: options.JsonOption = False,
     html: options.HtmlOption = None,
     notebook: Annotated[
-        bool, typer.Option("--notebook", help="Put the worst mistakes into that of practice.")
+        bool, typer.Option("--notebook", help="Add the worst mistakes to your practice notebook.")
     ] = False,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Grade every move of each FILE, tell skill from luck, and show where most was lost.
+    """Grade every move, separate skill from luck, and show the worst mistakes.
 
     Ctrl-C stops and reports the moves reviewed so far.
     """
@@ -56,37 +56,37 @@ def review(
     from py2048.presentation.page import page
 
     check_judge(judge)
-    found, status = _reviewed_files(files, judge, quiet=quiet, tell=not json)
+    reviews, status = _reviewed_files(files, judge, quiet=quiet, prints=not json)
     if json:
-        data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
+        data = [{"file": str(file)} | each.to_json() for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
     if html is not None:
         with use_language(language_of_environment()):
-            _write(html, page([*found.values()], colours()))
+            _write(html, page([*reviews.values()], colours()))
     if notebook:
         with open_store() as store:
-            new = sum(map(Notebook(store).keep, found.values()))
+            new = sum(map(Notebook(store).keep, reviews.values()))
         if not json:
             print(f"{new} new in your notebook of mistakes: py2048 practice")
     return status
 
 
 def _reviewed_files(
-    files: list[Path], spec: str, *, quiet: bool, tell: bool
+    files: list[Path], spec: str, *, quiet: bool, prints: bool
 ) -> tuple[dict[Path, Review], int]:
     """Return the reviews of files, up to Ctrl-C, and the exit status.
 
     Raises:
-        KeyboardInterrupt: if there is no review yet.
-        Py2048Error: if the only file has none.
+        KeyboardInterrupt: Nothing was reviewed yet.
+        Py2048Error: The only file is invalid.
     """
-    found: dict[Path, Review] = {}
+    reviews: dict[Path, Review] = {}
     status = 0
     for file in files:
         try:
-            found[file], is_stopped = _reviewed(file, spec, quiet=quiet)
+            reviews[file], is_stopped = _reviewed(file, spec, quiet=quiet)
         except KeyboardInterrupt:
-            if not found:
+            if not reviews:
                 raise
             status = streams.INTERRUPTED
             break
@@ -96,40 +96,40 @@ def _reviewed_files(
             streams.complain(blame(file, error))
             status = 2
             continue
-        if tell:
-            print(_report(file, found[file]), flush=True)
+        if prints:
+            print(_report(file, reviews[file]), flush=True)
         if is_stopped:
             status = streams.INTERRUPTED
             break
-    return found, status
+    return reviews, status
 
 
 def _write(file: Path, page: str) -> None:
-    """Write a page; names in it may be any bytes."""
+    """Write a page, replacing unencodable characters in names."""
     with os_errors_as(RecordError, f"cannot write {file}"):
         write_atomically(file, page.encode(errors="replace"))
 
 
 def check_judge(spec: str) -> None:
-    """Refuse a judge that is not a player, before each file would be blamed for it.
+    """Raise if the judge is unknown, before each file would fail because of it.
 
     Raises:
-        PlayerError: if there is no such player.
+        PlayerError: There is no such player.
     """
     if spec:
         make_player(spec)
 
 
 def blame(name: object, error: Py2048Error) -> str:
-    """Return an error with the name of what it is about."""
+    """Return an error message that names its source."""
     return str(error) if str(name) in str(error) else f"{name}: {error}"
 
 
 def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
-    """Return the review of the game in a file, and whether Ctrl-C stopped it.
+    """Return the review of a file, and whether Ctrl-C stopped it.
 
     Raises:
-        KeyboardInterrupt: if there was no move yet.
+        KeyboardInterrupt: Nothing was reviewed yet.
     """
     from py2048.review import Review, judge_for, reviewing
 
@@ -148,13 +148,13 @@ def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
     return Review.of(record, judge, moves), is_stopped
 
 
-def _report(file: Path, found: Review) -> str:
+def _report(file: Path, reviewed: Review) -> str:
     """Return a review as text."""
     from py2048.presentation.words import describe_move, describe_review
 
-    lines = [f"{file}: {found.record.rules.name}, score {found.record.score:,}"]
-    lines += [f"  {sentence}" for sentence in describe_review(found)]
-    lines += [f"  {describe_move(found, move)}" for move in found.critical]
+    lines = [f"{file}: {reviewed.record.rules.name}, score {reviewed.record.score:,}"]
+    lines += [f"  {sentence}" for sentence in describe_review(reviewed)]
+    lines += [f"  {describe_move(reviewed, move)}" for move in reviewed.critical]
     return "\n".join(lines)
 
 
@@ -166,28 +166,28 @@ def report(
         list[Path] | None,
         options.word(
             "[FOLDER|FILE]…",
-            "Records and replays, or folders of them; by default your own finished games.",
+            "Records, replays, or folders with them; your own finished games by default.",
             options.record_files,
             allow_dash=True,
         ),
     ] = None,
     judge: JudgeOption = "",
-    by: Annotated[str | None, options.taking("NAME", "Only the games of this player.")] = None,
+    by: Annotated[str | None, options.taking("NAME", "Only games of this player.")] = None,
     json: options.JsonOption = False,
     html: options.HtmlOption = None,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
+    """Report accuracy, luck, speed, scores and mistakes over many games, by week and rules.
 
-    Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
-    Files that hold no sound game are named and skipped, and the status is 2.
+    Reviews are stored, so each game is reviewed only once; Ctrl-C reports the games so far.
+    Invalid files are skipped with a warning, and the exit status is 2.
     """
     from py2048 import __version__
     from py2048.presentation.page import describe_report, report_page
-    from py2048.review.report import GameSummary, Report, SummaryFile
+    from py2048.review.report import GamesReport, GameSummary, SummaryFile
 
     check_judge(judge)
-    known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
+    stored = SummaryFile(data_folder() / "reviews.jsonl", __version__)
     summaries, refused, status = list[GameSummary](), list[str](), 0
     with StatusLine(quiet=quiet) as line:
         try:
@@ -195,42 +195,42 @@ def report(
                 try:
                     for record in load():
                         if by in (None, record.player):
-                            summaries.append(_summary(record, judge, known))
+                            summaries.append(_summary(record, judge, stored))
                             line.news = f"{len(summaries):,} games; {name}"
                 except Py2048Error as error:
                     refused.append(blame(name, error))
         except KeyboardInterrupt:
             status = streams.INTERRUPTED
-    found = Report.of(summaries, refused)
+    games = GamesReport.of(summaries, refused)
     if json:
-        options.print_json(found.to_json())
+        options.print_json(games.to_json())
     else:
-        print("\n".join(describe_report(found)))
+        print("\n".join(describe_report(games)))
     for reason in refused:
         streams.complain(f"skipped: {reason}")
-    if known.trouble:
-        streams.complain(f"the next report reviews these games again: {known.trouble}")
+    if stored.trouble:
+        streams.complain(f"the next report reviews these games again: {stored.trouble}")
     if html is not None:
         with use_language(language_of_environment()):
-            _write(html, report_page(found, colours()))
+            _write(html, report_page(games, colours()))
     return status or (2 if refused else 0)
 
 
-def _summary(record: Record, judge: str, known: SummaryFile) -> GameSummary:
-    """Return the summary of a game, which is reviewed if it was not before."""
+def _summary(record: Record, judge: str, stored: SummaryFile) -> GameSummary:
+    """Return the summary of a game, reviewing it if it is new."""
     from py2048.review import review
     from py2048.review.report import GameSummary
 
-    found = known.get(record, judge)
-    if found is None:
+    summary = stored.get(record, judge)
+    if summary is None:
         record.verify()
-        found = GameSummary.of(review(record, judge or None), judge)
-        known.add(found)
-    return found
+        summary = GameSummary.of(review(record, judge or None), judge)
+        stored.add(summary)
+    return summary
 
 
 def _sources(paths: list[Path] | None) -> Iterator[Source]:
-    """Yield the games that are asked for."""
+    """Yield the games to report on."""
     if not paths:
         yield from _finished_games()
         return
@@ -261,7 +261,7 @@ def _finished_games() -> Iterator[Source]:
 
 
 def colours() -> str:
-    """Return the light and the dark theme as a style sheet: custom properties, and tiles."""
+    """Return a style sheet with the light and the dark theme."""
     from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
 
     def sheet(theme: Theme) -> str:

@@ -1,4 +1,4 @@
-"""Choosing the screen that a game opens on, and opening it; imports little before a first frame."""
+"""Choosing and opening the screen for a game, with few imports before the first frame."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from py2048.app.session import Event, Session
 
 DEMO_PLAYER = "greedy"
-"""Plays the demonstration: a player that has nothing to compile first."""
+"""Plays the demonstration; it needs no compilation."""
 
 DEMO_S = 6.0
+"""Duration of the demonstration, and of each of its moves."""
 DEMO_MOVE_S = 0.4
 """How many seconds the demonstration plays, and how long each of its moves is shown."""
 
@@ -37,7 +38,7 @@ NO_TERMINAL = (
 
 
 class UserInterface(StrEnum):
-    """Where to play."""
+    """User interfaces, as in ``--ui``."""
 
     AUTO = "auto"
     DESKTOP = "desktop"
@@ -54,13 +55,13 @@ INSTEAD = {
 
 
 class LaunchContext(NamedTuple):
-    """The input, output and display that the command starts with.
+    """Available input, output and display.
 
     Attributes:
-        moves: standard input is a pipe or a file with something to read.
-        display: a window can be opened.
-        terminal: standard input and output are a terminal.
-        dumb: it is one that can only print lines (``TERM=dumb``, or an encoding without blocks).
+        moves: Standard input is a pipe or a file with data.
+        display: A window can be opened.
+        terminal: Standard input and output are a terminal.
+        dumb: The terminal can only print lines (``TERM=dumb``, or an encoding without blocks).
     """
 
     moves: bool
@@ -70,7 +71,7 @@ class LaunchContext(NamedTuple):
 
 
 def best_screen(context: LaunchContext) -> UserInterface:
-    """Return the screen that suits the context; ``docs/reference/command.md`` has the rule."""
+    """Return the best screen for the context; see ``docs/reference/command.md``."""
     if context.moves:
         return UserInterface.LINES
     if context.display:
@@ -84,11 +85,11 @@ class LaunchOptions(NamedTuple):
     """How to open a game.
 
     Attributes:
-        begin: starts or resumes a game.
-        theme: the name of a theme, or `None` for the one used last.
-        reduced_motion: show moves without animation.
-        player: the spec of the player that plays, or `None` for the person.
-        save: keep the game and the score.
+        begin: Function that starts or resumes the game.
+        theme: Name of a theme; None for the last one used.
+        reduced_motion: Disable animations.
+        player: Spec of a player that plays automatically; None to play yourself.
+        save: Save the game and the score.
     """
 
     begin: Start
@@ -99,18 +100,18 @@ class LaunchOptions(NamedTuple):
 
     @property
     def how(self) -> dict[str, Any]:
-        """What a screen is told, all but what becomes of the session."""
+        """Arguments for a screen: everything except `save`."""
         return {name: each for name, each in self._asdict().items() if name != "save"}
 
     def open_session(self) -> Session:
-        """Return a session on the player's store, or one that keeps nothing."""
+        """Open a session on the player's store, or a temporary one."""
         from py2048.app.session import Session, open_session
 
         return open_session() if self.save else Session()
 
 
 def open_last_game() -> int:
-    """Resume the last game, or start one, on the best screen there is; return the status."""
+    """Resume the last game, or start one, on the best screen; return the exit status."""
     return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
 
 
@@ -120,13 +121,13 @@ def resume_or_start(session: Session) -> Iterable[Event]:
 
 
 def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
-    """Play on this screen until the player leaves; return the exit status.
+    """Open a game on a screen; return the exit status when the player leaves.
 
     Raises:
-        Py2048Error: if the screen that is asked for cannot be here.
+        Py2048Error: The requested screen is not available.
     """
     screen = choose_screen(ui)
-    set_language(language_of_environment())  # the rest of the command stays English
+    set_language(language_of_environment())  # other commands print English
     if screen is UserInterface.DESKTOP:
         from py2048.app import desktop
         from py2048.core.folders import data_folder
@@ -141,10 +142,10 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
 
 
 def choose_screen(ui: UserInterface) -> UserInterface:
-    """Return the screen to open; where a window was wanted and cannot be, say why.
+    """Return the screen to open; print why if there is no window.
 
     Raises:
-        Py2048Error: if the screen that is asked for cannot be here.
+        Py2048Error: The requested screen is not available.
     """
     from py2048.app import desktop
 
@@ -163,10 +164,10 @@ def _context(moves: bool, display: bool) -> LaunchContext:
 
 
 def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
-    """Say why there is no window, and return what is best without one.
+    """Print why there is no window, and return the best other screen.
 
     Raises:
-        Py2048Error: if a window was asked for, and there is no terminal either.
+        Py2048Error: A window was requested, and there is no terminal either.
     """
     screen = best_screen(_context(moves=False, display=False))
     if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
@@ -193,7 +194,7 @@ def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
 
 
 def _demonstrate(options: LaunchOptions) -> int:
-    """Let the computer play for some seconds, then say how to play. Nothing is saved."""
+    """Let the computer play for a few seconds, then print how to play. Nothing is saved."""
     from py2048.app.session import Session
     from py2048.presentation.describe import describe
 

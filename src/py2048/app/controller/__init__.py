@@ -1,3 +1,3 @@
-"""What terminal and window share: the controller and its helpers."""
+"""The controller and its helpers, shared by the terminal and the desktop window."""
 
 from __future__ import annotations

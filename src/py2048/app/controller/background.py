@@ -1,4 +1,4 @@
-"""Work in the background: a screen never waits for a player or a judge."""
+"""Background jobs, so that a screen never waits for a player or a judge."""
 
 from __future__ import annotations
 
@@ -10,130 +10,126 @@ from queue import SimpleQueue
 from time import sleep
 from typing import Any, TypeVar
 
-PERIOD_S = 0.5
-"""Seconds between two looks at the compiler's progress."""
-
-LOOK_S = 0.01
-"""Seconds between a screen's looks for answers, while some are expected."""
+COMPILER_POLL_S = 0.5
+RESULT_POLL_S = 0.01
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a job has no further answer, in one line."""
+    """Ends a job's results with a one-line error message."""
 
     reason: str
 
 
 Job = Callable[[], Iterator[T]]
-"""A job such as a call of `py2048.review.advice.advise`: yields answers and compiler progress."""
+"""Yields results and compiler progress; for example a call of `py2048.review.advice.advise`."""
 
-Take = Callable[[T | Failure], object]
-"""What uses the answers of a job, in the screen's thread."""
+OnResult = Callable[[T | Failure], object]
+"""Receives the results of a job in the screen's thread."""
+
+Scheduler = Callable[[float, Callable[[], None]], object]
+"""Calls a function after a number of seconds, in the screen's thread."""
 
 
-Later = Callable[[float, Callable[[], None]], object]
-"""Calls a function after some seconds, in the screen's thread."""
+class JobRunner:
+    """Runs jobs synchronously, for screens that can wait."""
 
-
-class Worker:
-    """Does each job at once, in the thread that asks, for screens that wait."""
-
-    def ask(self, job: Job[T], take: Take[T]) -> None:
-        """Do `job`; `take` gets its answers."""
-        for answer, pause_s in answers(job):
-            take(answer)
+    def run(self, job: Job[T], on_result: OnResult[T]) -> None:
+        """Run `job` and pass its results to `on_result`."""
+        for result, pause_s in results(job):
+            on_result(result)
             sleep(pause_s)
 
-    def drop(self) -> None:
-        """Take no further answer to the job."""
+    def cancel(self) -> None:
+        """Ignore further results of the job."""
 
 
 class _Task:
-    """A job, the answers that are not taken yet, and whether it is dropped."""
+    """A job with its unread results."""
 
-    def __init__(self, job: Job[Any], take: Take[Any]) -> None:
-        self.job, self.take = job, take
-        self.answers: SimpleQueue[Any] = SimpleQueue()
-        self.dropped = threading.Event()
+    def __init__(self, job: Job[Any], on_result: OnResult[Any]) -> None:
+        self.job, self.on_result = job, on_result
+        self.results: SimpleQueue[Any] = SimpleQueue()
+        self.is_cancelled = threading.Event()
 
 
 _END = object()
 
 
-class BackgroundWorker(Worker):
-    """One thread that does the latest job; a new job replaces the one before.
+class BackgroundWorker(JobRunner):
+    """Runs the latest job in a thread; a new job replaces the previous one.
 
-    The thread is a daemon: quitting never waits for a slow player.
+    The thread is a daemon, so quitting never waits for a slow player.
 
     Args:
-        later: the screen's timer.
+        schedule: The screen's timer.
     """
 
-    def __init__(self, later: Later) -> None:
-        self._later = later
+    def __init__(self, schedule: Scheduler) -> None:
+        self._schedule = schedule
         self._task: _Task | None = None
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
     @property
     def is_busy(self) -> bool:
-        """Whether answers are to come."""
+        """Whether more results are expected."""
         return self._task is not None
 
-    def ask(self, job: Job[T], take: Take[T]) -> None:
-        """Do `job` as soon as the thread is free; `take` is called in the screen's thread."""
-        self.drop()
-        self._task = task = _Task(job, take)
+    def run(self, job: Job[T], on_result: OnResult[T]) -> None:
+        """Run `job` once the thread is free; `on_result` is called in the screen's thread."""
+        self.cancel()
+        self._task = task = _Task(job, on_result)
         self._tasks.put(task)
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
+            self._thread = threading.Thread(target=self._work, name="worker", daemon=True)
             self._thread.start()
-        self._later(LOOK_S, partial(self._look, task))
+        self._schedule(RESULT_POLL_S, partial(self._poll, task))
 
-    def drop(self) -> None:
-        """Take no further answer to the job, also one that waits for the compiler."""
+    def cancel(self) -> None:
+        """Ignore further results, and stop waiting for the compiler."""
         if self._task is not None:
-            self._task.dropped.set()
+            self._task.is_cancelled.set()
             self._task = None
 
     def close(self) -> None:
-        """Drop the job and end the thread, once a player that is asked has answered."""
-        self.drop()
+        """Cancel the job and stop the thread after the current call to a player."""
+        self.cancel()
         self._tasks.put(None)
 
-    def _look(self, task: _Task) -> None:
-        """Take the answers that have come, and look again while there may be more."""
-        while self._task is task and not task.answers.empty():
-            answer = task.answers.get()
-            if answer is _END:
+    def _poll(self, task: _Task) -> None:
+        """Deliver available results; poll again until the job has ended."""
+        while self._task is task and not task.results.empty():
+            result = task.results.get()
+            if result is _END:
                 self._task = None
             else:
-                task.take(answer)
+                task.on_result(result)
         if self._task is task:
-            self._later(LOOK_S, partial(self._look, task))
+            self._schedule(RESULT_POLL_S, partial(self._poll, task))
 
-    def _run(self) -> None:
+    def _work(self) -> None:
         while (task := self._tasks.get()) is not None:
-            if task.dropped.is_set():
+            if task.is_cancelled.is_set():
                 continue
-            for answer, pause_s in answers(task.job):
-                task.answers.put(answer)
-                if task.dropped.wait(pause_s):
+            for result, pause_s in results(task.job):
+                task.results.put(result)
+                if task.is_cancelled.wait(pause_s):
                     break
-            task.answers.put(_END)
+            task.results.put(_END)
 
 
-def answers(job: Job[T]) -> Iterator[tuple[T | Failure, float]]:
-    """Yield each answer to a job, and the seconds to wait for the next.
+def results(job: Job[T]) -> Iterator[tuple[T | Failure, float]]:
+    """Yield each result of a job with the seconds to wait before the next.
 
-    The last one says why the job has failed, if it has.
+    If the job raises, the last result is a `Failure`.
     """
     try:
-        for answer in job():
-            from py2048.engine.jit.progress import Compiling  # the job has loaded it
+        for result in job():
+            from py2048.engine.jit.progress import Compiling  # already loaded by the job
 
-            yield answer, PERIOD_S if isinstance(answer, Compiling) else 0.0
-    except Exception as error:  # noqa: BLE001 - a plugin's player may fail in any way
+            yield result, COMPILER_POLL_S if isinstance(result, Compiling) else 0.0
+    except Exception as error:  # noqa: BLE001 - a plugin's player may raise anything
         yield Failure(str(error) or type(error).__name__), 0.0

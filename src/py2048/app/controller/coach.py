@@ -1,8 +1,8 @@
-"""`Coach`: judges your moves while you play, in the background, if you want it to.
+"""`Coach`, which judges the player's moves in the background.
 
-It judges positions: the one on the screen first, then those that you left before they were judged,
-the newest first. The grade of a move follows from the position that it was played in. Play never
-waits for it, and every position of which it tells something counts as a hint.
+It judges the current position first, then earlier ones that are still unjudged, newest first. A
+move's grade follows from the position in which it was played. Play never waits for the coach. Every
+position it comments on counts as a hint.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from py2048.app.controller.background import Failure, Worker
-from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, value_text
-from py2048.app.session import Event, Session, ready_judge
+from py2048.app.controller.background import Failure, JobRunner
+from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, sentence, value_text
+from py2048.app.session import Event, Session
 from py2048.core.direction import Direction
-from py2048.core.language import N_, _, number
+from py2048.core.language import _, number
 from py2048.players import Unit
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
 from py2048.presentation.words import way_of
 from py2048.review import Judge, MoveReview
-from py2048.review.games import MeanAccuracy
+from py2048.review.advice import ready_judge
+from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, Grade, move_review
 
 if TYPE_CHECKING:
@@ -31,23 +32,21 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 SETTING = "coach"
-PAUSED = N_("The coach pauses while the computer plays")
-JUDGING = N_("judging …")
 
 
 class CoachScreen(Protocol):
     """A front end as a `Coach` sees it."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or take its bar away."""
+        """Show the coach's comments; `None` hides its bar."""
 
     def warn(self, text: str) -> None:
-        """Show a warning so that the player cannot miss it."""
+        """Show a warning that the player cannot miss."""
 
 
 @dataclass(slots=True)
 class _Position:
-    """A position of the game, with what was played there and what the judge found, if anything."""
+    """A position of the game, the move played there, and the judge's results."""
 
     ply: int
     board: Board
@@ -58,39 +57,39 @@ class _Position:
 
 
 class Coach:
-    """Judges the positions of a session's game, and shows what follows on a screen.
+    """Judges the positions of a session's game and shows comments on a screen.
 
     Args:
-        session: where the game is.
-        screen: where to.
-        worker: does the judging.
-        assisted: called when the game has become assisted by what the coach has told.
+        session: The session to watch.
+        screen: The screen.
+        worker: Runs the judge.
+        on_assisted: Called when the coach's comments make the game assisted.
 
     Attributes:
-        is_on: whether it judges.
-        is_paused: whether a player plays by itself, whose moves are not judged.
-        progress: the compiler's progress; or empty.
+        is_on: Whether the coach is on.
+        is_paused: Whether autoplay is running; its moves are not judged.
+        progress: The compiler's progress, or an empty string.
     """
 
     def __init__(
         self,
         session: Session,
         screen: CoachScreen,
-        worker: Worker,
-        assisted: Callable[[], object] = lambda: None,
+        worker: JobRunner,
+        on_assisted: Callable[[], object] = lambda: None,
     ) -> None:
         self._session, self._screen, self._worker = session, screen, worker
-        self._assisted = assisted
+        self._on_assisted = on_assisted
         self._judge: Judge | None = None
         self.is_on = self.is_paused = False
         self.progress = ""
-        self._first = 1  # the ply of the first position
+        self._first = 1  # ply of the first position
         self._positions: list[_Position] = []
-        self._mean = MeanAccuracy()  # of those with a review
-        self._most = 0.0  # what was expected at most
+
+        self._max_outlook = 0.0
 
     def toggle(self) -> str:
-        """Judge from this position on, or no longer; return what to say."""
+        """Turn the coach on or off; return the message to show."""
         if self.is_on:
             self.stop()
             return _("The coach is off.")
@@ -98,19 +97,19 @@ class Coach:
         return _("The coach judges your moves; the game counts as assisted.")
 
     def start(self) -> None:
-        """Judge from this position on."""
+        """Start judging from the current position."""
         self.is_on = True
         self._begin()
 
     def stop(self) -> None:
-        """Stop judging, and take the bar away."""
+        """Stop judging and hide the bar."""
         self.is_on, self._judge = False, None
-        self._worker.drop()
+        self._worker.cancel()
         self._positions.clear()
         self._screen.show_coach(None)
 
     def pause(self, *, is_paused: bool) -> None:
-        """Pause while a player plays by itself, and continue from where it stops."""
+        """Pause during autoplay, or resume from the current position."""
         if is_paused == self.is_paused:
             return
         self.is_paused = is_paused
@@ -118,23 +117,23 @@ class Coach:
             self._begin()
 
     def follow(self, event: Event) -> None:
-        """Judge the position that an event brings."""
+        """Judge the position after an event."""
         if not self.is_on or self.is_paused:
             return
         match event:
-            case events.Moved(turn=turn) if turn.legal:  # a redone attempt may be none
-                self._go_to(self._session.game.ply)
+            case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal attempt
+                self._rewind(self._session.game.ply)
                 self._positions[-1].played = turn.direction
-                self._look()
+                self._judge_positions()
             case events.Undone() if self._session.game.ply + 1 >= self._first:
-                self._go_to(self._session.game.ply + 1)
-                self._look()
+                self._rewind(self._session.game.ply + 1)
+                self._judge_positions()
             case events.GameStarted() | events.Undone():
                 self._begin()
 
-    def _take(self, answer: MoveReview | Compiling | Failure) -> None:
-        """Use what the judge has found, unless the game has moved on."""
-        match answer:
+    def _receive(self, result: MoveReview | Compiling | Failure) -> None:
+        """Use a result of the judge, unless it is stale."""
+        match result:
             case _ if not self.is_on or self.is_paused:
                 return
             case Failure(reason):
@@ -143,10 +142,12 @@ class Coach:
                 self._screen.warn(text.format(reason=reason))
                 return
             case MoveReview():
-                self.progress, at = "", answer.ply - self._first
-                if 0 <= at < len(self._positions) and self._positions[at].board == answer.board:
-                    self._positions[at].judged = answer
-                    self._most = max(self._most, self._outlook(answer))
+                self.progress, index = "", result.ply - self._first
+                if index in range(len(self._positions)):
+                    position = self._positions[index]
+                    if position.board == result.board:
+                        position.judged = result
+                        self._max_outlook = max(self._max_outlook, self._outlook(result))
             case compiling:
                 self.progress = preparing(compiling)
         self._grade()
@@ -156,35 +157,29 @@ class Coach:
 
     def _begin(self) -> None:
         self._first, self.progress = self._session.game.ply + 1, ""
-        self._positions, self._mean, self._most = [], MeanAccuracy(), 0.0
-        self._look()
+        self._positions, self._max_outlook = [], 0.0
+        self._judge_positions()
 
-    def _go_to(self, ply: int) -> None:
-        """Forget the positions after that before move `ply`, and what was played there."""
+    def _rewind(self, ply: int) -> None:
+        """Return to the position before move `ply`; forget its move and later positions."""
         del self._positions[ply - self._first + 1 :]
-        here = self._positions[-1]
-        here.played = None
-        if here.review is not None:
-            here.review, self._mean = None, MeanAccuracy()
-            for at in self._positions:
-                if at.review is not None:
-                    self._mean.add(at.review)
+        self._positions[-1].played = self._positions[-1].review = None
 
-    def _look(self) -> None:
-        """Judge the position on the screen, and show what is known until then."""
+    def _judge_positions(self) -> None:
+        """Add the current position, start judging, and show what is known so far."""
         game = self._session.game
         if len(self._positions) == game.ply + 1 - self._first and not game.is_over:
             self._positions.append(_Position(game.ply + 1, game.board, game.score))
-        if not (waiting := [at for at in reversed(self._positions) if at.judged is None]):
+        if not (waiting := [each for each in reversed(self._positions) if each.judged is None]):
             self._grade()
         elif not self.is_paused:
-            self._worker.ask(partial(self._judging, self._session.rules, waiting), self._take)
+            self._worker.run(partial(self._judge_job, self._session.rules, waiting), self._receive)
         self._screen.show_coach(self.status)
 
-    def _judging(
+    def _judge_job(
         self, rules: Rules, waiting: Sequence[_Position]
     ) -> Iterator[MoveReview | Compiling]:
-        """Judge positions; in the worker's thread."""
+        """Judge positions; runs in the worker's thread."""
         if self._judge is None or self._judge.rules != rules:
             self._judge = yield from ready_judge(rules)
         judge = self._judge
@@ -192,19 +187,18 @@ class Coach:
             yield judge.review_move(at.board, at.score, at.board.legal_directions()[0], ply=at.ply)
 
     def _grade(self) -> None:
-        """Review the moves whose positions are judged; what is told of this one is a hint."""
-        for at in self._positions:
-            if at.review is None and at.played is not None and at.judged is not None:
-                at.review = self._review_of(at.judged, at.played)
-                self._mean.add(at.review)
-        if self._here is not None:
+        """Review the moves in judged positions; count advice on the current one as a hint."""
+        for each in self._positions:
+            if each.review is None and each.played is not None and each.judged is not None:
+                each.review = self._review_of(each.judged, each.played)
+        if self._current is not None:
             before = self._session.category
             self._session.count_help()
             if self._session.category != before:
-                self._assisted()
+                self._on_assisted()
 
     def _review_of(self, judged: MoveReview, played: Direction) -> MoveReview:
-        """Return the review of another move in the position of one."""
+        """Return the review of `played` in an already judged position."""
         if judged.played is played or self._judge is None:
             return judged
         at, judge = judged, self._judge
@@ -219,67 +213,67 @@ class Coach:
 
     @property
     def accuracy(self) -> float | None:
-        """The accuracy of the moves that are judged, if any is."""
-        is_any = any(at.review is not None for at in self._positions)
-        return self._mean.value if is_any else None
+        """Accuracy of the reviewed moves, if there are any."""
+        reviews = [each.review for each in self._positions if each.review is not None]
+        return accuracy_of_moves(reviews) if reviews else None
 
     @property
-    def _here(self) -> MoveReview | None:
-        """What is known of the position on the screen."""
+    def _current(self) -> MoveReview | None:
+        """The judgement of the current position, if available."""
         last = self._positions[-1] if self._positions else None
         return last.judged if last is not None and last.played is None else None
 
     @property
     def last_move(self) -> MoveReview | None:
-        """The review of the last move, once it is judged."""
+        """Review of the last move, if available."""
         played = [at for at in self._positions[-2:] if at.played is not None]
         return played[-1].review if played else None
 
     @property
     def _expected(self) -> str:
-        """What to expect, if it is known."""
-        if self._here is None or self._judge is None:
+        """Text of the expected result, if known."""
+        if self._current is None or self._judge is None:
             return ""
-        worth = self._outlook(self._here)
-        return value_text(worth, self._unit, is_exact=self._judge.is_exact)
+        value = self._outlook(self._current)
+        return value_text(value, self._unit, is_exact=self._judge.is_exact)
 
     @property
     def status(self) -> CoachStatus:
-        """What the coach says now."""
+        """What the coach's bar shows."""
         if self.is_paused:
-            return CoachStatus(0.0, (_(PAUSED),))
-        said = []
+            return CoachStatus(0.0, (_("The coach pauses while the computer plays"),))
+        parts = []
         if (last := self.last_move) is not None:
-            said.append(last_move_text(last))
-        if self.accuracy is not None:
-            said.append(_("accuracy {share} %").format(share=number(self.accuracy)))
+            parts.append(last_move_text(last))
+        if (accuracy := self.accuracy) is not None:
+            parts.append(_("accuracy {share} %").format(share=number(accuracy)))
         if expected := self._expected:
-            said.append(_("expected {value}").format(value=expected))
+            parts.append(_("expected {value}").format(value=expected))
         elif not self._session.game.is_over:
-            said.append(self.progress or _(JUDGING))
-        return CoachStatus(self._share, tuple(said))
+            parts.append(self.progress or _("judging …"))
+        return CoachStatus(self._share, tuple(parts))
 
     @property
     def sentences(self) -> str:
-        """The same as sentences; empty while nothing is known of the position."""
+        """The coach's comments as sentences; empty until the current position is judged."""
         if not self._expected and not self._session.game.is_over:
             return ""
-        said = [part.lstrip("✓?! ") for part in self.status.parts]
-        return " ".join(f"{part[0].upper()}{part[1:]}." for part in said)
+        parts = [part.lstrip("✓?! ") for part in self.status.parts]
+        return " ".join(map(sentence, parts))
 
     @property
     def _share(self) -> float:
-        known = self._here or next((at.judged for at in self._positions[::-1] if at.judged), None)
-        most = 1.0 if self._unit is Unit.CHANCE else self._most
-        return max(0.0, self._outlook(known) / most) if known and most > 0 else 0.0
+        judged = [each.judged for each in self._positions if each.judged]
+        top = 1.0 if self._unit is Unit.CHANCE else self._max_outlook
+        return max(0.0, self._outlook(judged[-1]) / top) if judged and top > 0 else 0.0
 
     def _outlook(self, move: MoveReview) -> float:
-        """Return what to expect: the final score, or what the best move is worth."""
+        """Return the expected final score, or the value of the best move."""
         return move.expected if self._unit is Unit.POINTS else move.values[move.best]
 
 
 def last_move_text(move: MoveReview) -> str:
-    """Return the grade of a move, and what was best: "?! Inaccuracy -1.3 %: up was best"."""
+    """Return a move's grade, with the best move unless that was played."""
     symbol = GRADE_SYMBOLS[move.grade]
     if move.grade is Grade.BEST:
         return _("{symbol} best move").format(symbol=symbol)

@@ -1,7 +1,7 @@
-"""`Controller`: does what a player asks for. Terminal and window share it.
+"""`ScreenController`, which performs the player's actions in the terminal and the window.
 
-It has an object for each subject (the game, the players, records, reviews, practice), and each
-object says which actions of `py2048.presentation.actions` it does.
+One object per subject (game, players, records, reviews, practice) provides handlers for actions of
+`py2048.presentation.actions`.
 """
 
 from __future__ import annotations
@@ -45,49 +45,43 @@ if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
     from py2048.engine.jit.progress import Compiling
 
-RULES_TEXT = N_("Advanced: rules as a text, such as classic:size=5x5")
-PLAYER_TEXT = N_("Advanced: a player with options, such as expectimax:depth=3")
 
-LANGUAGE = "language"
-"""The setting."""
+CURRENT_GAME = "current"  # list key of the current game, which has no record id
 
-CURRENT = "current"
-"""Stands for the current game in a list of records: the store has no name for it."""
-
-KEEPS_PLAYING = frozenset(
+AUTOPLAY_SAFE_ACTIONS = frozenset(
     {"autoplay", "faster", "slower", "coach", "theme", "animation", "full_screen", "copy"}
 )
-"""The actions that do not stop autoplay."""
+"""Actions that do not stop autoplay."""
 
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
-"""Moves a second of autoplay; the last means as fast as the player can."""
+"""Autoplay speeds in moves per second; the last one means full speed."""
 
 START_SPEED = 4
 
 Commands = Mapping[str, Callable[[], object]]
-"""What does the actions, by their names in `py2048.presentation.actions`."""
+"""Handlers by action name; see `py2048.presentation.actions`."""
 
 
-class Controller:
-    """Does what a player asks for, and shows the result.
+class ScreenController:
+    """Performs a player's actions and shows the results.
 
     Args:
-        session: where the game is.
-        screen: the front end.
-        theme: the colours that the screen has.
-        reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of a player that plays from the start and gives hints; by default
-            hints come from the player chosen last.
-        text_of: returns the message for an event.
+        session: The session to control.
+        screen: The front end.
+        theme: Initial colour theme of the screen.
+        reduced_motion: Disable animation, regardless of the saved setting.
+        player: Spec of a player that starts autoplay and gives hints. By default, hints come from
+            the last chosen player.
+        text_of: Returns an event's message.
 
     Attributes:
-        presenter: shows what happens.
-        coach: judges moves while they are played.
-        players: hints and autoplay.
-        game: moves, and which game is played.
-        records: games in files, and finished ones.
-        reviews: what each move of a game was worth.
-        commands: does the actions; a front end adds those that only it has.
+        presenter: Shows events.
+        coach: Judges moves while they are played.
+        players: Hints and autoplay.
+        game: Moves, and choosing the game to play.
+        records: Game files and finished games.
+        reviews: Reviews of games.
+        commands: Handlers by action name; a front end adds its own.
     """
 
     def __init__(
@@ -106,19 +100,19 @@ class Controller:
         animated = session.get_setting("animation", True) is not False
         presenter.is_animated = animated and not reduced_motion
         workers = [BackgroundWorker(screen.later) for _ in range(4)]
-        judge, adviser, other, quiet = self._workers = workers
+        judge, adviser, foreground, background = self._workers = workers
         self.coach = Coach(session, screen, judge, presenter.show_status)
         presenter.follow = self._follow
         self.players = PlayerCommands(presenter, adviser, self.coach, player)
         self.game = GameCommands(presenter, self.players.stop)
         self.records = RecordCommands(presenter, self.game)
-        self.reviews = ReviewCommands(presenter, other, quiet, self.game, self.records)
+        self.reviews = ReviewCommands(presenter, foreground, background, self.game, self.records)
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
             **self.records.commands,
             **self.reviews.commands,
-            **PracticeCommands(presenter, other).commands,
+            **PracticeCommands(presenter, foreground).commands,
             "coach": self._toggle_coach,
             "language": self._choose_language,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
@@ -129,7 +123,7 @@ class Controller:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Show the session's game, as `opening` says, and let the player that was named play."""
+        """Show the session's game as described in `opening`, and start autoplay if requested."""
         if self.session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
         self.presenter.show(opening(self.session, start))
@@ -144,35 +138,33 @@ class Controller:
         self.reviews.follow(event)
 
     def close(self) -> None:
-        """Leave the session to others."""
+        """Stop autoplay and all workers; the session stays open."""
         self.players.stop()
         for worker in self._workers:
             worker.close()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether answers of a player or a judge are to come."""
+        """Whether results of a player or judge are pending."""
         return any(worker.is_busy for worker in self._workers)
 
     def do(self, name: str) -> None:
-        """Do the action called `name`; most end autoplay."""
-        if name not in KEEPS_PLAYING:
+        """Perform an action by name; most actions stop autoplay."""
+        if name not in AUTOPLAY_SAFE_ACTIONS:
             self.players.stop()
         self.commands[name]()
 
     def _quit(self) -> None:
-        """Quit, after asking if something cannot be saved."""
-        if reason := self.session.settle():
-            text = _("Not saved: {reason}. Quit all the same?").format(reason=reason)
+        """Quit, after confirmation if changes cannot be saved."""
+        if reason := self.session.flush():
+            text = _("Not saved: {reason}. Quit anyway?").format(reason=reason)
             self.screen.ask(text, _("Quit"), _("Stay"), self.screen.quit)
         else:
             self.screen.quit()
 
     def _toggle_coach(self) -> None:
-        """Judge moves while they are played, or no longer."""
-        said = self.coach.toggle()
-        self.presenter.remember(COACH_SETTING, self.coach.is_on)
-        self.screen.say(said)
+        message = self.coach.toggle()
+        self._save_setting(COACH_SETTING, self.coach.is_on, message)
 
     def _choose_language(self) -> None:
         choices = [Choice(code, name) for code, name in LANGUAGES.items()]
@@ -181,40 +173,40 @@ class Controller:
         )
 
     def _set_language(self, code: str) -> None:
-        """Say everything in a language from now on; what is drawn already, from the next start."""
+        """Change the language; texts already on the screen change at the next start."""
         set_language(code)
-        self.presenter.remember(LANGUAGE, code)
-        self.screen.say(_("All texts are in English from the next start on."))
+        self.presenter.remember("language", code)
+        self.screen.say(_("All texts will be in English from the next start."))
 
     def set_theme(self, name: str) -> None:
-        """Change the colours."""
+        """Change the colour theme."""
         self.theme = get_theme(name)
         self.screen.set_theme(self.theme)
-        self._keep_look("theme", name, _("Theme: {name}.").format(name=_(self.theme.title)))
+        self._save_setting("theme", name, _("Theme: {name}.").format(name=_(self.theme.title)))
 
     def _toggle_animation(self) -> None:
         is_on = self.presenter.is_animated = not self.presenter.is_animated
-        said = _("Animation is on.") if is_on else _("Animation is off.")
-        self._keep_look("animation", is_on, said)
+        message = _("Animation is on.") if is_on else _("Animation is off.")
+        self._save_setting("animation", is_on, message)
 
-    def _keep_look(self, key: str, value: object, said: str) -> None:
+    def _save_setting(self, key: str, value: object, message: str) -> None:
         self.presenter.remember(key, value)
-        self.screen.say(said)
+        self.screen.say(message)
         self.presenter.show_status()
 
 
 class PlayerCommands:
-    """Hints, and a player that plays by itself.
+    """Hints and autoplay.
 
     Args:
-        presenter: shows what happens.
-        worker: asks the player.
-        coach: pauses while a player plays.
-        player: the spec of the player; by default the one chosen last.
+        presenter: Shows events.
+        worker: Runs the player.
+        coach: Paused during autoplay.
+        player: Spec of the player; by default the last chosen one.
 
     Attributes:
-        playing: the spec of the player that plays by itself, or an empty text.
-        speed: one of `SPEEDS`.
+        playing: Spec of the player on autoplay, or an empty string.
+        speed: One of `SPEEDS`.
     """
 
     def __init__(
@@ -222,9 +214,9 @@ class PlayerCommands:
     ) -> None:
         self._presenter, self._worker, self._coach = presenter, worker, coach
         self._session, self._screen = presenter.session, presenter.screen
-        self._wanted = player
-        self._progress = ""  # of the compiler
-        self._asked = 0.0
+        self._requested_player = player
+        self._compiler_progress = ""
+        self._request_time = 0.0
         self.playing = ""
         speed = self._session.get_setting("autoplay_speed", START_SPEED)
         self.speed = speed if speed in SPEEDS else START_SPEED
@@ -238,37 +230,38 @@ class PlayerCommands:
 
     @property
     def player(self) -> str:
-        """The spec of the player."""
-        return self._wanted or str(self._session.get_setting("player", "")) or self._best
+        """Spec of the current player."""
+        chosen = self._requested_player or str(self._session.get_setting("player", ""))
+        return chosen or self._best
 
     @property
     def _best(self) -> str:
-        """The spec of the best player on this board."""
+        """Spec of the best player for this board."""
         return hint_player(self._session.rules, self._session.game.board)
 
     def _name(self, spec: str) -> str:
         return player_name(spec, self._best)
 
     def choose(self) -> None:
-        """Choose another player."""
+        """Let the user choose a player."""
         self._screen.choose(
             ListRequest(
                 _("Who gives hints and plays?"),
                 [Choice(each.spec, _(each.name), _(each.about)) for each in PLAYERS],
                 self.set_player,
                 current="" if self.player == self._best else self.player,
-                own=_(PLAYER_TEXT),
+                own=_("Advanced: a player with options, such as expectimax:depth=3"),
                 check=lambda text: fault_of(lambda: self._session.get_player(text)),
             )
         )
 
     def set_player(self, spec: str) -> None:
-        """Let another player give hints and play."""
+        """Use another player for hints and autoplay."""
         was_playing = self.playing
         self.stop()
-        self._wanted = None
+        self._requested_player = None
         self._presenter.remember("player", spec)
-        text = _("{name} gives hints and plays from now on.")
+        text = _("{name} now gives hints and plays.")
         self._screen.say(text.format(name=self._name(spec)))
         self._presenter.show_status()
         if was_playing:
@@ -281,7 +274,7 @@ class PlayerCommands:
     # Hints
 
     def hint(self) -> None:
-        """Ask the player what to do, in the background."""
+        """Request a hint in the background."""
         session, player = self._session, self.player
         if session.game.is_over:
             self._screen.say(_("The game is over: there is no move to hint at."))
@@ -289,30 +282,32 @@ class PlayerCommands:
         self._screen.cover(None)
         self._show_note(_("{player} is thinking …").format(player=self._name(player)))
         snapshot = session.snapshot()
-        self._progress = ""
-        self._worker.ask(lambda: session.advise(snapshot, player), partial(self._take_hint, player))
+        self._compiler_progress = ""
+        self._worker.run(
+            lambda: session.advise(snapshot, player), partial(self._receive_hint, player)
+        )
 
-    def _take_hint(self, player: str, answer: Hint | Compiling | Failure) -> None:
-        """Show a hint, unless the game has moved on, and the compiler's progress."""
-        match answer:
+    def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
+        """Show a hint unless it is stale, or the compiler's progress."""
+        match result:
             case Failure(reason):
                 self._show_note("")
                 self._screen.warn(reason)
             case Hint():
-                if not answer.instead_of:
+                if not result.instead_of:
                     self._show_note("")
-                is_shown = self._presenter.show(self._session.show_hint(answer))
-                if not is_shown and self._progress:
-                    text = _("{player} is ready and gives hints from now on.")
-                    self._screen.say(text.format(player=self._name(answer.player)))
+                is_shown = self._presenter.show(self._session.show_hint(result))
+                if not is_shown and self._compiler_progress:
+                    text = _("{player} is ready and now gives hints.")
+                    self._screen.say(text.format(player=self._name(result.player)))
             case compiling:
-                self._progress = preparing(compiling)
-                self._show_note(f"{self._name(player)}: {self._progress}")
+                self._compiler_progress = preparing(compiling)
+                self._show_note(f"{self._name(player)}: {self._compiler_progress}")
 
     # Autoplay
 
     def toggle_autoplay(self) -> None:
-        """Let the player play, or stop it."""
+        """Start or stop autoplay."""
         if self.playing:
             self.stop()
         elif self._session.game.is_over:
@@ -322,82 +317,84 @@ class PlayerCommands:
             self._start(self.player)
 
     def set_speed(self, index: int) -> None:
-        """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
+        """Set the speed to ``SPEEDS[index]``, clamped to the slowest and fastest."""
         speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
         if speed == self.speed:
             return
         self.speed = speed
         self._presenter.remember("autoplay_speed", speed)
         if self.playing:
-            self._autoplay_changed()
+            self._update_autoplay()
         else:
             self._presenter.show_status()
-        said = ngettext(
+        message = ngettext(
             "It makes {n} move a second.", "It makes {n} moves a second.", speed
         ).format(n=speed)
-        self._screen.say(_("It plays as fast as it can.") if speed == SPEEDS[-1] else said)
+        self._screen.say(_("It plays as fast as it can.") if speed == SPEEDS[-1] else message)
 
     def stop(self) -> None:
-        """Stop playing; a move that the player is still choosing is dropped."""
+        """Stop autoplay and discard the pending move."""
         if self.playing:
             self.playing = ""
-            self._worker.drop()
-            self._autoplay_changed()
+            self._worker.cancel()
+            self._update_autoplay()
 
     def _start(self, player: str) -> None:
-        self.playing, self._progress = player, ""
-        self._autoplay_changed()
-        self._ask_for_move()
+        self.playing, self._compiler_progress = player, ""
+        self._update_autoplay()
+        self._request_move()
 
-    def _autoplay_changed(self) -> None:
+    def _update_autoplay(self) -> None:
         is_fastest = self.speed == SPEEDS[-1]
         interval_s = 0.0 if is_fastest else 1 / self.speed
         self._presenter.interval_s = interval_s if self.playing else None
         self._coach.pause(is_paused=bool(self.playing))
         pace = _("full speed") if is_fastest else _("{n} a second").format(n=self.speed)
         name = self._name(self.playing)
-        self._show_note(self.playing and f"{name}: {self._progress or pace}")
+        self._show_note(self.playing and f"{name}: {self._compiler_progress or pace}")
 
-    def _ask_for_move(self) -> None:
+    def _request_move(self) -> None:
         session, player, snapshot = self._session, self.playing, self._session.snapshot()
-        self._asked = monotonic()
-        self._worker.ask(lambda: session.advise(snapshot, player, only_move=True), self._take_move)
+        self._request_time = monotonic()
+        self._worker.run(
+            lambda: session.advise(snapshot, player, only_move=True), self._receive_move
+        )
 
-    def _take_move(self, answer: Hint | Compiling | Failure) -> None:
-        """Play the move that was chosen when it is due; until then show the compiler's progress."""
-        if isinstance(answer, Failure):
+    def _receive_move(self, result: Hint | Compiling | Failure) -> None:
+        """Schedule the chosen move, or show the compiler's progress."""
+        if isinstance(result, Failure):
             self.stop()
-            self._screen.warn(answer.reason)
+            self._screen.warn(result.reason)
             return
-        progress = "" if isinstance(answer, Hint) else preparing(answer)
-        if progress != self._progress:
-            self._progress = progress
-            self._autoplay_changed()
-        if isinstance(answer, Hint):
-            wait_s = self._asked + (self._presenter.interval_s or 0.0) - monotonic()
-            self._screen.later(max(0.0, wait_s), partial(self._play, self.playing, answer))
+        progress = "" if isinstance(result, Hint) else preparing(result)
+        if progress != self._compiler_progress:
+            self._compiler_progress = progress
+            self._update_autoplay()
+        if isinstance(result, Hint):
+            wait_s = self._request_time + (self._presenter.interval_s or 0.0) - monotonic()
+            self._screen.later(max(0.0, wait_s), partial(self._play, self.playing, result))
 
     def _play(self, player: str, hint: Hint) -> None:
-        """Play a move, unless another player, or none, plays by now."""
+        """Play a move, unless autoplay was stopped or switched to another player."""
         if player != self.playing:
             return
         is_played = self._presenter.show(self._session.play_hint(hint))
         if self._session.game.is_over:
             self.stop()
         elif is_played:
-            self._ask_for_move()
+            self._request_move()
 
 
 class GameCommands:
-    """Moves, and which game is played.
+    """Moves, and choosing the game to play.
 
     Args:
-        presenter: shows what happens.
-        stop: ends autoplay.
+        presenter: Shows events.
+        stop: Stops autoplay.
 
     Attributes:
-        more_rules: further buttons of the list of rules.
-        open_pasted: opens a game that was pasted; by default it is continued.
+        more_rules: Additional buttons for the list of rules.
+        open_pasted: Opens a pasted game; by default the game is continued.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -410,8 +407,8 @@ class GameCommands:
         )
         self.commands: Commands = {
             **{str(each): partial(self._move, each) for each in Direction},
-            "undo": partial(self._step, session.undo, N_("There is nothing to take back.")),
-            "redo": partial(self._step, session.redo, N_("There is no move to play again.")),
+            "undo": partial(self._step, session.undo, N_("There is nothing to undo.")),
+            "redo": partial(self._step, session.redo, N_("There is nothing to redo.")),
             "new": lambda: self.start(session.start),
             "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
@@ -425,23 +422,23 @@ class GameCommands:
             self._screen.say(_(nothing))
 
     def start(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Start a new game by `action`, after asking if one is in progress."""
+        """Start a new game with `action`, after confirmation if one is in progress."""
         self._stop()
         if self._session.in_progress:
-            self._ask(_("Start a new game?"), _("New game"), _("Keep this one"), action)
+            self._confirm(_("Start a new game?"), _("New game"), _("Keep this one"), action)
         else:
             self._presenter.change(action)
 
     def replace(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Change to another game by `action`; ask first if this one would be lost."""
+        """Switch games with `action`, after confirmation if the current game would be lost."""
         self._stop()
         if self._session.keeps_games or not self._session.in_progress:
             self._presenter.change(action)
         else:
-            text = _("Leave this game? It cannot be kept.")
-            self._ask(text, _("Leave it"), _("Keep it"), action)
+            text = _("Leave this game? It cannot be saved.")
+            self._confirm(text, _("Leave it"), _("Keep it"), action)
 
-    def _ask(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
+    def _confirm(self, text: str, yes: str, no: str, action: Callable[[], Iterable[Event]]) -> None:
         self._screen.ask(text, yes, no, lambda: self._presenter.change(action))
 
     def _choose_rules(self) -> None:
@@ -451,30 +448,30 @@ class GameCommands:
                 [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()],
                 lambda text: self.play_by(Rules.parse(text)),
                 current=self._session.rules.name,
-                own=_(RULES_TEXT),
+                own=_("Advanced: rules as a text, such as classic:size=5x5"),
                 check=lambda text: fault_of(lambda: Rules.parse(text)),
                 more=self.more_rules,
             )
         )
 
     def play_by(self, rules: Rules) -> None:
-        """Continue the last game under `rules`, or start one."""
+        """Continue the last game under `rules`, or start a new one."""
         if rules == self._session.rules:
             self.start(self._session.start)
         else:
             self.replace(lambda: self._session.switch_rules(rules))
 
     def play_from(self, board: Board, rules: Rules | None = None) -> None:
-        """Start a game from a position, which counts as assisted."""
-        chosen = rules_for(rules or self._session.rules, board)
+        """Start an assisted game from a position."""
+        chosen = resized_rules(rules or self._session.rules, board)
         self.start(lambda: self._session.start(chosen, board=board))
 
     def _choose_game(self) -> None:
-        choices, said = [], _("{points}, {moves}, last played {time}")
+        choices, template = [], _("{points}, {moves}, last played {time}")
         for game in self._session.saved_games():
             if game.position or game.undos:
-                score, played = points(game.score), moves(game.position)
-                text = said.format(points=score, moves=played, time=minute_of(game.updated))
+                score, played, when = points(game.score), moves(game.position), game.updated
+                text = template.format(points=score, moves=played, time=format_minute(when))
                 choices.append(Choice(game.id, title_of_rules(game.rules), text))
         if choices:
             self._screen.choose(ListRequest(_("Games in progress"), choices, self._resume))
@@ -482,12 +479,15 @@ class GameCommands:
             self._screen.say(_("There are no games in progress."))
 
     def _resume(self, game_id: str) -> None:
-        """Resume a game as it is now: another window may have continued or finished it."""
-        resume, gone = partial(self._session.resume_game, game_id), N_("This game is over by now.")
+        """Resume a game's latest state; another window may have continued or finished it."""
+        resume, gone = (
+            partial(self._session.resume_game, game_id),
+            N_("This game has already ended."),
+        )
         self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:
-        """Play from a copied board, or open a copied game."""
+        """Start from a pasted board, or open a pasted game."""
 
         def open_text() -> None:
             try:
@@ -501,11 +501,11 @@ class GameCommands:
 
 
 class RecordCommands:
-    """Games in files, and finished ones.
+    """Game files and finished games.
 
     Args:
-        presenter: shows what happens.
-        game: continues a game.
+        presenter: Shows events.
+        game: Continues an opened game.
     """
 
     def __init__(self, presenter: Presenter, game: GameCommands) -> None:
@@ -515,7 +515,7 @@ class RecordCommands:
 
     @property
     def file_name(self) -> str:
-        """A name for a file of this game, without its ending."""
+        """Default file name for this game, without an extension."""
         return f"{self._session.rules.name}-{self._session.game.score}"
 
     def _save(self) -> None:
@@ -526,7 +526,7 @@ class RecordCommands:
         self._screen.ask_to_save(_("Save this game as"), RECORDS, self.file_name, save)
 
     def replace_file(self, path: Path, action: Callable[[], object]) -> None:
-        """Write a file by `action`, after asking if one is there."""
+        """Write a file with `action`, after confirmation if it exists."""
         attempt = self._presenter.attempt
 
         def write() -> None:
@@ -542,7 +542,7 @@ class RecordCommands:
         def load(path: Path) -> None:
             self._game.replace(lambda: self._session.start_from(load_record_file(path)))
 
-        self._screen.ask_to_open(_("Which game shall go on?"), RECORDS, load)
+        self._screen.ask_to_open(_("Choose a game to continue"), RECORDS, load)
 
     def choose(
         self,
@@ -550,26 +550,26 @@ class RecordCommands:
         use: Callable[[Record], object],
         use_file: Callable[[Record], object] | None = None,
     ) -> None:
-        """Choose a game, the current one, a finished one or one in a file.
+        """Let the player choose the current game, a finished game or a file.
 
         Args:
-            title: what is asked.
-            use: takes the game, and may fail.
-            use_file: takes one of a file instead.
+            title: Title of the list.
+            use: Receives the chosen record; errors are shown.
+            use_file: Receives a record from a file; defaults to `use`.
         """
         session, attempt = self._session, self._presenter.attempt
-        choices = [Choice(CURRENT, _("This game"), points(session.game.score))]
+        choices = [Choice(CURRENT_GAME, _("This game"), points(session.game.score))]
 
         def add_finished() -> None:
-            said = _("{points}, {tile} reached, {time}")
+            template = _("{points}, {tile} reached, {time}")
             for game in session.finished(limit=200):
-                score, when = points(game.score), minute_of(game.finished)
-                text = said.format(points=score, tile=game.max_tile, time=when)
+                score, when = points(game.score), format_minute(game.finished)
+                text = template.format(points=score, tile=game.max_tile, time=when)
                 choices.append(Choice(game.id, title_of_rules(game.rules), text))
 
         def take(game: str) -> None:
-            load = session.record if game == CURRENT else partial(session.finished_record, game)
-            attempt(lambda: use(load()))
+            is_current = game == CURRENT_GAME
+            attempt(lambda: use(session.record() if is_current else session.finished_record(game)))
 
         def take_file(path: Path) -> None:
             attempt(lambda: (use_file or use)(load_record_file(path)))
@@ -580,91 +580,92 @@ class RecordCommands:
 
 
 class ReviewCommands:
-    """What each move of a game was worth.
+    """Reviews of games.
 
     Args:
-        presenter: shows what happens.
-        worker: judges the moves.
-        quiet: judges those of a game that has ended, unasked.
-        game: plays on from a position.
-        records: the games to choose from.
+        presenter: Shows events.
+        worker: Runs reviews that the player requests.
+        background: Runs the automatic review of a game that has ended.
+        game: Continues play from a reviewed position.
+        records: Lists the games to choose from.
     """
 
     def __init__(
         self,
         presenter: Presenter,
         worker: BackgroundWorker,
-        quiet: BackgroundWorker,
+        background: BackgroundWorker,
         game: GameCommands,
         records: RecordCommands,
     ) -> None:
-        self._presenter, self._worker, self._quiet = presenter, worker, quiet
+        self._presenter, self._worker, self._background = presenter, worker, background
         self._game, self._records = game, records
         self._session, self._screen = presenter.session, presenter.screen
-        self._of_end: GameReview | None = None  # begun by itself when the game was over
+        self._auto_review: GameReview | None = None  # started when the game ended
         self.commands: Commands = {"review": self._choose}
 
     def follow(self, event: Event) -> None:
-        """Review a person's game that is over, for its result; no longer when it is not."""
+        """Start a review when a person's game ends; cancel it when play continues."""
         match event:
-            case events.GameStarted() | events.Moved() | events.Undone() if self._of_end:
-                self._of_end.close()
-                self._of_end = None
+            case events.GameStarted() | events.Moved() | events.Undone() if self._auto_review:
+                self._auto_review.close()
+                self._auto_review = None
             case events.GameOver(by_computer=False) if self._session.game.ply:
-                self._of_end = GameReview(self._session.record())
-                self._of_end.start(self._quiet, self._tell)
+                self._auto_review = GameReview(self._session.record())
+                self._auto_review.start(self._background, self._update_result)
 
-    def _tell(self, whole: Review | None) -> None:
-        """Complete the result by its review, if there can be one."""
+    def _update_result(self, review: Review | None) -> None:
+        """Add the review to the result overlay; `None` if it failed."""
         if result := self._presenter.result:
-            self._presenter.cover(result.with_review(whole))
+            self._presenter.cover(result.with_review(review))
 
     def _choose(self) -> None:
-        """Review the game if it is over; else choose one."""
+        """Review the current game if it is over; otherwise let the player choose a game."""
         own = partial(self.open, is_own=True)
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self._records.choose(_("Which game shall be reviewed?"), own, self.open)
+            self._records.choose(_("Choose a game to review"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
-        """Review a game; a look at the moves of the game in progress counts as a hint.
+        """Open a review; reviewing the game in progress counts as a hint.
 
         Args:
-            record: the game.
-            is_own: whether the player has played it: the mistakes of a finished game are then put
-                into the notebook when all is judged.
+            record: The game to review.
+            is_own: Whether the player played it. Mistakes of the player's own finished games are
+                saved for practice.
 
         Raises:
-            RecordError: if the record breaks its own rules, or has no move.
+            RecordError: If the record breaks its rules or has no move.
         """
         session, review = self._session, GameReview(record)
-        if is_own and self._of_end and record == self._of_end.record and self._of_end.is_usable:
-            review = self._of_end
+        auto = self._auto_review
+        if is_own and auto and record == auto.record and auto.is_usable:
+            review = auto
         is_in_progress = not session.game.is_over and record == session.record()
         if is_in_progress:
             session.count_help()
             self._presenter.show_status()
 
-        def keep(whole: Review) -> None:
-            review.note = keep_mistakes(session, whole)
+        def save_mistakes(result: Review) -> None:
+            review.note = keep_mistakes(session, result)
 
-        def finish(whole: Review | None) -> None:
+        def on_done(result: Review | None) -> None:
             if is_own and not is_in_progress:
-                self._tell(whole)
-                if whole is not None:
-                    self._presenter.attempt(lambda: keep(whole))
+                self._update_result(result)
+                if result is not None:
+                    self._presenter.attempt(lambda: save_mistakes(result))
 
         self._screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
-        review.start(self._worker, finish)
+        review.start(self._worker, on_done)
 
 
 class PracticeCommands:
-    """Mistakes, puzzles and endings to practise.
+    """Practice of mistakes, puzzles and endings.
 
     Args:
-        presenter: shows what happens.
-        worker: prepares what is asked: an ending takes some time to deal.
+        presenter: Shows events.
+        worker: Prepares drills, because dealing an ending takes a while.
     """
 
     def __init__(self, presenter: Presenter, worker: BackgroundWorker) -> None:
@@ -673,7 +674,7 @@ class PracticeCommands:
         self.commands: Commands = {"practice": lambda: presenter.attempt(self._choose)}
 
     def _choose(self) -> None:
-        from py2048.app.controller.practice import list_offers  # it loads the store
+        from py2048.app.controller.practice import list_offers  # slow: imports the store
 
         self._screen.choose(ListRequest(_("Practise"), list_offers(self._session), self._prepare))
 
@@ -681,9 +682,9 @@ class PracticeCommands:
         from py2048.app.controller.practice import PracticeRun, drill_of
 
         self._screen.say(_("Preparing practice …"))
-        self._worker.ask(lambda: iter([PracticeRun(drill_of(self._session, choice))]), self._take)
+        self._worker.run(lambda: iter([PracticeRun(drill_of(self._session, choice))]), self._show)
 
-    def _take(self, run: PracticeRun | Failure) -> None:
+    def _show(self, run: PracticeRun | Failure) -> None:
         if isinstance(run, Failure):
             self._screen.warn(run.reason)
             return
@@ -693,33 +694,33 @@ class PracticeCommands:
 
 
 def is_written(path: Path) -> bool:
-    """Return whether a file is there.
+    """Return whether a file exists.
 
     Raises:
-        RecordError: if no file can have this name.
+        RecordError: If the path is invalid.
     """
     with os_errors_as(RecordError, f"cannot write {path}"):
         return path.is_file()
 
 
-def pasted_record(text: str, no_board: BoardError) -> Record:
-    """Return the one game in a copied text that is not a board.
+def pasted_record(text: str, board_error: BoardError) -> Record:
+    """Parse the only game in pasted text that is not a board.
 
     Raises:
-        RecordError: if there are several games, or one is damaged.
-        BoardError: if nothing in it looks like a game.
+        RecordError: If there are several games, or the game is damaged.
+        BoardError: If the text contains no game.
     """
     try:
         records = parse_records(text)
     except NoGameError:
-        raise BoardError(f"this is neither a board nor a game: {no_board}") from None
+        raise BoardError(f"this is neither a board nor a game: {board_error}") from None
     if len(records) > 1:
-        raise RecordError(f"these are {len(records)} games: copy one of them")
+        raise RecordError(f"the text contains {len(records)} games: copy only one")
     return records[0]
 
 
-def rules_for(rules: Rules, board: Board) -> Rules:
-    """Return `rules` for a board of this size."""
+def resized_rules(rules: Rules, board: Board) -> Rules:
+    """Adapt `rules` to the size of a board."""
     rows, columns = board.shape
     if rules.shape == board.shape:
         return rules
@@ -729,11 +730,11 @@ def rules_for(rules: Rules, board: Board) -> Rules:
 
 
 def title_of_rules(text: str) -> str:
-    """Return what people call the rules in a text, with the size of their board."""
+    """Return the display title of rules given as text, with the board size."""
     rules = Rules.parse(text)
     return title_of(rules.name, rules.shape)
 
 
-def minute_of(moment: str) -> str:
-    """Return the date and the minute of a time in ISO 8601."""
+def format_minute(moment: str) -> str:
+    """Format an ISO 8601 time as date and minute."""
     return moment[:16].replace("T", " ")

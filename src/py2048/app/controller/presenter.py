@@ -1,4 +1,4 @@
-"""`GameScreen`: what is asked of a front end. `Presenter`: shows what happens on one."""
+"""`GameScreen`, the interface of a front end, and `Presenter`, which shows events on it."""
 
 from __future__ import annotations
 
@@ -22,71 +22,67 @@ if TYPE_CHECKING:
     from py2048.app.session import Hint
     from py2048.presentation.themes import Theme
 
-MIN_PACE = 0.2
-"""A fast autoplay shortens animations; below this share of their time they are left out."""
+MIN_PACE = 0.2  # animations that fast autoplay would shorten further are skipped
 
-HELP = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
-"""The words for a game's category, to be translated; none for a plain one."""
+CATEGORY_LABELS = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
 
-OVER = N_("The game is over: n starts a new one, u takes the last move back.")
 
-SAVING_PERIOD_S = 0.25
-"""Seconds between looks whether all is saved, while it is not."""
+SAVING_POLL_S = 0.25
 
 Start = Callable[[Session], Iterable[Event]]
 
 
 class GameScreen(Protocol):
-    """A front end as a `Controller` sees it."""
+    """A front end as a `ScreenController` sees it."""
 
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
-        """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
+        """Animate a board transition at `pace` times its duration; 0 shows the result at once."""
 
     def show_status(self, status: Status) -> None:
-        """Show the scores, and mark the settings in use."""
+        """Show the scores and the active settings."""
 
     def show_gain(self, points: int) -> None:
-        """Show the points that a move has gained, for a moment."""
+        """Briefly show the points gained by a move."""
 
     def show_hint(self, hint: Hint) -> None:
         """Show a hint on the board."""
 
     def cover(self, result: Result | None) -> None:
-        """Show that the game is won or over, what its review has found, or the board again."""
+        """Show the result as an overlay, with its review if available; `None` removes it."""
 
     def say(self, text: str) -> None:
         """Show a message until the next one."""
 
     def warn(self, text: str) -> None:
-        """Show a warning so that the player cannot miss it."""
+        """Show a warning that the player cannot miss."""
 
     def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is; an empty text ends it."""
+        """Show why changes are not saved; an empty text removes the message."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or take its bar away."""
+        """Show the coach's comments; `None` hides its bar."""
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
-        """Open a review, and close it when the player leaves it.
+        """Open a review until the player leaves it.
 
         Args:
-            review: the review, which is about to begin.
-            play_on: what "play on from here" does, after the review has closed.
+            review: The review, which is about to start.
+            play_on: Called when the player chooses "play on from here", after the review closes.
         """
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice, and close it when the player leaves it.
+        """Open practice until the player leaves it.
 
         Args:
-            run: what is asked.
-            answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
+            run: The practice run to show.
+            answer: Performs an action of `PRACTICE_ACTIONS` on it; the screen then redraws.
         """
 
     def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
+        """Apply a colour theme."""
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a question; do `action` if the answer is yes."""
+        """Ask a yes-no question; run `action` on yes."""
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
@@ -94,62 +90,60 @@ class GameScreen(Protocol):
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write, and again before one is replaced.
+        """Ask for a file to write, and confirm before replacing one.
 
         Args:
-            title: what is asked.
-            kind: the kind of file, with its ending.
-            name: what to call it by default, without the ending.
-            take: called with the file.
+            title: Title of the dialog.
+            kind: File type with its extension.
+            name: Default name, without the extension.
+            take: Called with the chosen path.
         """
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read."""
 
     def share(self) -> None:
-        """Give the result away in words, or the board where there is none."""
+        """Share the result as text, or the board if the game has no result."""
 
     def show_help(self) -> None:
         """Show all keys."""
 
     def later(self, seconds: float, action: Callable[[], None]) -> object:
-        """Call `action` after some seconds."""
+        """Call `action` after a number of seconds."""
 
     def quit(self) -> None:
         """Close the screen."""
 
 
 class Presenter:
-    """Shows on a screen what happens in a session.
+    """Shows a session's events on a screen.
 
     Args:
-        session: the session.
-        screen: the screen.
-        text_of: returns the message for an event, in as many words as the screen has room for.
+        session: The session.
+        screen: The screen.
+        text_of: Returns an event's message, at a length suited to the screen.
 
     Attributes:
-        is_animated: whether tiles slide or jump.
-        note: who thinks or plays, or an empty text.
-        interval_s: the seconds from one move of autoplay to the next; `None` if it is off.
-        result: what covers the board; `None` if nothing does.
-        follow: called with each event after it is shown.
+        is_animated: Whether tiles slide rather than jump.
+        note: Who is thinking or playing; may be empty.
+        interval_s: Seconds between autoplay moves; `None` if autoplay is off.
+        result: The result shown as an overlay, if any.
+        follow: Called with each event after it is shown.
     """
 
     def __init__(
         self, session: Session, screen: GameScreen, text_of: Callable[[Event], str] = describe
     ) -> None:
         self.session, self.screen, self._text_of = session, screen, text_of
-        self._is_watching_saving = False
+        self._is_polling_saving = False
         self.is_animated = True
         self.note = ""
         self.interval_s: float | None = None
         self.result: Result | None = None
         self.follow: Callable[[Event], object] = lambda _: None
 
-    # Doing
-
     def attempt(self, action: Callable[[], object]) -> bool:
-        """Do something that may fail; show why if it does. Return whether it worked."""
+        """Run an action and show its error, if any; return whether it succeeded."""
         try:
             action()
         except (Py2048Error, OSError) as error:
@@ -158,36 +152,33 @@ class Presenter:
         return True
 
     def change(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Change the game by something that may fail, and show what happened."""
+        """Run an action that changes the game, and show its events or its error."""
         self.attempt(lambda: self.show(action()))
 
     def remember(self, key: str, value: object) -> None:
-        """Keep a setting for the next session."""
+        """Save a setting for future sessions."""
         self.session.set_setting(key, value)
         self.show(self.session.check_saving())
 
-    # Showing
-
     def show(self, happened: Iterable[Event]) -> bool:
-        """Show events, and look again and again while something is not saved.
+        """Show events; return whether there were any.
 
-        Return whether there was an event.
+        While changes are unsaved, the saving state is polled.
         """
         happened = tuple(happened)
         for event in happened:
             self._show(event)
             self.follow(event)
-        if self.session.unsaved and not self._is_watching_saving:
-            self._is_watching_saving = True
-            self.screen.later(SAVING_PERIOD_S, self._look_at_saving)
+        if self.session.unsaved and not self._is_polling_saving:
+            self._is_polling_saving = True
+            self.screen.later(SAVING_POLL_S, self._poll_saving)
         return bool(happened)
 
-    def _look_at_saving(self) -> None:
-        self._is_watching_saving = False
+    def _poll_saving(self) -> None:
+        self._is_polling_saving = False
         self.show(self.session.check_saving())
 
     def _show(self, event: Event) -> None:  # noqa: C901 - a branch for each event
-        """Show an event. A running animation jumps to its end."""
         screen = self.screen
         match event:
             case events.GameStarted():
@@ -198,7 +189,7 @@ class Presenter:
             case events.Undone():
                 self._show_board(event, motion.of_undo(event))
             case events.IllegalMove():
-                self._show_refusal(event)
+                self._show_illegal_move(event)
             case events.Won():
                 screen.say(self._text_of(event))
                 if event.plays_on and not event.by_computer:
@@ -217,22 +208,23 @@ class Presenter:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position without what belonged to the one before."""
+        """Show a new position and remove everything that belonged to the old one."""
         self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
 
-    def _show_refusal(self, event: events.IllegalMove) -> None:
+    def _show_illegal_move(self, event: events.IllegalMove) -> None:
         if self.session.game.is_over:
-            self.screen.say(_(OVER))
+            text = _("The game is over: n starts a new one, u undoes the last move.")
+            self.screen.say(text)
             return
         self.screen.say(self._text_of(event))
         self.show_status()
         self.screen.show_gain(event.penalty)
 
     def cover(self, result: Result | None) -> None:
-        """Cover the board with the end of the game, or uncover it."""
+        """Show or remove the result overlay."""
         self.result = result
         self.screen.cover(result)
 
@@ -252,12 +244,13 @@ class Presenter:
         )
 
     def show_status(self) -> None:
-        """Show the scores and who thinks or plays."""
+        """Show the scores and who is thinking or playing."""
         session, game = self.session, self.session.game
         scores = game.rules.name, game.score, session.best, game.ply
-        help_ = _(HELP[session.category]) if session.category in HELP else ""
+        label = CATEGORY_LABELS.get(session.category)
         goal = 2 * game.board.max_tile, teaching(game.rules, game.ply)
-        self.screen.show_status(Status(*scores, help_, self.note, game.can_undo, *goal))
+        status = Status(*scores, _(label) if label else "", self.note, game.can_undo, *goal)
+        self.screen.show_status(status)
 
     def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:
@@ -273,7 +266,7 @@ def _day(moment: str) -> date:
 
 
 def fault_of(action: Callable[[], object]) -> str:
-    """Return why `action` fails, or an empty text if it does not."""
+    """Return the error message of `action`, or an empty string if it succeeds."""
     try:
         action()
     except Py2048Error as error:
@@ -282,10 +275,10 @@ def fault_of(action: Callable[[], object]) -> str:
 
 
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
-    """Return the events that introduce a session's game to a screen that opens on it.
+    """Return the events that introduce a session's game to a newly opened screen.
 
-    Where there is no game yet, `start` brings one; by default the last unfinished one is resumed,
-    or a new one starts. So it does, after a warning, if the store cannot be read.
+    If the session has no game yet, `start` supplies one. By default the last unfinished game is
+    resumed, or a new one starts. If the store cannot be read, a warning is followed by a new game.
     """
     game = session.game
     if session.version > 0:

@@ -1,7 +1,7 @@
-"""`GameReview`: the review of a game as a screen shows it.
+"""`GameReview`, the review of a game as a screen shows it.
 
-It holds the moves that are judged so far and a place among all moves, and says what stands there:
-sentences, short texts, and a graph scaled to the pixels or cells of a screen. Screens only draw.
+It holds the moves judged so far and the currently selected move. It provides sentences, short
+labels, and a graph scaled to the pixels or cells of a screen; screens only draw.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from py2048.app.controller.background import Failure, Worker
-from py2048.app.session import Session, is_by_computer, name_of, review_game
+from py2048.app.controller.background import Failure, JobRunner
+from py2048.app.session import Session, review_game
+from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
 from py2048.core.language import N_, _, ngettext
@@ -22,26 +23,26 @@ from py2048.presentation.hints import name_of as direction_name
 from py2048.presentation.screen import points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import describe_review, luck_word, percent, way_of
+from py2048.presentation.words import describe_review, luck_word, mistake_reason, percent, way_of
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.themes import Theme, theme_of
+from py2048.review.mistakes import MistakeKind, mistake_kind
 
 if TYPE_CHECKING:
-    from py2048.app.session import Finding
+    from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
 
-PAGE = 10
-"""How many moves Page Up and Page Down skip."""
+PAGE = 10  # moves skipped by Page Up and Page Down
+MAX_NAME_LENGTH = 40
 
 
 class GraphColumn(NamedTuple):
     """A column of the graph.
 
     Attributes:
-        height: how far it is filled from below, in pixels or cells; 0 where nothing is judged.
-        grade: the worst mistake among the moves that begin in it, if any.
+        height: Filled height in pixels or cells; 0 if no move is judged yet.
+        grade: Worst mistake among the moves that start in this column, if any.
     """
 
     height: int
@@ -49,16 +50,16 @@ class GraphColumn(NamedTuple):
 
 
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Return what the best move was worth and what the others lose, as sentences."""
+    """Describe the best move's value and what the other moves lose, in sentences."""
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
-    worth = text.format(direction=direction_name(move.best), value=value)
+    best = text.format(direction=direction_name(move.best), value=value)
     rows = direction_rows(move.values, move.best, unit, move.played)
-    return " ".join([worth, *describe_losses(rows)])
+    return " ".join([best, *describe_losses(rows)])
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
-    """Return what a move is worth, with no more digits than can be relied on."""
+    """Format a move's value with as many digits as are reliable."""
     if unit is Unit.CHANCE:
         return f"{written(100 * value, 2)} %"
     if unit is Unit.POINTS and not is_exact:
@@ -67,21 +68,20 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 
 
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
-"""The grades as chess writes them, so that none depends on a colour."""
+"""Chess annotation symbols, so that grades do not depend on colour."""
 
 _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
-"""The grades as they stand alone, to be translated."""
 
 
 def badge_of(grade: Grade, share: float) -> str:
-    """Return the grade of a move and the share of the chances that it lost: "Blunder -15 %"."""
+    """Return the grade of a move and the share of its value lost: "Blunder -15 %"."""
     title = _(GRADE_TITLES[grade])
     return f"{title} \N{MINUS SIGN}{percent(share)}" if grade.is_mistake else title
 
 
 def headline_of(played: Direction, best: Direction) -> str:
-    """Return what was played and what was best: "You went left. Down was best."."""
+    """Return which move was played and which was best, as a sentence."""
     if played is best:
         return _("You went {way}, the best move.").format(way=way_of(played))
     text = _("You went {way}. {direction} was best.")
@@ -89,44 +89,48 @@ def headline_of(played: Direction, best: Direction) -> str:
 
 
 def verdict_of(move: MoveReview) -> str:
-    """Return the grade of a move and what was best: "Blunder -15 %. You went left. …"."""
+    """Return a move's grade and loss, followed by its headline."""
     if move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
     return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
 
 
-def why_better(theme: Theme) -> str:
-    """Return what made the best move better, as a sentence."""
-    said = _(theme.why)
-    return f"{said[0].upper()}{said[1:]}."
+def why_better(kind: MistakeKind) -> str:
+    """Return why the best move was better, as a sentence."""
+    return sentence(mistake_reason(kind))
+
+
+def sentence(text: str) -> str:
+    """Capitalise a clause and end it with a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def grade_colour(grade: Grade, look: Look) -> str:
-    """Return the colour of a grade: its bar, its badge and its dots; a word goes with it."""
+    """Return the colour of a grade's bar, badge and dots; it always accompanies a word."""
     full = look.danger if grade.is_mistake else look.good
     faint = {Grade.GOOD: 0.45, Grade.INACCURACY: 0.55, Grade.MISTAKE: 0.3}
     return mixed(full, look.panel, faint.get(grade, 0.0))
 
 
 class GameReview:
-    """A review as it comes, and a place in it.
+    """A review in progress, and the currently selected move.
 
     Args:
-        record: the game.
+        record: The game to review.
 
     Attributes:
-        record: the game.
-        moves: the moves that are judged, from the first.
-        index: the move that is shown, 0 for the first.
-        judge: who judges, once that is known.
-        review: the whole review, once it is complete.
-        progress: what is under way, in words; empty at the end.
-        error: why there is no more, in one line.
-        note: what is said after the summary; may be empty.
-        changed: called when more moves are judged.
+        record: The game.
+        moves: Moves judged so far.
+        index: Index of the selected move.
+        judge: The judge, once known.
+        review: The complete review, once available.
+        progress: Progress message; empty once the review has ended.
+        error: One-line reason why the review failed.
+        note: Text shown after the summary; may be empty.
+        changed: Called when more moves have been judged.
 
     Raises:
-        RecordError: if the record breaks its own rules, or has no legal move.
+        RecordError: If the record breaks its rules or has no legal move.
     """
 
     def __init__(self, record: Record) -> None:
@@ -136,49 +140,49 @@ class GameReview:
             raise RecordError("there is nothing to review: no move was made")
         self.moves: list[MoveReview] = []
         self._mistakes: list[int] = []
-        self.index, self._has_walked = 0, False
+        self.index, self._has_navigated = 0, False
         self.judge: Judge | None = None
         self.review: Review | None = None
         self.progress, self.error, self.note = _("Preparing the review …"), "", ""
         self.changed: Callable[[], object] = lambda: None
         self._stop: Callable[[], object] = lambda: None
-        self._keep: Callable[[Review | None], object] | None = None
+        self._on_done: Callable[[Review | None], object] | None = None
 
     def __len__(self) -> int:
-        """Return the number of moves, judged or not."""
+        """Return the number of moves, including unjudged ones."""
         return len(self._positions)
 
-    # Judging, in the background
+    # Background judging
 
-    def start(self, worker: Worker, keep: Callable[[Review | None], object]) -> None:
-        """Let a worker judge the moves; `keep` gets the whole review, or `None` if it failed.
+    def start(self, worker: JobRunner, on_done: Callable[[Review | None], object]) -> None:
+        """Start judging; `on_done` receives the complete review, or `None` if it failed.
 
-        Where the review has been started, it continues, and tells this `keep`.
+        If the review is already running, only its callback is replaced.
         """
-        was_started, self._keep = self._keep is not None, keep
+        was_started, self._on_done = self._on_done is not None, on_done
         if was_started:
             if not self.is_running:
-                keep(self.review)
+                on_done(self.review)
                 self.changed()
             return
 
-        def take(answer: Finding | Compiling | Failure) -> None:
-            self.take(answer)
-            if not self.is_running and self._keep:
-                self._keep(self.review)
+        def receive(result: ReviewUpdate | Compiling | Failure) -> None:
+            self.receive(result)
+            if not self.is_running and self._on_done:
+                self._on_done(self.review)
             self.changed()
 
-        self._stop = worker.drop
-        worker.ask(lambda: review_game(self.record), take)
+        self._stop = worker.cancel
+        worker.run(lambda: review_game(self.record), receive)
 
     @property
     def is_running(self) -> bool:
-        """Whether more moves are being judged."""
+        """Whether moves are still being judged."""
         return bool(self.progress)
 
     @property
     def is_usable(self) -> bool:
-        """Whether the whole review is there, or comes."""
+        """Whether the complete review is available or in progress."""
         return self.is_running or self.review is not None
 
     def close(self) -> None:
@@ -186,25 +190,25 @@ class GameReview:
         self.progress = ""
         self._stop()
 
-    def take(self, answer: Finding | Compiling | Failure) -> None:
-        """Add what the judge has found."""
-        match answer:
+    def receive(self, result: ReviewUpdate | Compiling | Failure) -> None:
+        """Add a result of the judge."""
+        match result:
             case Failure(reason):
                 self.progress, self.error = "", reason
             case Judge():
-                self.judge = answer
+                self.judge = result
             case Review():
-                self.review, self.progress = answer, ""
+                self.review, self.progress = result, ""
             case tuple():
-                self.add(answer)
+                self.add(result)
             case compiling:
                 self.progress = _("The judge is {progress}").format(progress=compiling)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
-        """Add the next moves that are judged."""
+        """Append judged moves."""
         for move in moves:
             if move.grade.is_mistake:
-                if not self._mistakes and not self._has_walked:  # it opens at the first mistake
+                if not self._mistakes and not self._has_navigated:  # open at the first mistake
                     self.index = len(self.moves)
                 self._mistakes.append(len(self.moves))
             self.moves.append(move)
@@ -213,15 +217,15 @@ class GameReview:
         if line := missing_compiler():
             self.progress += " " + _("Faster with Numba: {line}").format(line=line)
 
-    # Walking
+    # Navigation
 
     def seek(self, index: int) -> None:
-        """Go to a move, or the nearest there is."""
-        self._has_walked = True
+        """Jump to a move, clamped to the game."""
+        self._has_navigated = True
         self.index = min(max(index, 0), len(self) - 1)
 
     def go(self, name: str) -> None:
-        """Go where an action of `REVIEW_ACTIONS` says; stay where there is no such place."""
+        """Perform a navigation action of `REVIEW_ACTIONS`."""
         here, mistakes = self.index, self._mistakes
         steps = {
             "back": here - 1,
@@ -235,31 +239,31 @@ class GameReview:
         }
         self.seek(steps[name])
 
-    # What stands here
+    # The current move
 
     @property
     def board(self) -> Board:
-        """The board before the move that is shown."""
+        """Board before the selected move."""
         return self._positions[self.index][0]
 
     @property
     def score(self) -> int:
-        """The score before it."""
+        """Score before the selected move."""
         return self._positions[self.index][1]
 
     @property
     def played(self) -> Direction:
-        """The direction that was played."""
+        """Direction that was played."""
         return self._positions[self.index][2]
 
     @property
     def move(self) -> MoveReview | None:
-        """The review of the move that is shown, if it is judged already."""
+        """Review of the selected move, once it is judged."""
         return self.moves[self.index] if self.index < len(self.moves) else None
 
     @property
     def unit(self) -> Unit:
-        """The unit of the values."""
+        """Unit of the values."""
         return self.judge.unit if self.judge else Unit.POINTS
 
     @property
@@ -269,23 +273,23 @@ class GameReview:
 
     @property
     def accuracy(self) -> float | None:
-        """The accuracy of the whole game, 0 to 100; None until all moves are judged."""
+        """Accuracy of the whole game (0-100), or `None` until the review is complete."""
         return self.review.accuracy if self.review else None
 
     @property
     def rows(self) -> list[DirectionRow]:
-        """The legal directions, the best first; empty until the move is judged."""
+        """The legal directions, best first; empty until the move is judged."""
         move = self.move
         return direction_rows(move.values, move.best, self.unit, move.played) if move else []
 
     @property
     def badge(self) -> str:
-        """The grade of the move and what it lost: "Blunder -15 %"; empty until it is judged."""
+        """Grade and loss of the selected move, "Blunder -15 %"; empty until it is judged."""
         return badge_of(self.move.grade, self.move.share) if self.move else ""
 
     @property
     def headline(self) -> str:
-        """What was played and what was best; until it is judged, what was played."""
+        """The move played and, once it is judged, the best move."""
         if self.move is None:
             return _("You went {way}.").format(way=way_of(self.played))
         is_best = self.move.grade is Grade.BEST
@@ -293,72 +297,73 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """What made the best move better, as a sentence; empty unless it was a mistake."""
+        """Why the best move was better; empty unless the move was a mistake."""
         move = self.move
         if move is None or not move.grade.is_mistake:
             return ""
-        return why_better(theme_of(self.record.rules, move.board, move.played, move.best))
+        return why_better(mistake_kind(self.record.rules, move.board, move.played, move.best))
 
     @property
     def chances(self) -> float | None:
-        """What is to come, as a share of the most in the game, or the chance itself."""
+        """Value of the best move, as a share of the game's maximum or as a probability."""
         if self.move is None:
             return None
         values = (move.values[move.best] for move in self.moves)
-        most = 1.0 if self.unit is Unit.CHANCE else max(values)
-        return min(max(self.move.values[self.move.best] / most, 0.0), 1.0) if most > 0 else 0.0
+        top = 1.0 if self.unit is Unit.CHANCE else max(values)
+        return min(max(self.move.values[self.move.best] / top, 0.0), 1.0) if top > 0 else 0.0
 
     @property
     def counts(self) -> dict[Grade, int]:
-        """How many of the judged moves have each grade, the best first."""
+        """Number of judged moves per grade, best grade first."""
         return {grade: sum(move.grade is grade for move in self.moves) for grade in Grade}
 
     @property
     def luck(self) -> str:
-        """The luck of the whole game in words: "a little bad"; empty until that is known."""
+        """The game's luck in words, such as "a little bad"; empty until known."""
         return luck_word(self.review.luck, self.review.swing) if self.review else ""
 
     @property
     def place_title(self) -> str:
-        """Where this is: "Move 12 of 340"."""
+        """Position in the game: "Move 12 of 340"."""
         ply, count = written(self.index + 1), written(len(self))
         return _("Move {ply} of {count}").format(ply=ply, count=count)
 
     @property
     def place(self) -> str:
-        """Where this is: "Move 12 of 340, score 1,234"."""
+        """Position and score: "Move 12 of 340, score 1,234"."""
         text = _("{place}, score {score}")
         return text.format(place=self.place_title, score=written(self.score))
 
     @property
     def sentences(self) -> str:
-        """All that stands here, as sentences."""
-        said = [f"{self.place}."]
+        """Description of the selected move, in sentences."""
+        parts = [f"{self.place}."]
         if self.move is None:
-            said.append(_("{direction} was played.").format(direction=direction_name(self.played)))
+            text = _("{direction} was played.")
+            parts.append(text.format(direction=direction_name(self.played)))
         else:
-            said.append(verdict_of(self.move))
-            said.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
-        return " ".join(said)
+            parts.append(verdict_of(self.move))
+            parts.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
+        return " ".join(parts)
 
     @property
     def summary(self) -> str:
-        """The whole review in sentences, or how far it is."""
+        """Description of the whole review, or its progress."""
         if self.review is None:
             return self.progress or self.error
         lines = [*describe_review(self.review, brief=True), *filter(None, [self.note])]
-        return " ".join(f"{line[0].upper()}{line[1:]}." for line in lines)
+        return " ".join(map(sentence, lines))
 
     # The graph
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
-        """Return the graph of what was still to come before each move: points, or a chance.
+        """Return a graph of the best move's value at each move.
 
-        Chances are drawn from 0 to 1, all else in the range of the game itself.
+        Probabilities are scaled to 0-1, points to the range of this game.
 
         Args:
-            width: how many columns it has; the whole game always fills them.
-            height: how high its highest value stands.
+            width: Number of columns; the whole game always fills them.
+            height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]
         low, top = 0.0, 1.0
@@ -369,21 +374,21 @@ class GameReview:
         for column in range(width):
             first = self.place_at(column, width)
             moves = slice(first, max(first + 1, self.place_at(column + 1, width)))
-            found, grades = values[moves], [move.grade for move in self.moves[moves]]
-            mean = sum(found) / len(found) if found else low
+            shown, grades = values[moves], [move.grade for move in self.moves[moves]]
+            mean = sum(shown) / len(shown) if shown else low
             worst = max(grades, key=_GRADES.index, default=Grade.BEST)
-            filled = max(1, round(scale * (mean - low))) if found else 0
-            begins = not column or self.place_at(column - 1, width) != first
-            is_marked = begins and worst.is_mistake
+            filled = max(1, round(scale * (mean - low))) if shown else 0
+            is_first = not column or self.place_at(column - 1, width) != first
+            is_marked = is_first and worst.is_mistake
             columns.append(GraphColumn(filled, worst if is_marked else None))
         return columns
 
     def place_at(self, column: int, width: int) -> int:
-        """Return the first move that a column of a graph of this width stands for."""
+        """Return the first move shown in a column of a graph with this width."""
         return column * len(self) // width
 
     def column(self, width: int) -> int:
-        """Return the column of the move that is shown, in a graph of this width."""
+        """Return the column of the selected move in a graph with this width."""
         return ((self.index + 1) * width - 1) // len(self)
 
 
@@ -391,10 +396,10 @@ _GRADES = list(Grade)
 
 
 def keep_mistakes(session: Session, review: Review) -> str:
-    """Put the mistakes of a player's finished game into the notebook; return what to say of it.
+    """Save the mistakes of the player's finished game; return a message for the summary.
 
     Raises:
-        StorageError: if they cannot be kept.
+        StorageError: If the mistakes cannot be saved.
     """
     if not session.keeps_games or is_by_computer(review.record):
         return ""
@@ -404,23 +409,29 @@ def keep_mistakes(session: Session, review: Review) -> str:
 
 
 def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
-    """Return the board and the score before each legal move, and its direction.
+    """Return the board, score and direction of each legal move.
 
     Raises:
-        RecordError: if the record breaks its own rules.
+        RecordError: If the record breaks its rules.
     """
     record.verify()
-    board, score, found = record.start, 0, []
-    for after, turn, reached in record.replay():
+    board, score, positions = record.start, 0, []
+    for next_board, turn, next_score in record.replay():
         if turn.legal:
-            found.append((board, score, turn.direction))
-        board, score = after, reached
-    return found
+            positions.append((board, score, turn.direction))
+        board, score = next_board, next_score
+    return positions
 
 
 def record_title(record: Record) -> str:
-    """Return what a record is in a line: its rules, score, player and day."""
+    """Return a one-line title: rules, score, player and date."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    by = name_of(record) or _("a person")
     text = _("{rules}, {points}, by {player}")
-    return text.format(rules=record.rules.name, points=points(record.score), player=by) + day
+    player = _player_name(record) or _("a person")
+    return text.format(rules=record.rules.name, points=points(record.score), player=player) + day
+
+
+def _player_name(record: Record) -> str:
+    """Shorten the player's name and remove control characters: records may be untrusted."""
+    name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import fault_of
 from py2048.app.desktop import dialogs
 from py2048.app.desktop.board_view import LIT
@@ -106,7 +106,7 @@ class DesktopApp:
         self._is_closed = False
         self._remember = remember
         self._exporting = BackgroundWorker(self.later)
-        self.controller = controller = Controller(
+        self.controller = controller = ScreenController(
             session,
             self,
             window.theme,
@@ -374,7 +374,7 @@ class DesktopApp:
             def tell(answer: str | Failure) -> None:
                 self.warn(answer.reason) if isinstance(answer, Failure) else self.say(answer)
 
-            self._exporting.ask(export, tell)
+            self._exporting.run(export, tell)
 
         self.ask_to_save(title, kind, self.controller.records.file_name, save)
 
@@ -396,7 +396,7 @@ class Menus:
         controller: does what is chosen.
     """
 
-    def __init__(self, root: tk.Tk, controller: Controller) -> None:
+    def __init__(self, root: tk.Tk, controller: ScreenController) -> None:
         self._controller = controller
         self.theme, self.animated = tk.StringVar(root), tk.BooleanVar(root)
         self.bar, self.more = tk.Menu(root), tk.Menu(root, tearoff=False)

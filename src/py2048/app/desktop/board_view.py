@@ -13,10 +13,12 @@ from py2048.app.desktop.style import Button, Figures, Flow, Graph, Text, look_of
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.presentation import board_image, motion
-from py2048.presentation.board_image import BoardGrid, Picture
+from py2048.presentation.board_image import BoardGrid, encode
 from py2048.presentation.themes import MOTION_MS
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from py2048.core.board import Board, Cell
     from py2048.presentation.result import Result
 
@@ -264,13 +266,13 @@ class CanvasBoard(tk.Canvas):
         step = max(1, round(scale * STEPS))
         side, theme = max(2, grid.cell * step // STEPS), self.theme
 
-        def draw() -> Picture:
+        def draw() -> Image.Image:
             image = board_image.tile(value, grid.cell, theme, grid.radius)
-            return board_image.closed(image if step == STEPS else image.resize((side, side)))
+            return image if step == STEPS else image.resize((side, side))
 
         return self._photo((value, step), draw)
 
-    def _photo(self, key: Hashable, draw: Callable[[], Picture]) -> tk.PhotoImage:
+    def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
         """Return a picture, made once; what is on the canvas is held by `_shown`, too."""
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_PIXELS:
@@ -278,8 +280,8 @@ class CanvasBoard(tk.Canvas):
             self._photos[key] = self._image(draw())
         return self._photos[key]
 
-    def _image(self, picture: Picture) -> tk.PhotoImage:
-        return tk.PhotoImage(master=self, data=picture.encoded())
+    def _image(self, image: Image.Image) -> tk.PhotoImage:
+        return tk.PhotoImage(master=self, data=encode(image))
 
     def _lay_out(self) -> None:
         """Fit the board to the window, and draw everything again."""

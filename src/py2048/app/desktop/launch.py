@@ -276,7 +276,7 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
 
 
 def _set_icon(root: tk.Tk) -> None:
-    from py2048.presentation.board_image import closed, icon
+    from py2048.presentation.board_image import encode, icon
 
-    pictures = (closed(icon(side, DEFAULT_THEME)) for side in ICON_SIDES)
-    root.iconphoto(True, *(tk.PhotoImage(master=root, data=each.encoded()) for each in pictures))
+    icons = (encode(icon(side, DEFAULT_THEME)) for side in ICON_SIDES)
+    root.iconphoto(True, *(tk.PhotoImage(master=root, data=each) for each in icons))

@@ -10,10 +10,13 @@ import tkinter as tk
 from collections.abc import Callable, Sequence
 from functools import partial
 from tkinter import ttk
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from py2048.presentation.board_image import Picture, glyph, rounded
+from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
 """The families that texts are set in, the best first; else the system's own."""
@@ -105,15 +108,15 @@ class Look:
             paint()
         return name
 
-    def picture(self, name: str, draw: Callable[[], Picture]) -> str:
+    def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
         """Return a picture of Tk, which knows it by its name, so nothing of Python's keeps it."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
-        return self._make(name, lambda: create("-data", draw().encoded()))
+        return self._make(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", ground: str = "") -> str:
         """Return an icon; on a `ground`, as faint as a button that cannot be pressed."""
 
-        def draw() -> Picture:
+        def draw() -> Image.Image:
             ink = self.colour(colour)
             ink = mixed(ink, self.colour(ground), 0.55) if ground else ink
             return glyph(name, round(ICON * self.unit), ink)
@@ -184,7 +187,7 @@ class Look:
         face = {"primary": "accent", "ghost": ground}.get(kind, raised)
         side = 4 * radius + 2 * room
 
-        def draw(shade: float, ring: str) -> Picture:
+        def draw(shade: float, ring: str) -> Image.Image:
             inner = (room * 3 // 5, ""), (room, mixed(self.colour(face), self.theme.ink, shade))
             return rounded(side, side, radius + room, self.colour(ring) if ring else "", *inner)
 

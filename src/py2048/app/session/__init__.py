@@ -1,9 +1,9 @@
-"""The session: what every screen can do, and the events that say what happened."""
+"""The session: everything a screen can do with a game, and the events that report the outcome."""
 
 from __future__ import annotations
 
-from py2048.app.session.session import Session, hint_player, is_by_computer, open_session
-from py2048.app.session.tracked_game import HUMAN_CATEGORIES, Replay, name_of
+from py2048.app.session.session import Session, hint_player, open_session
+from py2048.app.session.tracked_game import HUMAN_CATEGORIES, Replay
 from py2048.app.storage import RecordSummary
 from py2048.presentation.events import (
     Event,
@@ -17,19 +17,11 @@ from py2048.presentation.events import (
     Undone,
     Won,
 )
-from py2048.review.advice import (
-    Finding,
-    Hint,
-    PositionSnapshot,
-    advise,
-    ready_judge,
-    review_game,
-)
+from py2048.review.advice import Hint, PositionSnapshot, ReviewUpdate, advise, review_game
 
 __all__ = [
     "HUMAN_CATEGORIES",
     "Event",
-    "Finding",
     "GameOver",
     "GameStarted",
     "Hint",
@@ -39,6 +31,7 @@ __all__ = [
     "PositionSnapshot",
     "RecordSummary",
     "Replay",
+    "ReviewUpdate",
     "SavingChanged",
     "Session",
     "StorageFailed",
@@ -46,9 +39,6 @@ __all__ = [
     "Won",
     "advise",
     "hint_player",
-    "is_by_computer",
-    "name_of",
     "open_session",
-    "ready_judge",
     "review_game",
 ]

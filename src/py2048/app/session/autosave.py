@@ -1,9 +1,9 @@
-"""Autosave: a session hands over each change of its game, and play never waits for a disk.
+"""Autosave: writes a session's changes in the background, so play never waits for a disk.
 
-`StoreAutosave` gives a change to a `BackgroundWriter`, a thread that retries until it succeeds, and
-waits for it `WRITE_WAIT_S` seconds at most. So a change that is shown without a warning is on the
-disk; while the store is locked, full or out of reach the game continues, `unsaved` says why, and
-everything is saved as soon as possible.
+`StoreAutosave` passes each change to a `BackgroundWriter`, a thread that retries until it succeeds,
+and waits for it at most `WRITE_WAIT_S` seconds. A change shown without a warning is therefore on
+disk. While the store is locked, full or unreachable, the game continues, `unsaved` gives the
+reason, and everything is saved as soon as the store works again.
 """
 
 from __future__ import annotations
@@ -29,84 +29,76 @@ from py2048.core.errors import StaleGameError, StorageError
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
-WRITE_WAIT_S = 0.15
-"""How long a move or a setting waits for the store at most."""
-
+WRITE_WAIT_S = 0.15  # a move or setting blocks at most this long
 READ_TIMEOUT_S = 2.0
-"""How long reading may take, when a game begins or a list is asked for."""
-
 CLOSE_TIMEOUT_S = 3.0
-"""How long a player who leaves waits for what is not saved."""
-
 RETRY_S = 0.5
-"""The time between two attempts to write, unless more work comes."""
 
-ORPHANED = timedelta(minutes=10)
-"""So long after its last change a game that is over is on no screen, as far as we know."""
+# A finished game untouched for this long is assumed to be on no screen any more.
+ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
-    "this game was continued or finished in another window; here it is kept as a game of its own"
+    "this game was continued or finished in another window; this version is saved as a separate"
+    " game"
 )
 NO_STORE = "this session keeps no games: it was opened without a store"
 
 T = TypeVar("T")
 Job = Callable[[], object]
-_updated = attrgetter("updated")
+_last_update = attrgetter("updated")
 
 
 class Autosave:
-    """What a session saves through. This base class keeps settings in memory and nothing else.
+    """Interface for saving a session. This base class only keeps settings, in memory.
 
     Attributes:
-        keeps_games: whether a game that the session leaves can be resumed later.
+        keeps_games: Whether a game left by the session can be resumed later.
+        notices: Messages about saving that the session has not shown yet, oldest first.
     """
 
     keeps_games = False
 
     def __init__(self) -> None:
+        self.notices: deque[str] = deque()
         self._settings: dict[str, object] = {}
 
     @property
     def unsaved(self) -> str:
-        """Why something is not saved yet, in one line; empty if all is saved."""
+        """One-line reason why changes are not saved yet; empty if everything is saved."""
         return ""
 
-    def settle(self) -> None:
-        """Wait a moment for what is being saved."""
-
-    def take_notices(self) -> list[str]:
-        """Return each message about saving that the player should read, once."""
-        return []
+    def flush(self) -> None:
+        """Wait a moment for pending writes."""
 
     def close(self) -> None:
-        """Save the rest, and end."""
+        """Save pending changes and stop."""
 
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Keep a game from now on: a new one, or one that is `saved`."""
+        """Start saving a game; `saved` is its stored state, if it has one."""
 
     def save(self, game: TrackedGame) -> None:
-        """Keep the game's changes."""
+        """Save the game's changes."""
 
     def release(self, game: TrackedGame) -> None:
-        """Stop keeping the game."""
+        """Stop saving the game."""
 
     def best_score(self, rules: str) -> int:
-        """Return the best score of a person under these rules.
+        """Return the best human score under these rules.
 
         Raises:
-            StorageError: if it cannot be read.
+            StorageError: If the store cannot be read.
         """
         bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
         return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
 
     def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score."""
+        """Raise the best score to `score`."""
 
     def get_setting(self, key: str) -> object:
-        """Return the value that `set_setting` stored, `None` if there is none.
+        """Return the value stored with `set_setting`, or `None`.
 
         Raises:
-            StorageError: if it cannot be read.
+            StorageError: If the store cannot be read.
         """
         if key not in self._settings:
             self._settings[key] = self.read(lambda store, _: store.settings.get(key), None)
@@ -117,54 +109,57 @@ class Autosave:
         self._settings[key] = value
 
     def current_game(self, rules: str | None) -> SavedGame | None:
-        """Return the last unfinished game, under `rules` if they are given.
+        """Return the last unfinished game, optionally restricted to `rules`.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
         unsaved = [game for game in self.unsaved_games() if rules in (None, game.rules)]
-        return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
+        return max([stored, *unsaved] if stored else unsaved, key=_last_update, default=None)
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress without their turns, the last played first.
+        """Return the games in progress without their turns, most recently played first.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         stored: list[SavedGame] = self.read(
             lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
         )
         games = {game.id: game for game in [*stored, *self.unsaved_games()]}
-        return sorted(games.values(), key=_updated, reverse=True)
+        return sorted(games.values(), key=_last_update, reverse=True)
 
     def saved_game(self, game_id: str) -> SavedGame | None:
-        """Return a game in progress as it is now, `None` if it no longer is.
+        """Return the latest state of a game, or `None` if it is no longer in progress.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         unsaved = {game.id: game for game in self.unsaved_games()}
         found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
         return None if found is None or found.is_over else found
 
     def unsaved_games(self) -> list[SavedGame]:
-        """Return the games in progress of which the store lacks something."""
+        """Return the games in progress that have unsaved changes."""
         return []
 
-    def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
-        """Ask the store something about its owner; return `default` where there is no store."""
+    def read(self, query: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
+        """Call `query` with the store and owner; return `default` without a store."""
         return default
 
 
-class _KeptGame:
-    """A game as it is here, and what of it the store lacks.
+class _BufferedGame:
+    """The latest state of a game, and its changes that the store has not acknowledged.
 
-    The player's thread calls `add`, the writer's thread all else that changes something.
+    The player's thread calls `add`; all other mutating methods belong to the writer thread.
 
     Args:
-        saved: the game as it began here.
-        is_stored: whether the store has it like that.
+        saved: The game's initial state.
+        is_stored: Whether the store contains that state.
+
+    Attributes:
+        is_write_uncertain: Whether the store may have accepted a write that seemed to fail.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
@@ -174,11 +169,10 @@ class _KeptGame:
         self._millis = list(saved.millis)
         self._changes: list[GameChange] = []
         self.id, self.revision, self.is_stored = saved.id, saved.revision, is_stored
-        self.is_unsure = False
-        """Whether the store may have more than it has acknowledged."""
+        self.is_write_uncertain = False
 
     def add(self, change: GameChange) -> None:
-        """Take over what is new; it costs as much as the turns that are new."""
+        """Apply a change and queue it; the cost is proportional to its new turns."""
         with self._lock:
             self._changes.append(change)
             if change.turns:
@@ -192,23 +186,23 @@ class _KeptGame:
 
     @property
     def has_turns(self) -> bool:
-        """Whether there is a turn, undone or not."""
+        """Whether the game has any turns, including undone ones."""
         return bool(self._turns)
 
-    def as_saved(self) -> SavedGame:
-        """Return the game as the store has it, or will have it."""
+    def snapshot(self) -> SavedGame:
+        """Return the game as it will be in the store once all changes are written."""
         with self._lock:
             turns, millis = tuple(self._turns), tuple(self._millis)
             return replace(
                 self._latest, id=self.id, revision=self.revision, turns=turns, millis=millis
             )
 
-    def beginning(self) -> SavedGame:
-        """Return the game without what happened in it, to be added to the store."""
+    def initial(self) -> SavedGame:
+        """Return the game without turns, as it is inserted into the store."""
         return replace(self._latest, id=self.id)
 
     def pending(self) -> tuple[int, GameChange | None]:
-        """Return of how many changes the store knows nothing yet, and all of them as one."""
+        """Return the number of unacknowledged changes, and a single change that combines them."""
         with self._lock:
             changes = tuple(self._changes)
         if not changes:
@@ -219,25 +213,31 @@ class _KeptGame:
         return len(changes), whole
 
     def acknowledge(self, count: int, revision: int) -> None:
-        """Note that the store has the first `count` changes, and which revision it has now."""
+        """Record that the store contains the first `count` changes, as `revision`."""
         with self._lock:
             del self._changes[:count]
-            self.revision, self.is_stored, self.is_unsure = revision, True, False
+            self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
-    def continue_from(self, stored: SavedGame | None) -> bool:
-        """Continue from what the store has if it is of this game; else become a game of its own.
+    def reconcile(self, stored: SavedGame | None) -> bool:
+        """Adopt the stored revision if it holds our own writes; otherwise fork the game.
+
+        A forked game gets a new id and is written to the store in full.
 
         Returns:
-            Whether it is of this game.
+            Whether the stored revision was adopted.
         """
-        now = self.as_saved()
-        is_mine = stored is not None and stored.turns == now.turns[: len(stored.turns)]
+        now = self.snapshot()
         with self._lock:
-            if stored is not None and self.is_unsure and is_mine:
-                self.revision, self.is_stored, self.is_unsure = stored.revision, True, False
+            if (
+                stored is not None
+                and self.is_write_uncertain
+                and stored.turns == now.turns[: len(stored.turns)]
+            ):
+                self.revision, self.is_stored = stored.revision, True
+                self.is_write_uncertain = False
                 return True
             self.id, self.revision = secrets.token_hex(8), 0
-            self.is_stored = self.is_unsure = False
+            self.is_stored = self.is_write_uncertain = False
             turns = zip(range(len(now.turns)), now.turns, now.millis, strict=True)
             self._changes[:] = [
                 GameChange(
@@ -250,13 +250,13 @@ class _KeptGame:
 
 
 class StoreAutosave(Autosave):
-    """Keeps an owner's games, scores and settings in a store.
+    """Saves an owner's games, scores and settings in a store.
 
-    Its methods are for one thread, the player's.
+    Only the player's thread may call its methods.
 
     Args:
-        store: where to; closed with this object.
-        owner: whose.
+        store: Store to write to. Closed together with this object.
+        owner: Owner of the games.
     """
 
     keeps_games = True
@@ -265,28 +265,23 @@ class StoreAutosave(Autosave):
         super().__init__()
         self._store, self._owner = store, owner
         self._writer = BackgroundWriter(store.name)
-        self._notices: deque[str] = deque()
-        self._current: _KeptGame | None = None
+        self._current: _BufferedGame | None = None
         self._is_reading = False
 
     @property
     def unsaved(self) -> str:
-        """Why something is not saved yet, in one line; empty if all is saved."""
+        """One-line reason why changes are not saved yet; empty if everything is saved."""
         return self._writer.unsaved
 
-    def settle(self) -> None:
-        """Wait `CLOSE_TIMEOUT_S` seconds at most for a store that is only slow."""
-        self._writer.settle(CLOSE_TIMEOUT_S)
-
-    def take_notices(self) -> list[str]:
-        """Return each message about saving that the player should read, once."""
-        return [self._notices.popleft() for _ in range(len(self._notices))]
+    def flush(self) -> None:
+        """Wait for pending writes, at most `CLOSE_TIMEOUT_S` seconds."""
+        self._writer.flush(CLOSE_TIMEOUT_S)
 
     def close(self) -> None:
-        """Save the rest and close the store.
+        """Save pending changes and close the store.
 
         Raises:
-            StorageError: if something could not be saved in `CLOSE_TIMEOUT_S` seconds; it is lost.
+            StorageError: If changes could not be saved within `CLOSE_TIMEOUT_S`. They are lost.
         """
         try:
             self._writer.close(CLOSE_TIMEOUT_S)
@@ -296,13 +291,13 @@ class StoreAutosave(Autosave):
     # The current game
 
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Keep a game from now on; a new one enters the store with its first turn.
+        """Start saving a game; a new game is stored with its first turn.
 
-        One that came to its end elsewhere enters it when its turns change.
+        A game that was already over, such as a finished record, is stored once its turns change.
         """
         if saved is not None:
-            unsaved = (kept for kept in self._unsaved() if kept.id == saved.id)
-            self._current = next(unsaved, None) or _KeptGame(saved, is_stored=True)
+            unsaved = (buffer for buffer in self._unsaved() if buffer.id == saved.id)
+            self._current = next(unsaved, None) or _BufferedGame(saved, is_stored=True)
             return
         now = game.game
         saved = SavedGame(
@@ -310,54 +305,55 @@ class StoreAutosave(Autosave):
             player=now.player, owner=self._owner,
             started=utc_text(datetime.fromtimestamp(now.started, UTC)),
         )  # fmt: skip
-        self._current = _KeptGame(saved, is_stored=False)
+        self._current = _BufferedGame(saved, is_stored=False)
         if not now.is_over:
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
-        """Bring the store up to date, now or as soon as possible."""
-        kept = self._current
-        if kept is not None and game.codes and (change := game.take_change()):
-            kept.add(change)
-            self._put(kept, partial(self._write, kept))
+        """Write the game's changes now, or as soon as the store allows."""
+        buffer = self._current
+        if buffer is not None and game.codes and (change := game.take_change()):
+            buffer.add(change)
+            self._put(buffer, partial(self._write, buffer))
 
     def release(self, game: TrackedGame) -> None:
-        """Stop keeping a game: a finished one becomes a record, one without a turn is discarded.
+        """Stop saving a game: finished games become records, games without turns are discarded.
 
-        A game in progress stays in the store, to be resumed.
+        A game in progress stays in the store and can be resumed.
         """
-        kept, self._current = self._current, None
-        if kept is None:
+        buffer, self._current = self._current, None
+        if buffer is None:
             return
-        if kept.has_turns and game.game.is_over:
-            self._writer.put(kept, partial(self._finish, kept, game))
-        elif not game.codes and kept.is_stored:
-            self._writer.put(kept, partial(self._discard, kept))
+        if buffer.has_turns and game.game.is_over:
+            self._writer.put(buffer, partial(self._finish, buffer, game))
+        elif not game.codes and buffer.is_stored:
+            self._writer.put(buffer, partial(self._discard, buffer))
 
     def finalize_orphans(self) -> None:
-        """Make records of the games that were over when their process ended, `ORPHANED` ago.
+        """Turn games that ended before their process did into records.
 
-        Those that cannot be read back stay as they are, and a notice names them.
+        Games changed within `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in the store and
+        are reported in a notice.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
-        before = utc_text(datetime.now(UTC) - ORPHANED)
+        before = utc_text(datetime.now(UTC) - ORPHAN_MIN_AGE)
         for saved in self._store.games.select(self._owner, finished=True):
-            if saved.updated > before:  # another window may show it, and take its last move back
+            if saved.updated > before:  # another window may still undo its last move
                 continue
             try:
                 game = TrackedGame.from_saved(saved)
             except StorageError as error:
-                self._notices.append(skipped(error))
+                self.notices.append(unreadable_notice(error))
                 continue
-            kept = _KeptGame(saved, is_stored=True)
-            self._writer.put(kept, partial(self._finish, kept, game))
+            buffer = _BufferedGame(saved, is_stored=True)
+            self._writer.put(buffer, partial(self._finish, buffer, game))
 
     # Scores and settings
 
     def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score; it is saved together with the next change."""
+        """Raise the best score to `score`; it is written together with the next change."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
 
@@ -367,173 +363,176 @@ class StoreAutosave(Autosave):
         self._put(key, partial(self._store.settings.set, key, value))
 
     def unsaved_games(self) -> list[SavedGame]:
-        """Return the games in progress of which the store lacks something."""
-        games = (kept.as_saved() for kept in self._unsaved())
+        """Return the games in progress that have unsaved changes."""
+        games = (buffer.snapshot() for buffer in self._unsaved())
         return [game for game in games if not game.is_over]
 
-    def _unsaved(self) -> list[_KeptGame]:
-        return [key for key in self._writer.unfinished() if isinstance(key, _KeptGame)]
+    def _unsaved(self) -> list[_BufferedGame]:
+        return [key for key in self._writer.unfinished() if isinstance(key, _BufferedGame)]
 
-    def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - it has a store
-        """Ask in a thread that may hang, after the writer's jobs if those are quick.
+    def read(self, query: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - has a store
+        """Run `query` in a separate thread, after the pending writes if they are quick.
+
+        The thread may hang without blocking the player.
 
         Raises:
-            StorageError: if the store cannot be read, or does not answer in time.
+            StorageError: If the store cannot be read or does not answer in time.
         """
-        answer: SimpleQueue[T | StorageError] = SimpleQueue()
+        results: SimpleQueue[T | StorageError] = SimpleQueue()
 
-        def ask() -> None:
-            found: T | StorageError
+        def run() -> None:
+            result: T | StorageError
             try:
-                found = question(self._store, self._owner)
+                result = query(self._store, self._owner)
             except StorageError as error:
-                found = error
+                result = error
             self._is_reading = False
-            answer.put(found)
+            results.put(result)
 
         self._writer.wait(READ_TIMEOUT_S)
         try:
-            if self._is_reading:  # the read before hangs, and this one would
+            if self._is_reading:  # the previous read still hangs
                 raise Empty
             self._is_reading = True
-            threading.Thread(target=ask, name="py2048-reader", daemon=True).start()
-            found = answer.get(timeout=READ_TIMEOUT_S)
+            threading.Thread(target=run, name="py2048-reader", daemon=True).start()
+            result = results.get(timeout=READ_TIMEOUT_S)
         except Empty:
             raise StorageError(f"{self._store.name} does not answer; try again later") from None
-        if isinstance(found, StorageError):
-            raise found
-        return found
+        if isinstance(result, StorageError):
+            raise result
+        return result
 
-    # In the writer's thread
+    # Writer thread
 
     def _put(self, key: Hashable, job: Job) -> None:
         self._writer.put(key, job)
         self._writer.wait(WRITE_WAIT_S)
 
-    def _write(self, kept: _KeptGame) -> None:
-        """Write what the store lacks of a game."""
-        count, change = kept.pending()
+    def _write(self, buffer: _BufferedGame) -> None:
+        """Write a game's pending changes."""
+        count, change = buffer.pending()
         if change is None:
             return
         try:
-            if not kept.is_stored:
-                self._store.games.add(kept.beginning())
+            if not buffer.is_stored:
+                self._store.games.add(buffer.initial())
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
-            kept.is_unsure = True
+            buffer.is_write_uncertain = True
             raise
         if is_stale:
-            self._settle_with_store(kept)
-            self._write(kept)
+            self._reconcile(buffer)
+            self._write(buffer)
         else:
-            kept.acknowledge(count, change.revision)
+            buffer.acknowledge(count, change.revision)
 
-    def _settle_with_store(self, kept: _KeptGame) -> None:
-        """Settle with a store that has another revision of the game."""
-        if not kept.continue_from(self._store.games.find(kept.id)):
-            self._notices.append(FORKED)
+    def _reconcile(self, buffer: _BufferedGame) -> None:
+        """Reconcile with a store that has a different revision of the game."""
+        if not buffer.reconcile(self._store.games.find(buffer.id)):
+            self.notices.append(FORKED)
 
-    def _finish(self, kept: _KeptGame, game: TrackedGame) -> None:
-        """Turn a game that is over into a finished record."""
-        self._write(kept)
+    def _finish(self, buffer: _BufferedGame, game: TrackedGame) -> None:
+        """Turn a finished game into a record."""
+        self._write(buffer)
         now = game.game
         try:
             self._store.records.finish(
-                kept.id, kept.revision, game.record().to_json(), score=now.score,
+                buffer.id, buffer.revision, game.record().to_json(), score=now.score,
                 max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
                 category=game.category, counts=not game.is_continued,
             )  # fmt: skip
         except StaleGameError:
-            self._settle_with_store(kept)
-            self._finish(kept, game)
+            self._reconcile(buffer)
+            self._finish(buffer, game)
 
-    def _discard(self, kept: _KeptGame) -> None:
-        with suppress(StaleGameError):  # another process plays it
-            self._store.games.discard(kept.id, kept.revision)
+    def _discard(self, buffer: _BufferedGame) -> None:
+        with suppress(StaleGameError):  # another process is playing it
+            self._store.games.discard(buffer.id, buffer.revision)
 
 
-def skipped(error: StorageError) -> str:
-    """Return the notice that a game which cannot be read back is left out."""
+def unreadable_notice(error: StorageError) -> str:
+    """Return the message shown when an unreadable game is skipped."""
     return f"{error}; it stays in the store, and other games can be played"
 
 
 class BackgroundWriter:
-    """Does jobs in a thread, in their order, the latest for each key, each until it succeeds.
+    """Runs jobs in a thread, in order, retrying each until it succeeds.
 
-    The thread is a daemon: quitting never waits for a store that does not answer.
+    A new job replaces a pending one with the same key. The thread is a daemon, so quitting never
+    waits for a hanging store.
 
     Args:
-        name: the store's name, for the player.
+        name: Name of the store, for messages.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._jobs: dict[Hashable, Job] = {}
         self._changed = threading.Condition()
-        self._reason = ""
+        self._error = ""
         self._is_late = self._is_closed = False
-        self._timeout = 0.0
+        self._timeout_s = 0.0
         self._thread: threading.Thread | None = None
 
     @property
     def unsaved(self) -> str:
-        """Why a job takes longer than it should, in one line; empty if none does."""
+        """One-line reason why a job is late; empty if none is."""
         with self._changed:
             if not (self._jobs and self._is_late):
                 return ""
-            return self._reason or f"{self._name} does not answer yet"
+            return self._error or f"{self._name} does not answer yet"
 
     def unfinished(self) -> list[Hashable]:
-        """Return the keys of the jobs that are not done."""
+        """Return the keys of the pending jobs."""
         with self._changed:
             return list(self._jobs)
 
     def put(self, key: Hashable, job: Job) -> None:
-        """Do `job` soon, instead of the one with the same key that is not done.
+        """Queue `job`, replacing a pending job with the same key.
 
         Raises:
-            StorageError: if the writer is closed.
+            StorageError: If the writer is closed.
         """
         with self._changed:
             if self._is_closed:
                 raise StorageError(f"the store {self._name} is closed; open it again")
-            self._jobs.pop(key, None)  # the latest change comes last
+            self._jobs.pop(key, None)  # move the key to the end
             self._jobs[key] = job
             self._changed.notify_all()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="py2048-writer", daemon=True)
             self._thread.start()
 
-    def wait(self, timeout: float) -> None:
-        """Wait until all is done; no longer once something takes more than `timeout` seconds."""
+    def wait(self, timeout_s: float) -> None:
+        """Wait for all jobs; return immediately while a job is known to be late."""
         with self._changed:
-            self._timeout = timeout
-            if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout):
+            self._timeout_s = timeout_s
+            if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout_s):
                 self._is_late = True
 
-    def settle(self, timeout: float) -> None:
-        """Wait until all is done or something has failed, `timeout` seconds at most."""
+    def flush(self, timeout_s: float) -> None:
+        """Wait until all jobs are done or one has failed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._reason or not self._jobs, timeout)
+            self._changed.wait_for(lambda: self._error or not self._jobs, timeout_s)
 
-    def close(self, timeout: float) -> None:
-        """Do what can be done, then end.
+    def close(self, timeout_s: float) -> None:
+        """Finish the pending jobs and stop.
 
         Args:
-            timeout: seconds to wait where something is known to be wrong with the store; one
-                that is only slow, because the machine is busy, has five times as long.
+            timeout_s: Seconds to wait if jobs are already late. A store that has been on time
+                so far gets five times as long, since a busy machine may slow it down.
 
         Raises:
-            StorageError: if that is not all; the rest is given up.
+            StorageError: If jobs remain; they are dropped.
         """
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-            seconds = timeout if self._is_late else 5 * timeout
-            is_done = self._changed.wait_for(lambda: not self._jobs, seconds)
+            limit_s = timeout_s if self._is_late else 5 * timeout_s
+            is_done = self._changed.wait_for(lambda: not self._jobs, limit_s)
             self._jobs.clear()
         if not is_done:
-            reason = self._reason or f"{self._name} does not answer"
+            reason = self._error or f"{self._name} does not answer"
             raise StorageError(f"the last changes are not saved: {reason}")
 
     def _run(self) -> None:
@@ -543,25 +542,25 @@ class BackgroundWriter:
                 jobs = list(self._jobs.items())
             if not jobs:
                 return
-            began = monotonic()
-            failures = [reason for key, job in jobs if (reason := self._do(key, job))]
+            start = monotonic()
+            errors = [error for key, job in jobs if (error := self._run_job(key, job))]
             with self._changed:
-                self._reason = failures[0] if failures else ""
-                # Jobs that came meanwhile are not late if the store is quick again.
-                is_slow = self._is_late and monotonic() - began > self._timeout
-                self._is_late = bool(self._jobs) and (bool(failures) or is_slow)
+                self._error = errors[0] if errors else ""
+                # If the store is fast again, jobs queued in the meantime are not late.
+                is_slow = self._is_late and monotonic() - start > self._timeout_s
+                self._is_late = bool(self._jobs) and (bool(errors) or is_slow)
                 self._changed.notify_all()
-                if failures:
+                if errors:
                     self._changed.wait(RETRY_S)
 
-    def _do(self, key: Hashable, job: Job) -> str:
-        """Do a job, if no later one has replaced it; return why that failed, or an empty text."""
+    def _run_job(self, key: Hashable, job: Job) -> str:
+        """Run a job unless a later one has replaced it; return an error message or ``""``."""
         with self._changed:
-            if self._jobs.get(key) is not job:  # so the game that changed last is written last
+            if self._jobs.get(key) is not job:  # the game that changed last is written last
                 return ""
         try:
             job()
-        except Exception as error:  # noqa: BLE001 - a fault of ours must not end saving unseen
+        except Exception as error:  # noqa: BLE001 - a bug must not stop saving silently
             return str(error) or type(error).__name__
         with self._changed:
             if self._jobs.get(key) is job:

@@ -1,4 +1,4 @@
-"""The notebook of mistakes, and answers to puzzles: what a player keeps from practice."""
+"""A player's practice data: the notebook of mistakes, and answers to puzzles."""
 
 from __future__ import annotations
 
@@ -16,17 +16,23 @@ from py2048.core.game.record import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
+from py2048.review.mistakes import (
+    FIRST_BOX,
+    LAST_BOX,
+    MistakeKind,
+    interval,
+    mistake_kind,
+    next_box,
+)
 from py2048.review.moves import Basis, move_review
 from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
-from py2048.review.themes import FIRST_BOX, LAST_BOX, Theme, interval, next_box, theme_of
 
 MAX_RATING = 9999
-MAX_OF_A_GAME = 20
-"""The most mistakes of one game that are kept: those that lost most."""
+MAX_MISTAKES_PER_GAME = 20
 
 
-def present() -> datetime:
-    """Return the present, in UTC."""
+def current_time() -> datetime:
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
@@ -35,96 +41,91 @@ class Exercise:
     """A mistake to practise.
 
     Attributes:
-        rules: the rules of the game.
-        board: the position.
-        score: the score there.
-        played: the direction that was played.
-        values: what each legal direction is worth.
-        unit: the unit of the values.
-        source: what valued them.
-        theme: what kind of mistake it was.
-        saved: the same, as the store has it.
+        rules: Rules of the game.
+        board: Board before the mistake.
+        played: Direction that was played.
+        values: Value of each legal direction.
+        unit: Unit of `values`.
+        theme: Kind of mistake.
+        saved: The stored mistake.
     """
 
     rules: Rules
     board: Board
-    score: int
     played: Direction
     values: Mapping[Direction, float]
     unit: Unit
-    source: str
-    theme: Theme
+    theme: MistakeKind
     saved: SavedMistake
 
     @property
     def box(self) -> int:
-        """How well it is known: see `py2048.review.themes`."""
+        """Repetition box; higher boxes come back later (see `py2048.review.mistakes`)."""
         return self.saved.box
 
     @classmethod
     def of(cls, saved: SavedMistake) -> Exercise:
-        """Return the exercise that the store has."""
+        """Create an exercise from a stored mistake."""
         return cls(
             Rules.parse(saved.rules),
             Board.parse(saved.board),
-            saved.score,
             Direction.parse(saved.played),
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
-            saved.source,
-            Theme(saved.theme),
+            MistakeKind(saved.theme),
             saved,
         )
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Return what a legal direction is worth against the best one."""
-        basis = Basis(self.source)
-        return move_review(1, self.board, self.score, direction, self.values, 0.0, self.unit, basis)
+        """Grade a legal direction against the best one."""
+        score, basis = self.saved.score, Basis(self.saved.source)
+        return move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
 
 
 class Notebook:
-    """A player's mistakes, which come back at growing intervals.
+    """A player's mistakes, repeated at growing intervals.
 
-    A position and its symmetric images are one mistake.
+    A position and its symmetric images count as the same mistake.
 
     Args:
-        store: where it is kept.
-        owner: whose it is.
-        now: returns the present, in UTC.
+        store: Where the mistakes are saved.
+        owner: Owner of the mistakes.
+        now: Returns the current time in UTC.
     """
 
     def __init__(
         self,
         store: Store,
         owner: str = "local",
-        now: Callable[[], datetime] = present,
+        now: Callable[[], datetime] = current_time,
     ) -> None:
         self._store, self._owner, self._now = store, owner, now
 
     def keep(self, review: Review) -> int:
-        """Keep the worst mistakes of a game, due at once; return how many are new."""
-        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MAX_OF_A_GAME]
-        found = [_saved(review, move) for move in worst]
-        return self._store.mistakes.keep(found, owner=self._owner)
+        """Save the worst mistakes of a game, due immediately; return how many are new."""
+        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
+        saved = [_saved_mistake(review, move) for move in worst]
+        return self._store.mistakes.keep(saved, owner=self._owner)
 
-    def due(self, theme: Theme | None = None, *, limit: int = 20) -> list[Exercise]:
-        """Return what is due now, due longest first.
+    def due(self, theme: MistakeKind | None = None, *, limit: int = 20) -> list[Exercise]:
+        """Return the mistakes that are due, longest overdue first.
 
         Args:
-            theme: only mistakes of this theme.
-            limit: how many at most.
+            theme: Only return mistakes with this theme.
+            limit: Maximum number of mistakes.
         """
-        wanted = None if theme is None else theme.value
         due = self._store.mistakes.due(
-            utc_text(self._now()), theme=wanted, limit=limit, owner=self._owner
+            utc_text(self._now()), theme=theme and theme.value, limit=limit, owner=self._owner
         )
         return [Exercise.of(saved) for saved in due]
 
     def answer(self, exercise: Exercise, direction: Direction) -> tuple[MoveReview, timedelta]:
-        """Note an answer, which is right if it loses next to nothing.
+        """Save an answer and schedule the next repetition.
+
+        An answer is correct unless its grade is a mistake.
 
         Returns:
-            what the move is worth, and when the mistake comes back.
+            The graded move, and the time until the mistake is due again.
         """
         move = exercise.graded(direction)
         is_success = not move.grade.is_mistake
@@ -139,18 +140,18 @@ class Notebook:
         return move, interval(box)
 
     def progress(self) -> list[ThemeSummary]:
-        """Return what there is of each theme, and how well it is known."""
+        """Summarise each theme's mistakes and how well they are learned."""
         return self._store.mistakes.summaries(
             utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
         )
 
 
 class PuzzleBook:
-    """A player's answers to puzzles, and the rating that follows from them.
+    """A player's puzzle answers and the rating computed from them.
 
     Args:
-        store: where they are kept.
-        owner: whose they are.
+        store: Where the answers are saved.
+        owner: Owner of the answers.
     """
 
     def __init__(self, store: Store, owner: str = "local") -> None:
@@ -158,23 +159,23 @@ class PuzzleBook:
 
     @property
     def answers(self) -> list[PuzzleAnswer]:
-        """The first answer to each puzzle, the last first."""
+        """The first answer to each puzzle, most recent first."""
         return self._store.puzzle_answers.select(owner=self._owner)
 
     @property
     def rating(self) -> PuzzleRating:
-        """The player's rating."""
+        """The player's current rating."""
         return rating_after(self.answers)
 
     def next(self, low: int = 0, high: int = MAX_RATING) -> Puzzle | None:
-        """Return the puzzle nearest to the player's rating that is not answered yet.
+        """Return the unanswered puzzle closest to the player's rating.
 
         Args:
-            low: the least rating of the puzzle.
-            high: the greatest.
+            low: Minimum puzzle rating.
+            high: Maximum puzzle rating.
 
         Returns:
-            the puzzle, or `None` if there is none.
+            The puzzle, or `None` if all puzzles in the range are answered.
         """
         answers = self.answers
         answered, rating = {each.puzzle for each in answers}, rating_after(answers).rating
@@ -185,7 +186,10 @@ class PuzzleBook:
         )
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Note an answer; return it with the new rating, or `None` if it was not the first."""
+        """Save an answer and return it with the new rating.
+
+        Returns `None` if the puzzle was already answered.
+        """
         is_solved = direction is puzzle.best
         after = self.rating.after(puzzle.rating, is_solved=is_solved)
         answer = PuzzleAnswer(puzzle.id, is_solved, after.rating, after.deviation)
@@ -193,35 +197,35 @@ class PuzzleBook:
 
 
 def rating_after(answers: list[PuzzleAnswer]) -> PuzzleRating:
-    """Return the rating that answers led to, the last first."""
+    """Return the rating after these answers, which are ordered most recent first."""
     return PuzzleRating(answers[0].rating, answers[0].deviation) if answers else PuzzleRating()
 
 
-def _saved(review: Review, move: MoveReview) -> SavedMistake:
+def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
     rules, values = review.record.rules, move.chances or move.values
-    # Where no chance places the tiles, an image of a board may go on in another way.
+    # Under deterministic rules, symmetric boards may continue differently.
     rows = move.board.rows if rules.is_deterministic else canonical(move.board.rows)
     return SavedMistake(
         rules=str(rules),
-        position=_line(Board.from_rows(rows)),
-        board=_line(move.board),
+        position=_board_text(Board.from_rows(rows)),
+        board=_board_text(move.board),
         score=move.score,
-        game=_game_to(review.record, move.ply),
+        game=_game_digest(review.record, move.ply),
         played=str(move.played),
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
         source=move.source,
-        theme=theme_of(rules, move.board, move.played, move.best).value,
+        theme=mistake_kind(rules, move.board, move.played, move.best).value,
         box=FIRST_BOX,
-        due=utc_text(present()),
+        due=utc_text(current_time()),
     )
 
 
-def _game_to(record: Record, ply: int) -> str:
-    """Return a digest of a game up to a move, which stays the same however it continues."""
+def _game_digest(record: Record, ply: int) -> str:
+    """Hash a game up to a move; later moves do not change the digest."""
     turns = record.turns[: ply * (2 + cell_digits(record.rules.shape))]
     return sha256(f"{record.start}\n{turns}".encode()).hexdigest()
 
 
-def _line(board: Board) -> str:
+def _board_text(board: Board) -> str:
     return "/".join(" ".join(map(str, row)) for row in board.rows)

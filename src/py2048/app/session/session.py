@@ -1,18 +1,19 @@
-"""`Session`: the use cases that every screen shares. No screen code, no rule of its own."""
+"""`Session`, the use cases shared by all screens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from py2048.app.session.autosave import NO_STORE, Autosave, StoreAutosave, skipped
+from py2048.app.session.autosave import NO_STORE, Autosave, StoreAutosave, unreadable_notice
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
-from py2048.core.game import Game, Record, Turn
+from py2048.core.game import Game, Position, Record, Turn
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, list_players, make_player
 from py2048.presentation import events
@@ -26,56 +27,55 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 HINT_PLAYER = "expectimax"
-"""The player that gives hints where none is perfect, unless another is asked for."""
 
+# Largest board sum for which the shipped perfect-play tables are fast, by board shape.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
-"""The shapes whose best moves under the classic rules come with py2048, and up to which sum."""
 
-STORE_TIMEOUT_S = 1.0
-"""Seconds after which the store gives up waiting for another process that writes."""
-
+STORE_TIMEOUT_S = 1.0  # waiting for another process's write lock
 
 T = TypeVar("T")
 
 
 def hint_player(rules: Rules, board: Board | None = None) -> str:
-    """Return the spec of the player that gives hints, unless another is asked for.
+    """Return the spec of the default hint player.
 
     Args:
-        rules: the rules.
-        board: the board that the hint is for; by default one that games begin with. No best move
-            is known on those that are set up by hand and no game meets; on some of the largest
-            sums finding it takes many seconds.
+        rules: Rules of the game.
+        board: Board the hint is for. Defaults to a start position. Perfect-play tables do not
+            contain boards that no game reaches, and are slow for large board sums.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
     classic = get_rules("classic", rows=rules.rows, columns=rules.columns)
-    alike = replace(rules, name=classic.name, target=classic.target) == classic
-    most = PERFECT_SUMS[rules.shape]
-    is_known = board is None or (board.sum <= most and _has_new_tile(rules, board))
-    return "perfect" if alike and is_known else HINT_PLAYER
-
-
-def _has_new_tile(rules: Rules, board: Board) -> bool:
-    return any(tile in rules.spawn_weights.tiles for row in board.rows for tile in row)
+    is_classic = replace(rules, name=classic.name, target=classic.target) == classic
+    max_sum = PERFECT_SUMS[rules.shape]
+    new_tiles = set(rules.spawn_weights.tiles)
+    is_solved = board is None or (
+        board.sum <= max_sum and not new_tiles.isdisjoint(chain(*board.rows))
+    )
+    return "perfect" if is_classic and is_solved else HINT_PLAYER
 
 
 def is_by_computer(record: Record) -> bool:
-    """Return whether a computer player played a game."""
+    """Return whether a computer player played the record."""
     return record.player.partition(":")[0] in list_players()
 
 
 class Session:
-    """One player with one current game: its history, its best score, and all a player can do.
+    """One player's current game, with its best score and every action a player can take.
 
-    Every change is handed to autosave before the call returns. Each call returns what happened
-    as `py2048.presentation.events`, in order. A failing store never stops play: that comes as
-    `StorageFailed` or `SavingChanged` among the events, of a later call if this one returns none.
+    Each change is passed to autosave before the call returns. Calls return what happened as
+    `py2048.presentation.events`, in order. If the store fails, play continues, and a
+    `StorageFailed` or `SavingChanged` event reports the failure. Calls that return no events leave
+    theirs for the next call.
 
     Args:
-        autosave: saves games, records, scores and settings; by default only settings are kept,
-            in memory.
-        player: the name written in records.
+        autosave: Saves games, records, scores and settings. By default only settings are kept, in
+            memory.
+        player: Player name for records.
+
+    Attributes:
+        game: The current game, read-only; change it through the session.
     """
 
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
@@ -89,50 +89,46 @@ class Session:
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
+        self.game = self._current.game
         self._rules_text = str(self.rules)
 
     def _take_events(self) -> tuple[Event, ...]:
-        """Return what happened since the last call that returned events."""
-        happened, self._events = tuple(self._events), []
-        return happened
+        """Return and clear the pending events."""
+        pending, self._events = tuple(self._events), []
+        return pending
 
     # The current game
 
     @property
-    def game(self) -> Game:
-        """The game, to be read; change it through the session."""
-        return self._current.game
-
-    @property
     def rules(self) -> Rules:
-        """The rules of the game."""
+        """Rules of the current game."""
         return self.game.rules
 
     @property
     def best(self) -> int:
-        """The best score of a person under these rules, this game included."""
+        """Best human score under these rules, including the current game."""
         return self._best_scores.get(self._rules_text, 0)
 
     @property
     def category(self) -> str:
-        """``plain``, ``assisted`` or ``computer``: on which list the score counts."""
+        """Score category: ``plain``, ``assisted`` or ``computer``."""
         return self._current.category
 
     @property
     def in_progress(self) -> bool:
-        """Whether there is something to lose: a turn was made and the game is not over."""
+        """Whether a turn was played and the game is not over."""
         return self.game.can_undo and not self.game.is_over
 
     @property
     def game_over(self) -> events.GameOver:
-        """The event that tells of the end of the game, which is over."""
+        """The `GameOver` event of a finished game."""
         game, current = self.game, self._current
         is_best = current.may_be_best and 0 < game.score == self.best
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
 
     @property
     def version(self) -> int:
-        """Grows with every change of the position; a `Hint` for an older one is outdated."""
+        """Incremented whenever the position changes; older hints are stale."""
         return self._version
 
     # Starting and resuming
@@ -140,28 +136,26 @@ class Session:
     def start(
         self, rules: Rules | None = None, *, seed: int | None = None, board: Board | None = None
     ) -> tuple[Event, ...]:
-        """Start a new game, under the same rules if none are given.
+        """Start a new game, by default under the current rules.
 
-        The game before it is not lost: a finished one becomes a record, one in progress stays
-        among the `saved_games`.
+        The previous game is kept: as a record if it is over, otherwise among the `saved_games`.
 
         Raises:
-            SeedError: if `seed` is not a seed.
-            BoardError: if `board` has another size than the rules ask for.
+            SeedError: If `seed` is invalid.
+            BoardError: If the size of `board` does not match the rules.
         """
-        wanted = rules or self.rules
-        game = Game(wanted, seed=seed, board=board, player=self._player)
+        game = Game(rules or self.rules, seed=seed, board=board, player=self._player)
         return self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
-        """Resume the last unfinished game (under `rules`, if given).
+        """Resume the last unfinished game, optionally restricted to `rules`.
 
         Returns:
-            What happened; nothing if there is none, or it cannot be read back, which the next call
-            tells.
+            The events, or nothing if no game can be resumed. If a game exists but cannot be read,
+            the next call reports the error.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         saved = self._autosave.current_game(None if rules is None else str(rules))
         if saved is None:
@@ -169,50 +163,55 @@ class Session:
         try:
             return self._set_game(TrackedGame.from_saved(saved), saved)
         except StorageError as error:
-            self._events.append(events.StorageFailed(skipped(error)))
+            self._events.append(events.StorageFailed(unreadable_notice(error)))
             return ()
 
     def switch_rules(self, rules: Rules) -> tuple[Event, ...]:
-        """Resume the last unfinished game under `rules`, or start one.
+        """Resume the last unfinished game under `rules`, or start a new one.
 
-        If the store cannot be read, that is announced and a new game starts.
+        If the store cannot be read, the error is reported and a new game starts.
         """
-        return self._guard(lambda: self.resume(rules)) or self.start(rules)
+        return self._try_read(lambda: self.resume(rules)) or self.start(rules)
 
     def resume_game(self, game_id: str) -> tuple[Event, ...]:
-        """Resume one of the `saved_games` as it is now.
+        """Resume one of the `saved_games`, in its latest state.
 
         Returns:
-            What happened; nothing if the game is no longer in progress.
+            The events, or nothing if the game is no longer in progress.
 
         Raises:
-            StorageError: if the store cannot be read, or the game cannot be read back.
+            StorageError: If the store or the game cannot be read.
         """
         saved = self._autosave.saved_game(game_id)
         return () if saved is None else self._set_game(TrackedGame.from_saved(saved), saved)
 
     def play_tracked(self, game: TrackedGame, best: int = 0) -> tuple[Event, ...]:
-        """Play a game whose changes the caller takes and saves.
+        """Play a game that the caller saves itself.
 
         Args:
-            game: the game.
-            best: its player's best score under its rules.
+            game: The game to play.
+            best: The player's best score under its rules.
         """
         self._best_scores[str(game.game.rules)] = best
         return self._set_game(game)
 
+    def reset_best(self, best: int) -> None:
+        """Set the best score to `best`, or to the current score if that is higher and counts."""
+        self._best_scores[self._rules_text] = best
+        self._update_best()
+
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`; all its turns can be undone.
 
-        It counts as assisted, or still as a computer player's; its score, some of which another
-        may have made, is not a best of any player.
+        The game counts as assisted, or as a computer game if a computer player played the record.
+        Its score never becomes the best score, because someone else may have played the first part.
 
         Args:
-            record: the game.
-            turns: continue after this many turns; those after them are undone.
+            record: The record to continue.
+            turns: Continue after this many turns; later turns are undone.
 
         Raises:
-            RecordError: if a turn of the record breaks its rules.
+            RecordError: If a turn breaks the record's rules.
         """
         game = TrackedGame.from_record(record, computer=is_by_computer(record))
         while turns is not None and game.position > turns:
@@ -220,18 +219,18 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game by another: by what is `saved`, or one new to the store."""
+        """Replace the current game; `saved` is its stored state, if it has one."""
         self._autosave.release(self._current)
-        self._current = game
+        self._current, self.game = game, game.game
         self._autosave.begin(game, saved)
         self._won = self.game.has_won
         self._rules_text = text = str(self.rules)
-        stored = self._guard(lambda: self._autosave.best_score(text)) or 0
+        stored = self._try_read(lambda: self._autosave.best_score(text)) or 0
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
-        self._raise_best()
+        self._update_best()
         self._version += 1
-        now, score, is_resumed = self.game.board, self.game.score, saved is not None
-        self._events.append(events.GameStarted(now, score, self.best, is_resumed))
+        board, score, is_resumed = self.game.board, self.game.score, saved is not None
+        self._events.append(events.GameStarted(board, score, self.best, is_resumed))
         if self.game.is_over:
             self._events.append(self.game_over)
         return self.check_saving()
@@ -240,7 +239,7 @@ class Session:
         """Save everything and close the store.
 
         Raises:
-            StorageError: if something could not be saved within some seconds; it is lost.
+            StorageError: If changes could not be saved within a few seconds. They are lost.
         """
         self._autosave.release(self._current)
         self._autosave.close()
@@ -250,26 +249,26 @@ class Session:
     def move(self, direction: Direction, think_ms: int | None = None) -> tuple[Event, ...]:
         """Slide in `direction`.
 
-        Returns `Moved` or `IllegalMove`, then `Won` and `GameOver` where they apply.
+        Returns a `Moved` or `IllegalMove` event, followed by `Won` and `GameOver` if they apply.
 
         Args:
-            direction: where to.
-            think_ms: the thinking time in milliseconds, if the caller has measured it.
+            direction: Direction to slide.
+            think_ms: Thinking time in milliseconds, if the caller measured it.
         """
-        before, score = self.game.board, self.game.score
+        before = self.game.position
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
-            self._raise_best()
+            self._update_best()
             self._save_change()
-        if turn is None or not turn.legal:
-            now = self.game.score
-            self._events.append(events.IllegalMove(direction, now - score, now))
+        if turn is None or turn.spawn is None:
+            score = self.game.score
+            self._events.append(events.IllegalMove(direction, score - before.score, score))
         else:
-            self._played(turn, before, score)
+            self._report_turn(turn, before)
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
-        """Take back the last turn. Returns `Undone`, nothing if there is no turn."""
+        """Undo the last turn; return an `Undone` event, or nothing if there is no turn."""
         before = self.game.board
         turn = self._current.undo()
         if turn is None:
@@ -279,21 +278,25 @@ class Session:
         return self._take_events()
 
     def redo(self) -> tuple[Event, ...]:
-        """Play the last undone turn again, as `move`. Returns nothing if there is no such turn."""
-        before, score = self.game.board, self.game.score
+        """Redo the last undone turn; return the same events as `move`.
+
+        Returns nothing if there is no undone turn.
+        """
+        before = self.game.position
         turn = self._current.redo()
         if turn is None:
             return ()
+        self._update_best()
         self._save_change()
-        self._played(turn, before, score, redone=True)
+        self._report_turn(turn, before, redone=True)
         return self._take_events()
 
     def adopt(self, game: TrackedGame) -> None:
-        """Continue with a copy of the game that was played on elsewhere.
+        """Replace the game with a copy that was played further elsewhere.
 
-        No event tells of its turns: announce the position.
+        The new turns produce no events; the caller announces the position.
         """
-        self._current = game
+        self._current, self.game = game, game.game
         self._won = self.game.has_won
         self._save_change()
 
@@ -301,32 +304,32 @@ class Session:
         self._version += 1
         self._save()
 
-    def _played(self, turn: Turn, before: Board, score: int, *, redone: bool = False) -> None:
-        """Announce a turn and what it led to."""
-        now, game = self.game.score, self.game
+    def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
+        after = self.game.position
+        points, best = after.score - before.score, self.best
         self._events.append(
-            events.Moved(before, turn, game.board, now - score, now, self.best, redone)
+            events.Moved(before.board, turn, after.board, points, after.score, best, redone)
         )
-        if game.has_won and not self._won:
+        if after.has_won and not self._won:
             self._won = True
-            assert self.rules.target is not None  # has_won needs one
-            plays_on, by_computer = not self.rules.ends_at_target, self._current.computer
-            self._events.append(events.Won(self.rules.target, plays_on, by_computer))
-        if game.is_over:
+            rules, by_computer = self.rules, self._current.computer
+            assert rules.target is not None
+            self._events.append(events.Won(rules.target, not rules.ends_at_target, by_computer))
+        if not after.legal:
             self._events.append(self.game_over)
 
     # Advice and computer players
 
     def snapshot(self) -> PositionSnapshot:
-        """Return a snapshot of the position, for a worker to think about."""
+        """Return a snapshot of the position for a worker thread."""
         return PositionSnapshot(self.rules, self.game.board, self._version)
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint found by a worker. Returns `Hinted`, nothing if the hint is outdated."""
+        """Count a worker's hint and return a `Hinted` event, or nothing for a stale hint."""
         if hint.version != self._version:
             return ()
-        asked = hint.version, hint.player
-        if self._counted_hint != asked:  # else it was counted with the quick one
+        # A slow player's hint was already counted with the quick one shown in its place.
+        if self._counted_hint != (hint.version, hint.player):
             self._current.count_hint()
             self._save()
         self._counted_hint = hint.version, hint.instead_of
@@ -334,9 +337,9 @@ class Session:
         return self._take_events()
 
     def count_help(self) -> None:
-        """Count what a screen has told of the worth of this position as a hint, once a position.
+        """Count advice shown for this position as one hint.
 
-        It is saved with the next turn; at once where it makes the game assisted.
+        Saved immediately if it makes the game assisted, otherwise with the next turn.
         """
         if self._counted_hint[0] == self._version:
             return
@@ -347,9 +350,9 @@ class Session:
             self._save()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play the move that a worker chose, as `move`. Returns nothing if the hint is outdated.
+        """Play a worker's move; return the same events as `move`, or nothing for a stale hint.
 
-        The game counts as a computer's from then on, and its record says whose.
+        From then on the game counts as a computer game and its record names the player.
         """
         if hint.version != self._version:
             return ()
@@ -360,28 +363,28 @@ class Session:
     def advise(
         self, snapshot: PositionSnapshot, player: str | None = None, *, only_move: bool = False
     ) -> Iterator[Hint | Compiling]:
-        """Ask a player in a worker's thread, as `py2048.app.session.advise`, which a screen shows.
+        """Ask a player for a hint in a worker thread; see `py2048.app.session.advise`.
 
         Raises:
-            PlayerError: if there is no such player, or it answers with an illegal direction.
+            PlayerError: If the player does not exist or answers with an illegal direction.
         """
         return advise(snapshot, self.get_player(player), only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
-        """Let a player make the next move, and wait for it. Returns nothing if the game is over.
+        """Let a player make the next move, blocking; return nothing if the game is over.
 
         Raises:
-            PlayerError: if there is no such player, or it answers with an illegal direction.
+            PlayerError: If the player does not exist or answers with an illegal direction.
         """
         if self.game.is_over:
             return ()
         return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
     def get_player(self, player: Player | str | None = None) -> Player:
-        """Return the player itself, or the one that the spec names, made once.
+        """Resolve a player or spec to a player; players are cached by spec.
 
         Raises:
-            PlayerError: if there is no such player.
+            PlayerError: If the player does not exist.
         """
         if player is not None and not isinstance(player, str):
             return player
@@ -393,30 +396,30 @@ class Session:
     # Records, scores, settings
 
     def record(self) -> Record:
-        """Return the current game as a record, with its undos, hints and times."""
+        """Return a record of the current game, with its undos, hints and thinking times."""
         return self._current.record()
 
     def save_record(self, path: str | Path) -> None:
-        """Write the current game to a file, in the place of another record if there is one.
+        """Write the current game to a file, replacing an existing record.
 
         Raises:
-            RecordError: if it cannot be written, or the file that is there is not a record.
+            RecordError: If the file cannot be written, or exists and is not a record.
         """
         self.record().save(path)
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress without their turns, the last played first.
+        """Return the games in progress without their turns, most recently played first.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         return self._autosave.saved_games()
 
     def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
-        """Return the best scores and averages by rules and category.
+        """Return best scores and averages per rules and category.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         text = None if rules is None else str(rules)
         return self._autosave.read(
@@ -424,10 +427,10 @@ class Session:
         )
 
     def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
-        """Return finished games, the best first.
+        """Return finished games, best first.
 
         Raises:
-            StorageError: if the store cannot be read.
+            StorageError: If the store cannot be read.
         """
         text = None if rules is None else str(rules)
         return self._autosave.read(
@@ -435,7 +438,10 @@ class Session:
         )
 
     def ends(self) -> list[GameEnd]:
-        """Return how a person's latest games under these rules ended; none if that is not known."""
+        """Return the results of the player's latest human games under these rules.
+
+        Returns nothing if the store cannot be read.
+        """
         text = self._rules_text
         try:
             return self._autosave.read(lambda store, owner: store.records.ends(owner, text), [])
@@ -443,11 +449,11 @@ class Session:
             return []
 
     def finished_record(self, record_id: str) -> Record:
-        """Return one of the `finished` games.
+        """Load one of the `finished` games.
 
         Raises:
-            StorageError: if there is none of that name.
-            RecordError: if it is damaged.
+            StorageError: If the record does not exist.
+            RecordError: If the record is damaged.
         """
         text = self._autosave.read(lambda store, _: store.records.load(record_id), None)
         if text is None:
@@ -458,74 +464,75 @@ class Session:
         """Return the player's notebook of mistakes.
 
         Raises:
-            StorageError: if this session keeps nothing.
+            StorageError: If the session has no store.
         """
         from py2048.app.session.notebook import Notebook
 
         return Notebook(*self._store_and_owner())
 
     def puzzle_book(self) -> PuzzleBook:
-        """Return the player's answers to puzzles.
+        """Return the player's puzzle answers.
 
         Raises:
-            StorageError: if this session keeps nothing.
+            StorageError: If the session has no store.
         """
         from py2048.app.session.notebook import PuzzleBook
 
         return PuzzleBook(*self._store_and_owner())
 
     def _store_and_owner(self) -> tuple[Store, str]:
-        found = self._autosave.read(lambda store, owner: (store, owner), None)
-        if found is None:
+        pair = self._autosave.read(lambda store, owner: (store, owner), None)
+        if pair is None:
             raise StorageError(NO_STORE)
-        return found
+        return pair
 
     def get_setting(self, key: str, default: Any = None) -> Any:
-        """Return the value that `set_setting` stored, or `default`."""
-        value = self._guard(lambda: self._autosave.get_setting(key))
+        """Return the value stored with `set_setting`, or `default`."""
+        value = self._try_read(lambda: self._autosave.get_setting(key))
         return default if value is None else value
 
     def set_setting(self, key: str, value: object) -> None:
-        """Store a JSON value for the next session."""
+        """Store a JSON value for future sessions."""
         self._autosave.set_setting(key, value)
-        self._look_at_saving()
+        self._poll_saving()
 
     # Saving
 
     @property
     def unsaved(self) -> str:
-        """Why something is not saved yet, in one line; empty if all is saved."""
+        """One-line reason why changes are not saved yet; empty if everything is saved."""
         return self._autosave.unsaved
 
     @property
     def keeps_games(self) -> bool:
-        """Whether a game that the session leaves can be resumed later."""
+        """Whether a game left by the session can be resumed later."""
         return self._autosave.keeps_games
 
-    def settle(self) -> str:
-        """Wait some seconds for a store that is only slow; return what `unsaved` says then."""
-        self._autosave.settle()
-        self._look_at_saving()
+    def flush(self) -> str:
+        """Wait a few seconds for pending writes; return `unsaved` afterwards."""
+        self._autosave.flush()
+        self._poll_saving()
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
-        """Return how saving has changed since the last check, and what no call has told yet.
+        """Report changes in the saving state and any events not yet returned.
 
-        Every change does this; a screen does it from time to time while something is unsaved.
+        Every change does this. Screens poll it while something is unsaved.
         """
-        self._look_at_saving()
+        self._poll_saving()
         return self._take_events()
 
-    def _look_at_saving(self) -> None:
-        for notice in self._autosave.take_notices():
-            self._events.append(events.StorageFailed(notice))
-        unsaved = self.unsaved
+    def _poll_saving(self) -> None:
+        notices = self._autosave.notices
+        while notices:
+            self._events.append(events.StorageFailed(notices.popleft()))
+        unsaved = self._autosave.unsaved
         if unsaved != self._unsaved:
             self._unsaved = unsaved
             self._events.append(events.SavingChanged(unsaved))
 
-    def _guard(self, read: Callable[[], T]) -> T | None:
-        """Read from the store; a failure is announced and yields `None`."""
+    def _try_read(self, read: Callable[[], T]) -> T | None:
+        """Read from the store; report a failure and return `None`."""
         try:
             return read()
         except StorageError as error:
@@ -534,10 +541,10 @@ class Session:
 
     def _save(self) -> None:
         self._autosave.save(self._current)
-        self._look_at_saving()
+        self._poll_saving()
 
-    def _raise_best(self) -> None:
-        """Let the current score count as the best, at once and for good."""
+    def _update_best(self) -> None:
+        """Raise the best score to the current score if it counts."""
         text, score = self._rules_text, self.game.score
         if score <= self._best_scores.get(text, 0) or not self._current.may_be_best:
             return
@@ -548,17 +555,17 @@ class Session:
 def open_session(
     url: str | None = None, *, owner: str = "local", player: str = "", finalize: bool = True
 ) -> Session:
-    """Open a session on the store at `url` (by default the player's own).
+    """Open a session on the store at `url` (default: the player's own store).
 
     Args:
-        url: the store.
-        owner: whose games.
-        player: the name written in records.
-        finalize: make records of games that were over when their process ended; one that only
-            reads leaves them, as another window may show them still.
+        url: URL of the store.
+        owner: Owner of the games.
+        player: Player name for records.
+        finalize: Turn games that were over when their process ended into records. Read-only
+            callers pass False, because another window may still show such a game.
 
     Raises:
-        StorageError: if the store cannot be opened.
+        StorageError: If the store cannot be opened.
     """
     from py2048.app.storage import open_store
 

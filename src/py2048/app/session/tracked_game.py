@@ -1,4 +1,4 @@
-"""`TrackedGame`: a game with its undos, hints and thinking times; `Replay`: walking through one."""
+"""`TrackedGame`, a game with its assistance and thinking times, and `Replay`, a record browser."""
 
 from __future__ import annotations
 
@@ -24,36 +24,25 @@ if TYPE_CHECKING:
     from py2048.app.storage import SavedGame
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""The categories of games that a person played alone; only these count for the best score."""
-
-MAX_NAME_LENGTH = 40
-
-
-def name_of(record: Record) -> str:
-    """Return who played a game as screens show it; records may come from strangers.
-
-    It is short, and has no sign that a terminal obeys.
-    """
-    name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
-    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"
+"""Games without a computer player; only these count towards the best score."""
 
 
 @dataclass
 class TrackedGame:
-    """A game, the help that its player took, and what of it is not saved yet.
+    """A game with its assistance, thinking times and unsaved changes.
 
     Attributes:
-        game: the game; change it only through this class.
-        codes: the code of each turn, undone ones at the end included.
-        think_ms: the thinking time of each turn of `codes`, in milliseconds.
-        undos: how many turns were taken back.
-        hints: how many hints were shown.
-        computer: whether a computer player made a move.
-        offline: whether a browser without its server chose some of the tiles.
-        is_continued: whether it began as a record, which anybody may have played.
-        id: the store's name for the game.
-        revision: how many turns, undos, redos and hints changed it; grows by one with each.
-        extra: further facts that the store keeps for the caller.
+        game: The game. Change it only through this class.
+        codes: Code of each turn, including undone turns at the end.
+        think_ms: Thinking time of each turn in `codes`, in milliseconds.
+        undos: Number of undos.
+        hints: Number of hints shown.
+        computer: Whether a computer player made a move.
+        offline: Whether a browser chose some tiles while disconnected from the server.
+        is_continued: Whether the game continues a record, which anyone may have played.
+        id: Id in the store.
+        revision: Incremented by every turn, undo, redo and hint.
+        extra: Additional data saved on behalf of the caller.
     """
 
     game: Game
@@ -67,20 +56,20 @@ class TrackedGame:
     id: str = field(default_factory=lambda: secrets.token_hex(8), kw_only=True)
     revision: int = field(default=0, kw_only=True)
     extra: Mapping[str, object] = field(default_factory=dict, kw_only=True)
-    _taken_revision: int = field(default=0, kw_only=True, repr=False)
-    _taken_count: int = field(default=0, kw_only=True, repr=False)
-    _since: float = field(default_factory=time.monotonic, repr=False)
-    _is_set_up: bool = field(init=False, repr=False)
+    _reported_revision: int = field(default=0, kw_only=True, repr=False)
+    _reported_count: int = field(default=0, kw_only=True, repr=False)
+    _last_turn_time: float = field(default_factory=time.monotonic, repr=False)
+    _has_custom_start: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._is_set_up = not self.game.has_drawn_start()
+        self._has_custom_start = not self.game.has_drawn_start()
 
     @classmethod
     def from_record(cls, record: Record, *, computer: bool) -> TrackedGame:
-        """Return a game that was played elsewhere, with all its turns.
+        """Create a game from a record, with all its turns.
 
         Raises:
-            RecordError: if a turn of the record breaks its rules.
+            RecordError: If a turn breaks the record's rules.
         """
         game = Game.from_record(record)
         set_started(game, record.started)
@@ -92,14 +81,14 @@ class TrackedGame:
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Return a game from the store, with its undone turns ready to be redone.
+        """Restore a game from the store; its undone turns can be redone.
 
         Args:
-            saved: the game.
-            draws: where its tiles come from, if not from its seed.
+            saved: The stored game.
+            draws: Source of new tiles, if not the game's seed.
 
         Raises:
-            StorageError: if the saved turns break the saved rules.
+            StorageError: If the saved turns break the saved rules.
         """
         try:
             rules = Rules.parse(saved.rules)
@@ -113,7 +102,7 @@ class TrackedGame:
                 else:
                     game.play(direction, spawn=spawn)
         except Py2048Error as error:
-            raise StorageError(f"the saved game {saved.id} cannot be read back: {error}") from error
+            raise StorageError(f"the saved game {saved.id} cannot be read: {error}") from error
         for _ in saved.turns[saved.position :]:
             game.undo()
         _set_finished(game, saved.updated)
@@ -129,80 +118,80 @@ class TrackedGame:
             id=saved.id,
             revision=saved.revision,
             extra=saved.extra,
-            _taken_revision=saved.revision,
-            _taken_count=len(saved.turns),
+            _reported_revision=saved.revision,
+            _reported_count=len(saved.turns),
         )
 
     def copy(self) -> TrackedGame:
-        """Return a copy, to be played on in a thread; the game itself stays as it is."""
+        """Copy the game, so that a thread can play it on."""
         codes, think_ms = self.codes[:], self.think_ms[:]
         return replace(self, game=self.game.copy(), codes=codes, think_ms=think_ms)
 
     @property
     def position(self) -> int:
-        """How many of `codes` are played."""
+        """Number of turns in `codes` that are not undone."""
         return self.game.turn_count
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """What decides the category: ``(undos, hints, computer, offline)``."""
+        """The data that decides the category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property
     def category(self) -> str:
         """``offline``, ``computer``, ``assisted`` or ``plain``.
 
-        A game is assisted by an undo, a hint, a position set up, a record that it continues.
+        Undos, hints, a custom start position or continuing a record make a game assisted.
         """
         if self.offline:
             return "offline"
         if self.computer:
             return "computer"
-        has_help = self.undos or self.hints or self._is_set_up or self.is_continued
-        return "assisted" if has_help else "plain"
+        is_assisted = self.undos or self.hints or self._has_custom_start or self.is_continued
+        return "assisted" if is_assisted else "plain"
 
     @property
     def may_be_best(self) -> bool:
-        """Whether its score counts as its player's: a person's alone, from the first turn."""
+        """Whether the score may become the best: a person played the game from its first turn."""
         return self.category in HUMAN_CATEGORIES and not self.is_continued
 
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try a direction; return the turn, or `None` if nothing happened and nothing counts.
+        """Try a direction; return the turn, or `None` if the game did not record one.
 
         Args:
-            direction: where to.
-            think_ms: the thinking time in milliseconds; by default since the turn before.
-            spawn: the tile that appeared, of a legal turn that was played elsewhere.
+            direction: Direction to slide.
+            think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
+            spawn: The new tile, if the turn was legal and already played elsewhere.
         """
-        game, position = self.game, self.game.turn_count
+        game, count = self.game, self.game.turn_count
         if spawn is None:
             game.attempt(direction)
         else:
             game.play(direction, spawn=spawn)
-        if game.turn_count == position:
+        if game.turn_count == count:
             return None
         turn = game.last_turn
-        assert turn is not None  # the count has just grown
-        del self.codes[position:], self.think_ms[position:]
+        assert turn is not None
+        del self.codes[count:], self.think_ms[count:]
         self.codes.append(encode_turn(turn))
         now = time.monotonic()
-        elapsed, self._since = round((now - self._since) * 1000), now
-        self.think_ms.append(elapsed if think_ms is None else think_ms)
-        self._taken_count = min(self._taken_count, position)
+        elapsed_ms, self._last_turn_time = round((now - self._last_turn_time) * 1000), now
+        self.think_ms.append(elapsed_ms if think_ms is None else think_ms)
+        self._reported_count = min(self._reported_count, count)
         self.revision += 1
         return turn
 
     def undo(self) -> Turn | None:
-        """Take the last turn back."""
+        """Undo the last turn."""
         if (turn := self.game.undo()) is not None:
             self.undos += 1
             self.revision += 1
         return turn
 
     def redo(self) -> Turn | None:
-        """Play the last undone turn again."""
+        """Redo the last undone turn."""
         if (turn := self.game.redo()) is not None:
             self.revision += 1
         return turn
@@ -214,59 +203,61 @@ class TrackedGame:
 
     @property
     def is_changed(self) -> bool:
-        """Whether something is new since `take_change`."""
-        return self.revision != self._taken_revision
+        """Whether the game changed since the last `take_change`."""
+        return self.revision != self._reported_revision
 
     def take_change(self) -> GameChange | None:
-        """Return what is new since this was last asked, `None` if nothing is.
+        """Return the changes since the previous call, or `None` if there are none.
 
-        It costs as much as the turns that are new, however long the game is.
+        The cost is proportional to the number of new turns, not to the game's length.
         """
         if not self.is_changed:
             return None
-        new = range(self._taken_count, len(self.codes))
+        count, length, now = self._reported_count, len(self.codes), self.game.position
+        turns = zip(range(count, length), self.codes[count:], self.think_ms[count:], strict=True)
         change = GameChange(
-            id=self.id, seen=self._taken_revision, revision=self.revision,
-            length=len(self.codes), position=self.position, score=self.game.score,
-            is_over=self.game.is_over, undos=self.undos, hints=self.hints, extra=self._extra(),
-            turns=tuple((ply, self.codes[ply], self.think_ms[ply]) for ply in new),
+            id=self.id, seen=self._reported_revision, revision=self.revision, length=length,
+            position=self.game.turn_count, score=now.score, is_over=not now.legal,
+            undos=self.undos, hints=self.hints, extra=self._extra(now.board), turns=tuple(turns),
         )  # fmt: skip
-        self._taken_revision, self._taken_count = self.revision, len(self.codes)
+        self._reported_revision, self._reported_count = self.revision, length
         return change
 
-    def _extra(self) -> dict[str, object]:
-        """Return what is saved of a game besides the columns of its own."""
-        facts = {
-            "computer": self.computer,
-            "continued": self.is_continued,
-            "max_tile": self.game.board.max_tile,
-            "offline": self.offline,
-            "player": self.game.player,
-        }
-        return {**self.extra, **{name: fact for name, fact in facts.items() if fact}}
+    def _extra(self, board: Board) -> dict[str, object]:
+        """Return the additional data to save, including facts that have no column."""
+        found = {**self.extra, "max_tile": board.max_tile}
+        if self.computer:
+            found["computer"] = True
+        if self.is_continued:
+            found["continued"] = True
+        if self.offline:
+            found["offline"] = True
+        if self.game.player:
+            found["player"] = self.game.player
+        return found
 
     def record(self) -> Record:
-        """Return the record of the game up to now."""
+        """Return a record of the game so far."""
         times = tuple(self.think_ms[: self.position])
         return replace(self.game.record(), undos=self.undos, hints=self.hints, times=times)
 
 
 def set_started(game: Game, text: str) -> None:
-    """Let a game have begun when a text says, in ISO 8601, if that is from 1970 to now."""
-    started = _moment(text)
+    """Set the start time from ISO 8601 text; ignore it unless it lies between 1970 and now."""
+    started = _timestamp(text)
     if started is not None:
         game.started = started
 
 
 def _set_finished(game: Game, text: str) -> None:
-    """Let the last turn of a game, if it has one, have been played when a text says, likewise."""
-    finished = _moment(text)
+    """Set the time of the last turn, if there is one; ignore invalid times."""
+    finished = _timestamp(text)
     if game.turn_count and finished is not None and finished >= game.started:
         game.finished = finished
 
 
-def _moment(text: str) -> float | None:
-    """Return a time from 1970 to now in seconds, to the second as in records."""
+def _timestamp(text: str) -> float | None:
+    """Parse ISO 8601 text into whole Unix seconds; `None` unless between 1970 and now."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)
         seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
@@ -276,27 +267,25 @@ def _moment(text: str) -> float | None:
 
 
 class Replay:
-    """A verified record and a place in it.
+    """Steps through a verified record.
 
     Args:
-        record: the record to walk through.
+        record: The record to step through.
+
+    Attributes:
+        index: Number of turns played at the current position.
 
     Raises:
-        RecordError: if the record breaks its own rules.
+        RecordError: If the record breaks its rules.
     """
 
     def __init__(self, record: Record) -> None:
         record.verify()
         self.record = record
-        self._turns: list[Turn] = []
-        self._positions = [Position(record.start, 0, 0)]
-        for board, turn, score in record.replay():
-            self._turns.append(turn)
-            ply = self._positions[-1].ply + turn.legal
-            self._positions.append(Position(board, score, ply))
+        game = Game.from_record(record)
+        self._turns, self._positions = game.turns, game.positions()
         self._best = max(position.score for position in self._positions)
         self.index = 0
-        """How many turns are played at this place."""
 
     def __len__(self) -> int:
         """Return the number of turns."""
@@ -304,21 +293,21 @@ class Replay:
 
     @property
     def position(self) -> Position:
-        """The position at this place."""
+        """The current position."""
         return self._positions[self.index]
 
     @property
     def board(self) -> Board:
-        """The board at this place."""
+        """The current board."""
         return self.position.board
 
     @property
     def scores(self) -> tuple[int, ...]:
-        """The score at the start and after each turn, for a graph."""
+        """Scores at the start and after each turn, for a graph."""
         return tuple(position.score for position in self._positions)
 
     def forward(self) -> Moved | None:
-        """Go one turn forward; return the event to animate, `None` at the end."""
+        """Step forward; return the event to animate, or `None` at the end."""
         if self.index == len(self):
             return None
         before, after = self.position, self._positions[self.index + 1]
@@ -328,7 +317,7 @@ class Replay:
         return Moved(before.board, turn, after.board, points, after.score, self._best)
 
     def back(self) -> Undone | None:
-        """Go one turn back; return the event to animate, `None` at the start."""
+        """Step back; return the event to animate, or `None` at the start."""
         if not self.index:
             return None
         before = self.board
@@ -336,6 +325,6 @@ class Replay:
         return Undone(self._turns[self.index], before, self.board, self.position.score)
 
     def seek(self, index: int) -> Position:
-        """Go to the place after `index` turns, or the nearest there is; return its position."""
+        """Jump to the position after `index` turns, clamped to the record; return it."""
         self.index = min(max(index, 0), len(self))
         return self.position

@@ -1,8 +1,8 @@
-"""One store for games in progress, finished records, best scores and settings.
+"""Persistent storage for games in progress, finished records, scores and settings.
 
-The store is SQLite in the player's data folder, or any database that
-``PY2048_DATABASE_URL`` names; the same code serves both. Importing this package is cheap:
-SQLAlchemy is loaded by the first `open_store`. What its subjects return is in `values`.
+The store is an SQLite file in the player's data folder, or the database named by
+``PY2048_DATABASE_URL``; the same code serves both. Importing this package is cheap: the first
+`open_store` loads SQLAlchemy. Result types are in `values`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ __all__ = [
 
 URL_VARIABLE = "PY2048_DATABASE_URL"
 FILE_NAME = "py2048.sqlite3"
-TIMEOUT_S = 30.0
-"""Seconds to wait for another process that writes, before the store gives up."""
+TIMEOUT_S = 30.0  # waiting for another process's write lock
 
 
 def open_store(
@@ -57,20 +56,20 @@ def open_store(
     durability: Literal["disk", "process"] = "disk",
     timeout_s: float = TIMEOUT_S,
 ) -> Store:
-    """Open the store at `url`, creating or upgrading it where that is needed.
+    """Open the store at `url`, creating or upgrading it if needed.
 
     Args:
-        url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for a
-            store in memory that is gone when it is closed) or the path of an SQLite file.
-            None means ``PY2048_DATABASE_URL``, and without that ``py2048.sqlite3`` in
-            `data_folder`.
-        durability: What a saved change outlives: ``"disk"``, a power cut too; ``"process"``,
-            the end of any process, which is faster on SQLite. PostgreSQL has its own setting.
-        timeout_s: Seconds to wait for another process that holds the store.
+        url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for an
+            in-memory store) or the path of an SQLite file. Defaults to ``PY2048_DATABASE_URL``,
+            or else to ``py2048.sqlite3`` in `data_folder`.
+        durability: What saved changes survive. ``"disk"``: a power failure. ``"process"``: a
+            killed process, which is faster on SQLite. PostgreSQL ignores it in favour of its own
+            setting.
+        timeout_s: Seconds to wait for another process's lock.
 
     Raises:
-        StorageError: The database cannot be reached, read, written or understood.
-        MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
+        StorageError: If the database cannot be reached, read or written, or has an unknown schema.
+        MissingExtraError: If the URL needs psycopg and it is not installed.
     """
     from py2048.app.storage.store import Store
 
@@ -78,18 +77,20 @@ def open_store(
 
 
 def load_store(url: str | PathLike[str] | None = None) -> bool:
-    """Load what `open_store` needs, without opening anything.
+    """Import what `open_store` needs, without opening anything.
+
+    The player's own store is never shared, and its modules are slow to import, so nothing is
+    imported for it.
 
     Args:
         url: As for `open_store`.
 
     Returns:
-        Whether several processes of a server can share the store: one on PostgreSQL. One's own
-        cannot, and loading it takes a while: it is left.
+        Whether several server processes can share the store, which requires PostgreSQL.
 
     Raises:
-        StorageError: This is not a URL of a database that py2048 can use.
-        MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
+        StorageError: If the URL is not one of a supported database.
+        MissingExtraError: If the URL needs psycopg and it is not installed.
     """
     if (location := _location(url)) == data_folder() / FILE_NAME:
         return False

@@ -1,4 +1,4 @@
-"""Accounts of a server's players, their programs, and their sessions, which can be ended."""
+"""Accounts of a server's players and their programs, and login sessions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.app.storage.battles import forget_player
-from py2048.app.storage.database import Subject, lock_rows
+from py2048.app.storage.database import Repository, lock_rows
 from py2048.app.storage.online import ensure_accounts
 from py2048.app.storage.records import enter_records
 from py2048.app.storage.schema import (
-    OWNED,
+    OWNED_TABLES,
     accounts,
     battle_players,
     games,
@@ -27,7 +27,7 @@ from py2048.app.storage.values import (
     Account,
     AccountError,
     LoginSession,
-    looks_of,
+    lookalike_key,
     name_key,
     utc_now,
 )
@@ -37,27 +37,26 @@ _ACCOUNT = sa.select(
 ).outerjoin(names, names.c.account == accounts.c.id)
 
 
-class Accounts(Subject):
-    """The accounts. A guest is written down with the first game; a name makes it a player."""
+class Accounts(Repository):
+    """The accounts. Guests are stored with their first game; a name turns a guest into a player."""
 
     def find(self, account_id: str) -> Account | None:
-        """Return the account, None where there is none."""
+        """Return the account with this id, or None."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
 
     def find_name(self, name: str) -> Account | None:
-        """Return the account with this name, however its letters are written."""
+        """Return the account whose normalised name matches, or None."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.name_key == name_key(name)))
 
     def claim_name(
         self, account_id: str, name: str, password: str, codes: Collection[str] = ()
     ) -> Account:
-        """Give a guest a name and the hashes of a password and of recovery codes.
+        """Give a guest a name, a password hash and recovery code hashes.
 
-        Everybody signed in as the guest is signed out.
+        All of the guest's sessions end.
 
         Raises:
-            AccountError: Somebody has the name, or one that looks like it.
-            AccountError: The account has a name already.
+            AccountError: If the name or a lookalike is taken, or the account already has a name.
         """
         with self._database.write() as connection:
             ensure_accounts(connection, [account_id])
@@ -69,7 +68,7 @@ class Accounts(Subject):
         return Account(**row._mapping)
 
     def set_password(self, account_id: str, password: str) -> None:
-        """Replace the password's hash; end all sessions."""
+        """Replace the password hash and end all sessions."""
         with self._database.write() as connection:
             _set_password(connection, account_id, password)
 
@@ -80,15 +79,15 @@ class Accounts(Subject):
             _set_codes(connection, account_id, codes)
 
     def recovery_codes(self, account_id: str) -> set[str]:
-        """Return the hashes of the recovery codes that are not used up."""
+        """Return the hashes of the unused recovery codes."""
         query = sa.select(recovery_codes.c.code).where(recovery_codes.c.owner == account_id)
         return set(self._database.values(query))
 
     def recover(self, account_id: str, code: str, password: str) -> bool:
-        """Use up the code with this hash to replace the password's hash and end all sessions.
+        """Use up a recovery code to replace the password hash; end all sessions.
 
         Returns:
-            False, with nothing changed, if the account has no such code (any more).
+            False, with nothing changed, if the account has no such unused code.
         """
         used = sa.delete(recovery_codes).where(
             recovery_codes.c.owner == account_id, recovery_codes.c.code == code
@@ -100,13 +99,13 @@ class Accounts(Subject):
         return True
 
     def end_guest(self, account_id: str) -> None:
-        """End what a guest's cookies may do; they have no sessions."""
+        """Invalidate all cookies of a guest, who has no sessions."""
         is_guest = accounts.c.id == account_id, accounts.c.name.is_(None)
         ended = accounts.c.generation + 1
         self._database.change(sa.update(accounts).where(*is_guest).values(generation=ended))
 
     def delete(self, account_id: str) -> None:
-        """Remove an account with all its games, records, scores, settings and programs."""
+        """Delete an account with its games, records, scores, settings and programs."""
         with self._database.write() as connection:
             for bot in _bots(connection, account_id):
                 _delete(connection, bot.id)
@@ -115,22 +114,22 @@ class Accounts(Subject):
     # Programs
 
     def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
-        """Make an account for a program of `person`, whose token has this hash.
+        """Create an account for a program of `person`, with a hashed token.
 
         Raises:
-            AccountError: Somebody has the name, or one that looks like it.
-            AccountError: The person has as many programs as may be, `most`.
+            AccountError: If the name or a lookalike is taken, or the person already has `most`
+                programs.
         """
         with self._database.write() as connection:
             lock_rows(connection, accounts.c.id, [person])
             if len(_bots(connection, person)) >= most:
-                raise AccountError(f"you have {most} programs already: delete one first")
+                raise AccountError(f"you already have {most} programs: delete one first")
             ensure_accounts(connection, [account_id])
             _take_name(connection, account_id, name, bot_of=person)
             _add_token(connection, token, account_id, "token")
 
     def renew_token(self, person: str, bot: str, token: str) -> bool:
-        """Replace the token of a person's program; return whether there is such a program."""
+        """Replace the token of a person's program; return whether the program exists."""
         with self._database.write() as connection:
             if bot not in {each.id for each in _bots(connection, person)}:
                 return False
@@ -139,24 +138,25 @@ class Accounts(Subject):
         return True
 
     def bots(self, person: str) -> list[Account]:
-        """Return the accounts of a person's programs, the oldest first."""
+        """Return the accounts of a person's programs, oldest first."""
         with self._database.read() as connection:
             return _bots(connection, person)
 
     def live_guests(self, guests: Collection[str]) -> set[str]:
-        """Return those of the accounts that are still guests, and have not ended.
+        """Return the accounts that are guests with valid cookies.
 
-        A guest is written down with the first game: one that the store does not know is one.
+        Unknown accounts count, because guests are stored only with their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
         return set(guests).difference(self._database.values(query))
 
     def export(self, account_id: str) -> dict[str, Any]:
-        """Return all that is kept of an account, as plain values; the password's hash is not."""
+        """Return all data of an account as plain values, without hashes of secrets."""
         played = sa.select(turns).join(games).where(games.c.owner == account_id)
         queries: dict[str, sa.Select[Any]] = {
-            table.name: sa.select(table).where(table.c.owner == account_id) for table in OWNED
+            table.name: sa.select(table).where(table.c.owner == account_id)
+            for table in OWNED_TABLES
         }
         fought = battle_players.c.account == account_id
         queries["battles"] = sa.select(battle_players).where(fought)
@@ -175,16 +175,16 @@ class Accounts(Subject):
         return {"account": about, **exported}
 
 
-class Sessions(Subject):
-    """The sessions. The store knows a session by the SHA-256 of its token, never the token."""
+class Sessions(Repository):
+    """Login sessions, identified by the SHA-256 of their token, which is never stored."""
 
     def begin(self, session_id: str, owner: str, label: str) -> None:
-        """Begin a session."""
+        """Add a session."""
         with self._database.write() as connection:
             _add_token(connection, session_id, owner, label)
 
     def find(self, session_id: str) -> tuple[Account, str] | None:
-        """Return who is signed in and when that was last noted; None if the session is over."""
+        """Return a session's account and last recorded use, or None if it has ended."""
         query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
             sessions.c.seen
         )
@@ -194,56 +194,56 @@ class Sessions(Subject):
         )
 
     def note_use(self, session_id: str) -> None:
-        """Note that a session is in use now."""
+        """Record that a session is in use now."""
         used = sa.update(sessions).where(sessions.c.id == session_id)
         self._database.change(used.values(seen=utc_now()))
 
     def of(self, owner: str) -> list[LoginSession]:
-        """Return an account's sessions, the one in use last first."""
+        """Return an account's sessions, most recently used first."""
         query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
         query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
         return self._database.all(LoginSession, query)
 
     def live(self, session_ids: Collection[str]) -> set[str]:
-        """Return those of the sessions that are not over."""
+        """Return the sessions that have not ended."""
         query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
         return set(self._database.values(query))
 
     def end(self, session_id: str, owner: str) -> None:
-        """End one of an account's sessions."""
+        """End one of the account's sessions."""
         own = sessions.c.id == session_id, sessions.c.owner == owner
         self._database.change(sa.delete(sessions).where(*own))
 
     def end_all(self, owner: str) -> None:
-        """End all of an account's sessions."""
+        """End all of the account's sessions."""
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Remove sessions of people that have not been used since a time."""
+        """Delete people's sessions that were last used before a time; programs keep theirs."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
-    """Let the token with this hash speak for an account, within a transaction."""
+    """Add a session for the token with this hash, within a transaction."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
     connection.execute(sa.insert(sessions), row)
 
 
 def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
-    key, looks = name_key(name), looks_of(name)
-    try:  # the indexes decide between two who take it at the same time
+    key, looks = name_key(name), lookalike_key(name)
+    try:  # unique indexes resolve concurrent claims
         changed = connection.execute(
             sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
             {"name": name, "name_key": key},
         )
         if not changed.rowcount:
-            raise AccountError("this account has a name already: it cannot take another")
+            raise AccountError("this account already has a name, which cannot be changed")
         connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
     except sa.exc.IntegrityError:
-        taken = f"the name {name!r} is taken, or looks like one: choose another"
+        taken = f"the name {name!r} is taken or looks like a taken one: choose another"
         raise AccountError(taken) from None
 
 
@@ -261,7 +261,7 @@ def _set_codes(connection: Connection, account_id: str, codes: Collection[str]) 
 
 
 def _delete(connection: Connection, account_id: str) -> None:
-    for table in OWNED:
+    for table in OWNED_TABLES:
         connection.execute(sa.delete(table).where(table.c.owner == account_id))
     forget_player(connection, account_id)
     connection.execute(sa.delete(names).where(names.c.account == account_id))

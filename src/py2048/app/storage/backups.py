@@ -1,7 +1,7 @@
-"""Backups: all rows of a store in one file, which any store can be filled from.
+"""Backups: all rows of a store in one file, from which any store can be restored.
 
-The file holds JSON lines, compressed by gzip: first ``{"py2048": "backup", "schema": "0010"}``,
-then ``[table, row]`` for each row, at last ``{"rows": n}``, by which a cut file is noticed.
+The file contains gzip-compressed JSON lines: first ``{"py2048": "backup", "schema": "0010"}``, then
+``[table, row]`` for each row, and finally ``{"rows": n}``, which reveals a truncated file.
 """
 
 from __future__ import annotations
@@ -25,35 +25,33 @@ from py2048.core.game.record import replacing
 if TYPE_CHECKING:
     from py2048.app.storage.store import Store
 
-SQLITE_ENDINGS = "", "-wal", "-shm", "-journal"
-"""What the names of the files of an SQLite database end in, after the database's own."""
-
+SQLITE_SUFFIXES = "", "-wal", "-shm", "-journal"  # of an SQLite database's files
 _NAMES = "py2048-????????T??????Z.2048.jsonl.gz"
 _ROWS_AT_ONCE = 500
 
 
 def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
-    """Write all tables, as they are at one moment, to a file; return the number of rows.
+    """Write a consistent snapshot of all tables to a file; return the number of rows.
 
-    Players can continue meanwhile. The file appears under its name when it is complete.
+    Players can continue in the meantime. The file appears once it is complete.
 
     Args:
-        store: what to copy.
-        path: the file.
-        replace: whether it may take the place of another file.
+        store: Store to back up.
+        path: The file to write.
+        replace: Whether an existing file may be replaced.
 
     Raises:
-        StorageError: The store cannot be read or the file not be written.
+        StorageError: If the store cannot be read or the file cannot be written.
     """
     database = store.engine.url.database if is_sqlite(store.engine) else None
-    own = [Path(f"{database}{end}").resolve() for end in SQLITE_ENDINGS] if database else []
+    own = [Path(f"{database}{end}").resolve() for end in SQLITE_SUFFIXES] if database else []
     if path.resolve() in own:
-        raise StorageError(f"{path} is the store itself: name another file for the backup")
+        raise StorageError(f"{path} is the store itself; choose another file for the backup")
     try:
         if path.is_file() and not replace:
             raise StorageError(f"{path} exists: choose another name, or give --force to replace it")
         with (
-            replacing(path, mode=0o600) as raw,  # it holds password hashes
+            replacing(path, mode=0o600) as raw,  # contains password hashes
             gzip.open(raw, "wt", encoding="utf-8") as file,
             store.read() as connection,
         ):
@@ -63,23 +61,23 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
 
 
 def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
-    """Write a backup into a folder; then remove all but the newest backups there.
+    """Write a backup into a folder, then delete all but the newest backups in it.
 
-    Nothing is removed if the backup fails, and no file that has another name.
+    If the backup fails, nothing is deleted. Files with other names are never deleted.
 
     Args:
-        store: what to copy.
-        folder: where the backups are.
-        keep: how many to keep, this one included.
+        store: Store to back up.
+        folder: Folder for backups.
+        keep: Number of backups to keep, including the new one.
 
     Returns:
-        The file, and its number of rows.
+        The file and its number of rows.
 
     Raises:
-        StorageError: The folder is not there, or as `back_up`.
+        StorageError: If the folder does not exist, or for the reasons of `back_up`.
     """
     if not folder.is_dir():
-        raise StorageError(f"there is no folder {folder} for backups: make it first")
+        raise StorageError(f"the backup folder {folder} does not exist; create it first")
     path = folder / f"py2048-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.2048.jsonl.gz"
     rows = back_up(store, path)
     for each in sorted(folder.glob(_NAMES))[:-keep]:
@@ -88,26 +86,26 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
 
 
 def restore(store: Store, path: Path) -> int:
-    """Fill a store, which must be empty, from a backup; return the number of rows.
+    """Fill an empty store from a backup; return the number of rows.
 
     Raises:
-        StorageError: The store holds something, or the file is not a complete backup that this
-            version can read; nothing was changed.
+        StorageError: If the store is not empty, or the file is not a complete backup of this
+            schema. Nothing is changed.
     """
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file, store.write() as connection:
             for table in schema.metadata.sorted_tables:
                 if connection.execute(sa.select(sa.true()).select_from(table).limit(1)).first():
                     raise StorageError(
-                        f"{store.name} holds games or settings already: restore into a new store,"
+                        f"{store.name} contains games or settings: restore into a new store,"
                         " such as --database sqlite:///new.sqlite3"
                     )
             return _read_rows(connection, file, path)
     except (OSError, EOFError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise StorageError(f"{path} is not a backup that can be read: {why}") from None
+        raise StorageError(f"{path} cannot be read as a backup: {why}") from None
     except (zlib.error, LookupError, TypeError):
-        raise StorageError(f"{path} is not a backup that can be read: it is damaged") from None
+        raise StorageError(f"{path} cannot be read as a backup: it is damaged") from None
 
 
 def _write_rows(connection: Connection, file: IO[str]) -> int:
@@ -128,12 +126,10 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
     except (gzip.BadGzipFile, ValueError):
         head = None
     if not isinstance(head, dict) or head.get("py2048") != "backup":
-        raise StorageError(
-            f"{path} is not a backup of py2048: give a file that py2048 backup wrote"
-        )
+        raise StorageError(f"{path} is not a py2048 backup: choose a file written by py2048 backup")
     if head.get("schema") != schema.REVISION:
         raise StorageError(
-            f"{path} holds schema {head.get('schema')}, this py2048 has {schema.REVISION}: "
+            f"{path} has schema {head.get('schema')}, but this py2048 needs {schema.REVISION}: "
             "restore it with the version that wrote it"
         )
     rows, claimed = 0, None
@@ -147,10 +143,10 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
             connection.execute(sa.insert(table), batch)
             rows += len(values)
     if claimed != rows:
-        raise StorageError(f"{path} is cut off: it holds {rows} rows of {claimed or 'more'}")
+        raise StorageError(f"{path} is truncated: it contains {rows} rows of {claimed or 'more'}")
     return rows
 
 
 def _table_of(line: object) -> str | None:
-    """Return the table of a line, None for the last line, which belongs to none."""
+    """Return the table of a line, or None for the last line."""
     return str(line[0]) if isinstance(line, list) else None

@@ -1,4 +1,4 @@
-"""Battles: who takes part, when they start and end, and how they ended."""
+"""Battles: participants, start and end times, and results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Subject, insert_new, lock_rows
+from py2048.app.storage.database import Repository, insert_new, lock_rows
 from py2048.app.storage.online import insert_online_games
 from py2048.app.storage.schema import accounts, battle_players, battles
 from py2048.app.storage.values import AccountError, Battle, BattlePlayer, NewOnlineGame, utc_now
@@ -19,36 +19,36 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# A rematch whose players have all left again does not count.
+# Joined, because a rematch whose players have all left is deleted.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
 
 
-class Battles(Subject):
+class Battles(Repository):
     """The battles of a server."""
 
     def create(self, battle_id: str, account: str, rules: str, minutes: int, secret: str) -> None:
-        """Offer a battle, in which an account takes the first seat."""
+        """Create a battle and give the account the first seat."""
         with self._database.write() as connection:
             _create(connection, battle_id, rules, minutes, secret)
             _seat(connection, battle_id, account, 1)
 
     def find(self, battle_id: str) -> Battle | None:
-        """Return a battle, None where there is none."""
+        """Return a battle, or None."""
         with self._database.read() as connection:
             return _find(connection, battle_id)
 
     def of_game(self, game_id: str) -> str | None:
-        """Return the battle to which a game belongs, None for other games."""
+        """Return the id of the battle a game belongs to, or None."""
         query = sa.select(battle_players.c.battle_id).where(battle_players.c.game_id == game_id)
         found: str | None = self._database.value(query)
         return found
 
     def window(self, game_id: str) -> tuple[str, str] | None:
-        """Return when the battle of a game starts and ends, None for other games.
+        """Return the start and end time of a game's battle, or None for other games.
 
-        For a player who has left, it ended when it started.
+        For a player who has left, both are the start time.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)
@@ -60,10 +60,10 @@ class Battles(Subject):
         return None
 
     def join(self, battle_id: str, account: str, *, most: int) -> None:
-        """Take a seat in a battle that has not started; those who have one keep it.
+        """Take a seat in a battle that has not started; existing seats are kept.
 
         Raises:
-            AccountError: The battle is full, has started, or is not there.
+            AccountError: If the battle is full, has started, or does not exist.
         """
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
@@ -72,12 +72,12 @@ class Battles(Subject):
             if battle.starts:
                 raise AccountError("this battle has started: watch it, or offer another")
             if len(battle.players) >= most:
-                raise AccountError(f"this battle is full: at most {most} take part")
+                raise AccountError(f"this battle is full: at most {most} players can join")
             seat = max((each.seat for each in battle.players), default=0) + 1
             _seat(connection, battle_id, account, seat)
 
     def leave(self, battle_id: str, account: str) -> None:
-        """Give up a seat in a battle that has not started; the last to go takes it away."""
+        """Give up a seat in a battle that has not started; the last player to leave deletes it."""
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
             if battle.starts or battle.seat_of(account) is None:
@@ -93,11 +93,11 @@ class Battles(Subject):
         """Start a battle with a new game for each seat.
 
         Raises:
-            StaleGameError: Others have come or gone, or it has started.
+            StaleGameError: If players joined or left meanwhile, or the battle has started.
         """
         with self._database.write() as connection:
             if _locked(connection, battle.id) != battle:
-                raise StaleGameError("a player has come or gone: look who is here, and start again")
+                raise StaleGameError("a player has joined or left: check who is here and try again")
             insert_online_games(connection, list(new.values()))
             for seat, each in new.items():
                 connection.execute(_change(battle.id, seat).values(game_id=each.id))
@@ -105,18 +105,18 @@ class Battles(Subject):
             connection.execute(begun.values(starts=starts, ends=ends))
 
     def note(self, battle_id: str, seat: int, *, has_left: bool, **stand: int) -> None:
-        """Note how a player's game stands for good, unless that is noted."""
+        """Save a player's final result, unless there is one already."""
         unknown = battle_players.c.score.is_(None)
         change = _change(battle_id, seat).where(unknown).values(has_left=has_left, **stand)
         self._database.change(change)
 
     def settle(self, battle_id: str) -> None:
-        """Note that all scores of a battle are final."""
+        """Mark all scores of a battle as final."""
         settled = sa.update(battles).where(battles.c.id == battle_id)
         self._database.change(settled.values(is_settled=True))
 
     def rematch(self, battle: Battle, fresh: str, secret: str) -> str:
-        """Return the battle that follows another: `fresh`, if none was offered yet."""
+        """Return the battle's rematch, creating it as `fresh` if there is none."""
         with self._database.write() as connection:
             now = _locked(connection, battle.id)
             if now.rematch is not None:
@@ -127,12 +127,12 @@ class Battles(Subject):
         return fresh
 
     def overdue(self, now: str) -> list[str]:
-        """Return the battles whose time is up and whose scores are not final."""
+        """Return the battles that have ended but whose scores are not final."""
         late = battles.c.is_settled.is_(False), battles.c.ends < now
         return self._database.values(sa.select(battles.c.id).where(*late))
 
     def forget(self, before: str) -> None:
-        """Remove battles that were offered before a time and never started."""
+        """Delete battles created before a time that never started."""
         old = (battles.c.is_settled.is_(False), battles.c.created < before)
         with self._database.write() as connection:
             query = sa.select(battles.c.id).where(*old, battles.c.starts.is_(None))
@@ -143,7 +143,7 @@ class Battles(Subject):
 
 
 def forget_player(connection: Connection, account_id: str) -> None:
-    """Take an account out of its battles within a transaction; the results of its games stay."""
+    """Remove an account from its battles within a transaction; results are kept."""
     mine = battle_players.c.account == account_id
     waiting = mine, battle_players.c.game_id.is_(None)
     query = sa.select(battle_players.c.battle_id).where(*waiting)
@@ -172,15 +172,15 @@ def _change(battle_id: str, seat: int) -> sa.Update:
 
 
 def _locked(connection: Connection, battle_id: str) -> Battle:
-    """Return a battle that no other transaction changes until the transaction is over.
+    """Return a battle, locked until the transaction ends.
 
     Raises:
-        AccountError: There is none.
+        AccountError: If it does not exist.
     """
     lock_rows(connection, battles.c.id, [battle_id])
     found = _find(connection, battle_id)
     if found is None:
-        raise AccountError("this battle is not offered any more")
+        raise AccountError("this battle no longer exists")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Many games' changes in one transaction, which is what makes a durable move cheap."""
+"""Batched writing: changes of many games in one transaction, so that durable moves are cheap."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Subject, is_sqlite
+from py2048.app.storage.database import Repository, is_sqlite
+from py2048.app.storage.records import retract_records
 from py2048.app.storage.schema import json_text, reviews
 from py2048.app.storage.values import GameChange, utc_now
 from py2048.core.errors import StorageError
 
-# These statements are the drivers' own: for thousands of rows a second SQLAlchemy, which looks at
-# each value, takes longer than the database.
+# Raw SQL: at thousands of rows per second SQLAlchemy's processing of each value would take longer
+# than the database.
 _ADVANCE = """
 UPDATE games SET revision = ?, length = ?, position = ?, score = ?, is_over = ?, undos = ?,
     hints = ?, extra = ?, updated = ?
@@ -25,8 +26,8 @@ INSERT INTO turns (game_id, ply, code, millis) VALUES (?, ?, ?, ?)
 ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded.millis
 """
 
-# PostgreSQL takes all rows in one parameter, at a quarter of the cost; SQLite gains nothing by it.
-# The rows are locked in one order, so that two processes never wait for each other's.
+# On PostgreSQL, passing all rows in a single JSON parameter costs a quarter as much; SQLite does
+# not benefit. Rows are locked in id order to avoid deadlocks between processes.
 _ADVANCE_ALL = sa.text("""
 WITH new AS (
     SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS given(
@@ -57,51 +58,51 @@ ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded
 _ADDED = "game_id", "ply", "code", "millis"
 
 
-class _SomeAreStaleError(Exception):
-    """Ends a transaction in which a change did not find the revision that it starts from."""
+class _StaleChangeError(Exception):
+    """Rolls back a transaction because a game has an unexpected revision."""
 
 
-class Changes(Subject):
-    """Changes of games in progress, written together."""
+class Changes(Repository):
+    """Writes changes of games in progress in batches."""
 
     def write(self, changes: Sequence[GameChange]) -> set[str]:
-        """Write the changes in one transaction; when this returns they are on the disk.
+        """Write the changes in one transaction; they are on disk when this returns.
 
         Args:
-            changes: At most one for each game.
+            changes: At most one per game.
 
         Returns:
-            The games that another process has changed since; nothing of theirs was written.
+            The ids of games that another process has changed; their changes were not written.
         """
         ordered = sorted(changes, key=lambda change: change.id)
         try:
             with self._database.write() as connection:
                 if not _write(connection, ordered):
-                    raise _SomeAreStaleError
-        except _SomeAreStaleError:
+                    raise _StaleChangeError
+        except _StaleChangeError:
             with self._database.write() as connection:
                 return {each.id for each in ordered if not _write(connection, [each])}
         return set()
 
 
 def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
-    """Write changes; if one of several is stale the transaction must be given up.
+    """Write changes; return False if any game is stale.
 
-    Returns:
-        Whether all could be written. Of a single one that is stale nothing is.
+    If several were given, the caller must then roll back. A single stale change writes nothing.
     """
     if _advance(connection, changes) != len(changes):
         return False
     _add_turns(connection, changes)
-    # An undo may take back the end of a game: what was reviewed is another game.
+    # An undo may reopen a finished game, so its review is no longer valid.
     undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
     if undone:
+        retract_records(connection, undone)
         connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
 
 
 def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:
-    """Bring the games that are as their changes saw them to the new facts; return how many."""
+    """Update the games that are still at the expected revision; return their number."""
     now = utc_now()
     rows = [
         (
@@ -128,6 +129,6 @@ def _add_turns(connection: Connection, changes: Sequence[GameChange]) -> None:
     if rows and is_sqlite(connection.engine):
         connection.exec_driver_sql(_ADD, rows)
     elif rows:
-        # Of equal plies the last counts, and one statement may not write a row twice.
+        # A statement may not write a row twice; the last turn of each ply wins.
         unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in rows}
         connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})

@@ -1,4 +1,4 @@
-"""Games in progress: saved after every move, changed only by those who know their revision."""
+"""Games in progress, saved after every move with optimistic locking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from py2048.app.storage.database import Subject, insert_new
+from py2048.app.storage.database import Repository, insert_new
 from py2048.app.storage.schema import games, turns
 from py2048.app.storage.values import GameChange, SavedGame
 from py2048.core.errors import StaleGameError
@@ -22,28 +22,28 @@ _TURNS = (
 )
 
 
-class SavedGames(Subject):
+class SavedGames(Repository):
     """The games in progress.
 
-    A game has a revision that grows with each change (`Changes.write`). A writer names the revision
-    it last saw; when another process has changed the game since, nothing happens, so no moves
-    are overwritten.
+    Each game has a revision, incremented by every change. Writers name the revision they last saw.
+    If another process has changed the game since, the write is rejected, so no moves are lost.
     """
 
     def add(self, game: SavedGame) -> None:
-        """Add a game as it began, under its own name, unless it is there already."""
+        """Insert a game without turns, unless its id exists."""
         with self._database.write() as connection:
             connection.execute(insert_new(connection, games), row_of(game))
 
     def find(self, game_id: str) -> SavedGame | None:
-        """Return the game in progress, None if there is none, or it is finished or discarded."""
+        """Return a game in progress, or `None` if it is unknown, finished or discarded."""
         found = self._with_turns(sa.select(games).where(games.c.id == game_id))
         return found[0] if found else None
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return what happened in a game since it was at a revision, with `length` turns.
+        """Return the changes of a game since a revision at which it had `length` turns.
 
-        It costs as much as the turns that are new. None stands for a game that is gone.
+        The cost is proportional to the number of new turns. Returns `None` if the game no longer
+        exists.
         """
         new = turns.c.game_id == game_id, turns.c.ply >= length
         with self._database.read() as connection:
@@ -62,12 +62,12 @@ class SavedGames(Subject):
         )  # fmt: skip
 
     def revisions(self, ids: Collection[str]) -> dict[str, int]:
-        """Return the revisions of those of the games that are in progress."""
+        """Return the current revisions of the games that are in progress."""
         query = sa.select(games.c.id, games.c.revision).where(games.c.id.in_(ids))
         return {row.id: row.revision for row in self._database.rows(query)}
 
     def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
-        """Return the owner's game to resume: the last changed one that is not over."""
+        """Return the owner's most recently changed game that is not over."""
         found = self.select(owner, finished=False, rules=rules, limit=1)
         return found[0] if found else None
 
@@ -80,15 +80,15 @@ class SavedGames(Subject):
         limit: int = 50,
         with_turns: bool = True,
     ) -> list[SavedGame]:
-        """Return the owner's games in progress, the last changed first.
+        """Return the owner's games in progress, most recently changed first.
 
         Args:
-            owner: Whose games.
-            finished: True for games that are over and wait for `Records.finish` (the process
-                ended in between), False for those that are not over, None for both.
-            rules: Only games under these rules.
-            limit: How many at most.
-            with_turns: False leaves out the turns, of which a long game has thousands.
+            owner: Owner of the games.
+            finished: True for games that are over but have no record yet, because their process
+                ended first. False for games that are not over. Defaults to both.
+            rules: Only return games under these rules.
+            limit: Maximum number of games.
+            with_turns: Whether to load the turns; long games have thousands.
         """
         query = sa.select(games).where(games.c.owner == owner)
         if finished is not None:
@@ -101,16 +101,16 @@ class SavedGames(Subject):
         return [_saved_game(row, ()) for row in self._database.rows(query)]
 
     def discard(self, game_id: str, revision: int) -> None:
-        """Throw a game away, with its turns; one that is gone already is not an error.
+        """Delete a game and its turns, if it exists.
 
         Raises:
-            StaleGameError: Another process has changed the game.
+            StaleGameError: If another process has changed the game.
         """
         with self._database.write() as connection:
             remove_game(connection, game_id, revision)
 
     def _with_turns(self, query: sa.Select[Any]) -> list[SavedGame]:
-        """Return the games that a query finds, each with its turns."""
+        """Run a query for games, and load their turns."""
         with self._database.read() as connection:
             rows = connection.execute(query).all()
             played: dict[str, list[tuple[str, int | None]]] = {row.id: [] for row in rows}
@@ -119,28 +119,31 @@ class SavedGames(Subject):
         return [_saved_game(row, played[row.id]) for row in rows]
 
 
-def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Remove a game within a transaction and return its row; None when it is not there.
+def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Lock a game until the transaction ends; return its row, or `None` if it does not exist.
 
     Raises:
-        StaleGameError: Another process has changed the game.
+        StaleGameError: If another process has changed the game.
     """
-    query = sa.select(games).where(games.c.id == game_id)
+    query = sa.select(games).where(games.c.id == game_id).with_for_update()
     game = connection.execute(query).one_or_none()
-    same = games.c.id == game_id, games.c.revision == revision
-    if connection.execute(sa.delete(games).where(*same)).rowcount:
-        return game
-    now = connection.execute(query).one_or_none()
-    if now is not None:
+    if game is not None and game.revision != revision:
         raise StaleGameError(
-            f"game {game_id} was changed by another window (its revision is {now.revision},"
+            f"game {game_id} was changed by another window (its revision is {game.revision},"
             f" not {revision}); load it again to follow"
         )
-    return None
+    return game
+
+
+def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Delete a game within a transaction; otherwise like `lock_game`."""
+    game = lock_game(connection, game_id, revision)
+    connection.execute(sa.delete(games).where(games.c.id == game_id))
+    return game
 
 
 def row_of(game: SavedGame) -> dict[str, object]:
-    """Return the row of a game as it began, without turns."""
+    """Return the database row of a game without turns."""
     row: dict[str, object] = {field.name: getattr(game, field.name) for field in fields(game)}
     del row["turns"], row["millis"]
     row |= {"length": 0, "position": 0, "score": 0, "is_over": False, "revision": 0}

@@ -1,7 +1,7 @@
-"""Bring a database to the schema of this version: new tables, or those of `BEFORE` converted.
+"""Schema migration: creates the tables, or converts those of `PREVIOUS_REVISION`.
 
-The next change of the schema adds its own conversion here. All of one happens in a transaction, in
-both databases, and nothing is ever dropped that a player would miss.
+Each change of the schema adds its own conversion. A conversion runs in one transaction on both
+databases and never deletes data that a player would miss.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ from sqlalchemy.engine import Connection, Engine
 from py2048.app.storage import TIMEOUT_S, schema
 from py2048.app.storage.database import WRITES, is_sqlite
 from py2048.app.storage.schema import accounts, names, settings
-from py2048.app.storage.values import looks_of
+from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
 
-BEFORE = "0009"
-"""The last schema of the time before the first release; stores that have it are converted."""
+PREVIOUS_REVISION = "0009"  # the last pre-release schema; stores that have it are converted
 
-_ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
+_ADVISORY_LOCK = 2048_0001  # arbitrary, but the same in every version
 
 
 def bring_up_to_date(engine: Engine, name: str) -> None:
-    """Create or convert the tables of `engine` unless they are of this version already.
+    """Create or convert the tables of `engine` unless they are current.
 
-    Several processes may do this at once: one works, the others wait and find it done.
+    Several processes may call this at once: one does the work and the others wait.
 
     Raises:
-        StorageError: The database belongs to another version or to another program.
+        StorageError: If the database belongs to another version or another program.
     """
     if is_sqlite(engine):
         _use_write_ahead_log(engine)
@@ -39,12 +38,12 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if _revision(connection) == schema.REVISION:
             return
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        if not is_sqlite(engine):  # SQLite's BEGIN IMMEDIATE has waited already
+        if not is_sqlite(engine):  # on SQLite, BEGIN IMMEDIATE has taken the lock
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
         revision = _revision(connection)
         if revision is None:
             _create(connection, name)
-        elif revision == BEFORE:
+        elif revision == PREVIOUS_REVISION:
             _convert(connection)
         elif revision != schema.REVISION:
             age, way_out = "a newer", "upgrade py2048 to use it"
@@ -53,15 +52,15 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
                 way_out = "open it once with the last py2048 before 0.1.0, or move it away"
             raise StorageError(
                 f"{name} was written by {age} py2048 (schema {revision}, here {schema.REVISION});"
-                f" it was left as it is: {way_out}"
+                f" it was not changed: {way_out}"
             )
 
 
 def _convert(connection: Connection) -> None:
-    """Convert the tables of `BEFORE`.
+    """Convert the tables of `PREVIOUS_REVISION`.
 
-    Names that look alike are compared by `looks_of`: of two the older account's counts, and the
-    other keeps its name, too.
+    `lookalike_key` replaces the old comparison of names. If two existing names clash, both accounts
+    keep them, and the older one reserves the key.
     """
     for change in (
         "DROP TABLE bot_games",
@@ -78,24 +77,24 @@ def _convert(connection: Connection) -> None:
     )
     first: dict[str, str] = {}
     for account, looks in connection.execute(oldest_first):
-        first.setdefault(looks_of(looks), account)
+        first.setdefault(lookalike_key(looks), account)
     connection.execute(sa.update(names).values(looks=None))
     for looks, account in first.items():
         connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Let readers and a writer work at the same time; the file remembers it.
+    """Enable WAL, so that readers do not block the writer; the file remembers the mode.
 
-    The change needs the file for itself, and SQLite does not wait for that on its own.
+    The change needs exclusive access, for which SQLite does not wait by itself.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Both statements count as writing ones until they are closed, and would hold up a commit.
+    # Both statements count as writes until they are closed, and would block a commit.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
-                return  # even where the file system cannot share memory and it stays as it was
+                return  # the mode may be unchanged if the file system has no shared memory
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise
@@ -103,17 +102,17 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """Return the schema's revision, None where py2048 has no tables yet."""
+    """Return the schema revision, or `None` in a database without py2048 tables."""
     if not sa.inspect(connection).has_table(schema.version.name):
         return None
     return connection.execute(sa.select(schema.version.c.version_num)).scalar_one_or_none()
 
 
 def _create(connection: Connection, name: str) -> None:
-    """Make all tables of a new database."""
+    """Create all tables in an empty database."""
     if is_sqlite(connection.engine) and sa.inspect(connection).get_table_names():
         raise StorageError(
-            f"{name} is a database of another program; it was left as it is:"
+            f"{name} is a database of another program; it was not changed:"
             " move it away, or set PY2048_HOME to another folder"
         )
     schema.metadata.create_all(connection, checkfirst=False)

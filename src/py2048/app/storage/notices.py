@@ -1,4 +1,4 @@
-"""Short messages between processes that share a PostgreSQL, by LISTEN and NOTIFY."""
+"""Short messages between processes that share a PostgreSQL database (LISTEN/NOTIFY)."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from contextlib import closing
 
 import sqlalchemy as sa
 
-from py2048.app.storage.database import Subject, explained, is_sqlite
+from py2048.app.storage.database import Repository, is_sqlite, storage_errors
 
 CHANNEL = "py2048_games"
 
-# A notice need not outlive a power cut, so its writer does not wait for the disk.
-_HASTEN = sa.text("SET LOCAL synchronous_commit = off")
+# Notifications may be lost in a power failure, so the commit does not wait for the disk.
+_ASYNC_COMMIT = sa.text("SET LOCAL synchronous_commit = off")
 _NOTIFY = sa.text("""
 SELECT pg_notify(:channel, message)
 FROM json_array_elements_text(CAST(:messages AS json)) AS message
 """)
 
 
-class Notices(Subject):
-    """Messages on `CHANNEL`, which reach those who listen at that moment."""
+class Notifications(Repository):
+    """Messages on `CHANNEL`; only current listeners receive them."""
 
     @property
     def can_listen(self) -> bool:
-        """Whether other processes can be heard: SQLite has no such thing."""
+        """Whether the database supports notifications; SQLite does not."""
         return not is_sqlite(self._database.engine)
 
     def send(self, messages: Sequence[str]) -> None:
-        """Send messages of less than 8,000 bytes in one transaction.
+        """Send messages, each shorter than 8,000 bytes, in one transaction.
 
         Raises:
-            StorageError: The database cannot be reached.
+            StorageError: If the database cannot be reached.
         """
         with self._database.write() as connection:
-            connection.execute(_HASTEN)
+            connection.execute(_ASYNC_COMMIT)
             connection.execute(_NOTIFY, {"channel": CHANNEL, "messages": json.dumps(messages)})
 
     def listen(self, timeout_s: float) -> Iterator[str | None]:
         """Yield each message until the store is closed.
 
-        None comes when they are heard, and after each `timeout_s` seconds without one.
+        Yields `None` once listening, and after each `timeout_s` seconds without a message.
 
         Raises:
-            StorageError: The connection is lost.
+            StorageError: If the connection is lost.
         """
         engine = self._database.engine
-        with explained(self._database.name):
+        with storage_errors(self._database.name):
             pooled = engine.raw_connection()
             connection = pooled.driver_connection
-            assert connection is not None  # it has just been opened
-            pooled.detach()  # a listening connection must not go back to the pool
+            assert connection is not None
+            pooled.detach()  # never return a listening connection to the pool
             try:
                 with closing(connection):
                     connection.autocommit = True
@@ -60,5 +60,5 @@ class Notices(Subject):
                         yield None
                         for notice in connection.notifies(timeout=timeout_s):
                             yield notice.payload
-            except engine.dialect.loaded_dbapi.OperationalError as error:  # detached: not wrapped
+            except engine.dialect.loaded_dbapi.OperationalError as error:  # not wrapped if detached
                 raise sa.exc.OperationalError(None, None, error) from error

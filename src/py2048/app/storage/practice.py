@@ -1,4 +1,4 @@
-"""Mistakes to practise, and answers to puzzles."""
+"""Stored mistakes to practise, and answers to puzzles."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Subject, insert_new
+from py2048.app.storage.database import Repository, insert_new
 from py2048.app.storage.schema import mistakes, puzzle_answers
 from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
 
 MAX_MISTAKES = 1000
-"""An owner's mistakes beyond this number are dropped, those that are known best first."""
+"""Maximum mistakes kept per owner; the best-learned are dropped first."""
 
 _MISTAKE = sa.select(*(column for column in mistakes.c if column.name != "owner"))
 _ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "owner"))
 
 
-class Mistakes(Subject):
+class Mistakes(Repository):
     """The mistakes of each owner, at most `MAX_MISTAKES`."""
 
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
-        """Keep mistakes.
+        """Save mistakes.
 
-        One that is there already, from another game, begins anew with the tries it has had; from
-        the same game it stays as it is.
+        A known mistake that was repeated in another game starts over in the first box but keeps its
+        statistics. A known mistake from the same game is left unchanged.
 
         Returns:
-            How many were not there.
+            The number of new mistakes.
         """
         count = 0
         with self._database.write() as connection:
@@ -40,15 +40,15 @@ class Mistakes(Subject):
                 else:
                     for name in ("tries", "successes"):
                         del row[name]
-                    again = _is(owner, each), mistakes.c.game != each.game
+                    again = _matches(owner, each), mistakes.c.game != each.game
                     connection.execute(sa.update(mistakes).where(*again).values(row))
-            _drop_the_best_known(connection, owner)
+            _drop_excess(connection, owner)
         return count
 
     def due(
         self, moment: str, *, theme: str | None = None, limit: int = 20, owner: str = "local"
     ) -> list[SavedMistake]:
-        """Return the mistakes that are due at a moment, those due longest first."""
+        """Return the mistakes that are due at a time, longest overdue first."""
         query = _MISTAKE.where(mistakes.c.owner == owner, mistakes.c.due <= moment)
         if theme is not None:
             query = query.where(mistakes.c.theme == theme)
@@ -58,7 +58,7 @@ class Mistakes(Subject):
     def answer(
         self, mistake: SavedMistake, *, box: int, due: str, is_success: bool, owner: str = "local"
     ) -> None:
-        """Note that a mistake was practised, and when it is due again."""
+        """Record an attempt and the time of the next repetition."""
         columns = mistakes.c
         values = {
             "box": box,
@@ -66,10 +66,10 @@ class Mistakes(Subject):
             "tries": columns.tries + 1,
             "successes": columns.successes + int(is_success),
         }
-        self._database.change(sa.update(mistakes).where(_is(owner, mistake)).values(values))
+        self._database.change(sa.update(mistakes).where(_matches(owner, mistake)).values(values))
 
     def summaries(self, moment: str, *, last_box: int, owner: str = "local") -> list[ThemeSummary]:
-        """Return what there is of each theme, in the order of the themes' names."""
+        """Return statistics per theme, ordered by theme name."""
         columns, count = mistakes.c, sa.func.count
         query = (
             sa.select(
@@ -88,15 +88,15 @@ class Mistakes(Subject):
         return self._database.all(ThemeSummary, query)
 
 
-def _is(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
+def _matches(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
     columns = mistakes.c
     return sa.and_(
         columns.owner == owner, columns.rules == mistake.rules, columns.position == mistake.position
     )
 
 
-def _drop_the_best_known(connection: Connection, owner: str) -> None:
-    """Drop what is beyond `MAX_MISTAKES`, within a transaction."""
+def _drop_excess(connection: Connection, owner: str) -> None:
+    """Delete mistakes beyond `MAX_MISTAKES`, within a transaction."""
     key = sa.tuple_(mistakes.c.rules, mistakes.c.position)
     mine = mistakes.c.owner == owner
     known = sa.select(mistakes.c.rules, mistakes.c.position).where(mine)
@@ -104,17 +104,17 @@ def _drop_the_best_known(connection: Connection, owner: str) -> None:
     connection.execute(sa.delete(mistakes).where(mine, key.in_(extra)))
 
 
-class PuzzleAnswers(Subject):
-    """The first answers of each owner; later ones change no rating."""
+class PuzzleAnswers(Repository):
+    """The first answers of each owner; later answers do not change the rating."""
 
     def add(self, answer: PuzzleAnswer, *, owner: str = "local") -> bool:
-        """Note an answer; return whether it is the first to its puzzle, else nothing changes."""
+        """Save an answer; return False if the puzzle was already answered."""
         with self._database.write() as connection:
             row = {"owner": owner, **vars(answer)}
             return bool(connection.execute(insert_new(connection, puzzle_answers), row).rowcount)
 
     def select(self, *, owner: str = "local") -> list[PuzzleAnswer]:
-        """Return all answers, the last first."""
+        """Return all answers, most recent first."""
         columns = puzzle_answers.c
         query = _ANSWER.where(columns.owner == owner)
         query = query.order_by(columns.answered.desc(), columns.puzzle)

@@ -1,17 +1,18 @@
-"""Finished games: their records, the best scores, and the leaderboards."""
+"""Finished games: records, best scores and leaderboards."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Subject, upsert
-from py2048.app.storage.games import remove_game
+from py2048.app.storage.database import Repository, upsert
+from py2048.app.storage.games import lock_game, remove_game
 from py2048.app.storage.schema import accounts, bests, leaders, records, rounds
-from py2048.app.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now
+from py2048.app.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now, utc_text
 from py2048.core.errors import StaleGameError, StorageError
 
 _SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
@@ -21,7 +22,7 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _CAREER = ("owner", "rules", "category")
-# Each best score with the finished games below it; a best may have none.
+# Outer join: a best score may come from a game that is still in progress.
 _SUMMARIES = (
     sa.select(
         bests.c.rules,
@@ -36,14 +37,14 @@ _SUMMARIES = (
     .group_by(*(bests.c[name] for name in _CAREER))
     .order_by(bests.c.rules, bests.c.category)
 )
-_FACTS = ("category", "rules", "owner", "score", "finished")
+_LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
-MAX_PLACE = 10_000
-"""How many places of a leaderboard are counted for a player who asks for theirs."""
+_LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
+MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
 
 
-class Records(Subject):
-    """The finished records."""
+class Records(Repository):
+    """The finished games."""
 
     def finish(
         self,
@@ -58,48 +59,51 @@ class Records(Subject):
         category: str,
         counts: bool = True,
         think_ms: int | None = None,
+        can_undo: bool = False,
     ) -> None:
-        """Turn a game in progress into a finished record of the same id, and note its score.
+        """Turn a game in progress into a record with the same id, and update the scores.
 
-        All of it happens or nothing. Finishing a game that is finished changes nothing.
+        Runs in one transaction. Finishing a finished game has no effect.
 
         Args:
-            game_id: The game.
-            revision: The revision that the caller last saw.
+            game_id: Id of the game.
+            revision: The last revision known to the caller.
             record_json: The record, opaque to the store.
-            score: The final score in points.
-            max_tile: The highest tile of the final board.
-            plies: How many turns were played.
-            outcome: How it ended.
-            category: Which board of scores it counts for.
-            counts: Whether its score may be the owner's best.
-            think_ms: How long a program thought about all moves, for its leaderboard.
+            score: Final score.
+            max_tile: Largest tile of the final board.
+            plies: Number of turns.
+            outcome: How the game ended.
+            category: Score category.
+            counts: Whether the score may become the owner's best.
+            think_ms: Total thinking time of a program, for its leaderboard.
+            can_undo: Whether to keep the game beside its record, so that it can be undone.
 
         Raises:
-            StaleGameError: Another process has changed or discarded the game.
+            StaleGameError: If another process has changed or discarded the game.
         """
         with self._database.write() as connection:
-            game = remove_game(connection, game_id, revision)
-            if game is not None:
-                insert_record(
-                    connection, id=game_id, owner=game.owner, rules=game.rules,
-                    player=game.player, category=category, started=game.started,
-                    finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
-                    outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
-                )  # fmt: skip
-            elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+            game = (lock_game if can_undo else remove_game)(connection, game_id, revision)
+            if connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+                return
+            if game is None:
                 raise StaleGameError(f"game {game_id} was discarded by another window")
+            insert_record(
+                connection, id=game_id, owner=game.owner, rules=game.rules,
+                player=game.player, category=category, started=game.started,
+                finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
+                outcome=outcome, record=record_json, counts=counts, think_ms=think_ms,
+            )  # fmt: skip
 
     def load(self, record_id: str) -> str:
-        """Return the finished record, exactly as it was given.
+        """Return the record as it was saved.
 
         Raises:
-            StorageError: There is no such record.
+            StorageError: If there is no such record.
         """
         query = sa.select(records.c.record).where(records.c.id == record_id)
         text: str | None = self._database.value(query)
         if text is None:
-            raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
+            raise StorageError(f"{self._database.name} has no finished game {record_id!r}")
         return text
 
     def select(
@@ -110,14 +114,14 @@ class Records(Subject):
         order: Literal["score", "finished"] = "score",
         limit: int = 20,
     ) -> list[RecordSummary]:
-        """Return summaries of finished games, the best or the latest first.
+        """Return summaries of finished games.
 
         Args:
-            rules: Only games under these rules.
-            owner: Only this owner's games.
-            order: ``"score"``, the highest first and the earlier of equals before the later,
-                or ``"finished"``, the latest first.
-            limit: How many at most.
+            rules: Only return games under these rules.
+            owner: Only return games of this owner.
+            order: ``"score"`` for the highest score first, earlier games winning ties, or
+                ``"finished"`` for the latest first.
+            limit: Maximum number of games.
         """
         wanted = {"rules": rules, "owner": owner}
         query = _SUMMARY.where(
@@ -126,13 +130,13 @@ class Records(Subject):
         return self._database.all(RecordSummary, query.order_by(*_ORDERS[order]).limit(limit))
 
     def summary(self, record_id: str) -> RecordSummary | None:
-        """Return the summary of a finished game, None where there is none."""
+        """Return the summary of a finished game, or None."""
         return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
 
     def ends(self, owner: str, rules: str) -> list[GameEnd]:
-        """Return when an account's latest 5,000 games under rules ended and how, oldest first.
+        """Return the results of an account's latest 5,000 games under these rules, oldest first.
 
-        Games in which a computer player made a move are not among them.
+        Games in which a computer player made a move are excluded.
         """
         query = (
             sa.select(records.c.finished, records.c.score, records.c.max_tile)
@@ -148,32 +152,65 @@ class Records(Subject):
 def insert_record(
     connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
 ) -> None:
-    """Add a record, note its score and enter it into the leaderboards, within a transaction.
+    """Insert a record and update scores and leaderboards, within a transaction.
 
-    A score that does not count is noted as 0: the record has its place among the scores.
+    A score that does not count is stored as 0, so that summaries still include the record.
     """
     connection.execute(sa.insert(records), row)
     _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
     enter_records(connection, records.c.id == row["id"], think_ms)
 
 
-class Scores(Subject):
-    """The best scores; they only grow, and outlive the games that reached them."""
-
-    def bests(self, rules: str, owner: str = "local") -> dict[str, int]:
-        """Return the owner's best score in each category, without those that have none."""
-        query = sa.select(bests.c.category, bests.c.score).where(
-            bests.c.owner == owner, bests.c.rules == rules
+def retract_records(connection: Connection, ids: Collection[str]) -> None:
+    """Delete the records and scores of games whose end was undone, within a transaction."""
+    columns = [records.c[name] for name in _CAREER]
+    query = sa.select(*columns).distinct().where(records.c.id.in_(ids)).order_by(*columns)
+    careers = connection.execute(query).all()
+    connection.execute(sa.delete(records).where(records.c.id.in_(ids)))
+    since = utc_text(datetime.now(UTC) - _LONGEST_PERIOD)
+    for career in careers:
+        of_records, of_bests, of_leaders = (
+            sa.and_(*(table.c[name] == career._mapping[name] for name in _CAREER))
+            for table in (records, bests, leaders)
         )
-        return {row.category: row.score for row in self._database.rows(query)}
+        connection.execute(sa.delete(bests).where(of_bests))
+        connection.execute(sa.delete(leaders).where(of_leaders, leaders.c.record.in_(ids)))
+        query = _SUMMARY.where(of_records).order_by(*_ORDERS["score"]).limit(1)
+        if best := connection.execute(query).one_or_none():
+            row = {**career._mapping, "score": best.score, "reached": best.finished}
+            connection.execute(sa.insert(bests), row)
+            is_rival = sa.or_(records.c.finished > since, records.c.id == best.id)
+            enter_records(connection, sa.and_(of_records, is_rival))
+
+
+class Scores(Repository):
+    """Best scores. They outlast the games that reached them, and only an undo lowers them."""
+
+    def bests(
+        self, rules: str, owner: str = "local", *, without: str | None = None
+    ) -> dict[str, int]:
+        """Return the owner's best score in each category, without those that have none.
+
+        Args:
+            rules: The text of the rules.
+            owner: Whose scores.
+            without: A record that is left out; other scores must have records to be found.
+        """
+        table = bests if without is None else records
+        query = sa.select(table.c.category, sa.func.max(table.c.score).label("score"))
+        query = query.where(table.c.owner == owner, table.c.rules == rules)
+        if without is not None:
+            query = query.where(records.c.id != without)
+        rows = self._database.rows(query.group_by(table.c.category))
+        return {row.category: row.score for row in rows}
 
     def note(self, rules: str, owner: str, category: str, score: int) -> None:
-        """Raise the best score to `score` if that is higher, also while the game is in progress."""
+        """Raise the best score to `score` if it is higher; the game may still be in progress."""
         with self._database.write() as connection:
             _note(connection, owner=owner, rules=rules, category=category, score=score)
 
     def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
-        """Return what the owner reached, one summary per rules and category, in that order."""
+        """Return the owner's results, ordered by rules and category."""
         query = _SUMMARIES.where(bests.c.owner == owner)
         if rules is not None:
             query = query.where(bests.c.rules == rules)
@@ -185,36 +222,37 @@ def _note(connection: Connection, **score: object) -> None:
     connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
 
 
-class Leaderboards(Subject):
-    """The best game of each player with a name, noted as games end.
+class Leaderboards(Repository):
+    """The best game of each named player, updated when games end.
 
-    A player has one row for each board, rules and period, so that a page reads its hundred rows
-    off an index, however many games there are. Periods are days, weeks and quarters of UTC, and the
-    days of challenges. Quarters are called seasons, and stay.
+    There is one row per player, board, rules and period, so a page reads its hundred rows from
+    an index, however many games exist. Periods are UTC days, weeks and quarters, and the dates of
+    daily challenges. Quarters are called seasons and are kept forever.
     """
 
     def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
-        """Return the best game of each account with a name, the 100 highest scores first.
+        """Return the best game of each named account, limited to the 100 highest scores.
 
         Args:
-            category: The board.
-            rules: The text of the rules.
-            period: ``day``, ``week``, ``season`` or ``ever``: when the game ended; the day, the
-                week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
-                the date of a daily challenge, such as ``2048-01-31``: only accounts from before
-                that day stand on its board, as a new one may know the tiles from another.
+            category: Score category.
+            rules: Rules as text.
+            period: ``day``, ``week`` or ``season`` for the current period in UTC, or ``ever``. Also
+                a season such as ``2048-Q1``, or the date of a daily challenge such as
+                ``2048-01-31``. Daily boards exclude accounts created on that day or later, because
+                their owner may already know the tiles from another account.
         """
-        query = _of_board(category, rules, period).order_by(*_LEADERS).limit(100)
+        query = _board_query(category, rules, period).order_by(*_LEADERS).limit(100)
         return self._database.all(RecordSummary, query)
 
     def standing(
         self, owner: str, category: str, rules: str, period: str = "ever"
     ) -> tuple[int, RecordSummary] | None:
-        """Return an account's place on a board as of `top`, and its game; None if it has none.
+        """Return an account's place on a board and its game, or None if it has none.
 
-        Places are counted as far as `MAX_PLACE`; all who stand behind that have the next one.
+        Places are counted up to `MAX_PLACE`; everyone below shares the next place. Arguments are
+        the same as for `top`.
         """
-        query = _of_board(category, rules, period)
+        query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
         if mine is None:
             return None
@@ -226,34 +264,35 @@ class Leaderboards(Subject):
         return 1 + int(self._database.value(count)), mine
 
     def seasons(self) -> list[str]:
-        """Return the seasons from the first with a game to that of now, the last first."""
+        """Return all seasons from the first one with a game to the current one, latest first."""
         now = season_of(today := datetime.now(UTC).date())
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
         found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
-        # A clock may have been ahead.
+        # `min`, because the server's clock may have been ahead.
         first = min(found.removeprefix("season "), now) if found else now
         years = range(today.year, int(first[:4]) - 1, -1)
         names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
         return [each for each in names if first <= each <= now]
 
     def forget_periods(self) -> None:
-        """Remove the rows of days and weeks that are over."""
+        """Delete the rows of past days and weeks."""
         today = datetime.now(UTC).date()
         with self._database.write() as connection:
             for period in ("day", "week"):
-                past = leaders.c.period > f"{period} ", leaders.c.period < _key(period, today)
+                current = _period_key(period, today)
+                past = leaders.c.period > f"{period} ", leaders.c.period < current
                 connection.execute(sa.delete(leaders).where(*past))
 
 
-def _of_board(category: str, rules: str, period: str) -> sa.Select[Any]:
-    """Return the query for the games on a board, in no order."""
+def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
+    """Return the unordered query for the games on a board."""
     return (
         sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
         .select_from(leaders)
         .join(records, records.c.id == leaders.c.record)
         .join(accounts, accounts.c.id == leaders.c.owner)
         .where(
-            leaders.c.period == _key(period, datetime.now(UTC).date()),
+            leaders.c.period == _period_key(period, datetime.now(UTC).date()),
             leaders.c.category == category,
             leaders.c.rules == rules,
             accounts.c.created < period if category == "daily" else sa.true(),
@@ -264,28 +303,28 @@ def _of_board(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, condition: sa.ColumnElement[bool], think_ms: int | None = None
 ) -> None:
-    """Enter records into the leaderboards if their players have names, within a transaction."""
+    """Add records of named players to the leaderboards, within a transaction."""
     found = connection.execute(
-        sa.select(records.c.id, *(records.c[name] for name in _FACTS), rounds.c.day)
+        sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
         .join(accounts, accounts.c.id == records.c.owner)
         .outerjoin(rounds, rounds.c.game_id == records.c.id)
         .where(condition, accounts.c.name.is_not(None))
         .order_by(records.c.score.desc(), records.c.finished, records.c.id)
     )
     best: dict[tuple[str, ...], dict[str, object]] = {}
-    for row in found:  # the best comes first
-        facts = {name: row._mapping[name] for name in _FACTS}
+    for row in found:  # best first
+        facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}
         facts |= {"record": row.id, "think_ms": think_ms}
         ended = date.fromisoformat(row.finished[:10])
         for period in filter(None, ("ever", "season", "day", "week", row.day)):
-            key = _key(period, ended)
+            key = _period_key(period, ended)
             best.setdefault((key, row.category, row.rules), {"period": key, **facts})
     if best:
         connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
 
 
 def season_of(day: date) -> str:
-    """Return the season of a day: its quarter.
+    """Return the season (quarter) of a day.
 
     >>> season_of(date(2026, 9, 30)), season_of(date(2026, 10, 1))
     ('2026-Q3', '2026-Q4')
@@ -293,8 +332,8 @@ def season_of(day: date) -> str:
     return f"{day.year:04}-Q{(day.month + 2) // 3}"
 
 
-def _key(period: str, today: date) -> str:
-    """Return what is stored of a period that is named as `Leaderboards.top` does."""
+def _period_key(period: str, today: date) -> str:
+    """Return the database key of a period named as in `Leaderboards.top`."""
     match period:
         case "day":
             return f"day {today}"

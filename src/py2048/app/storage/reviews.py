@@ -1,8 +1,8 @@
-"""Reviews of games that are over: asked for, computed by one process at a time, kept for all.
+"""A queue of game reviews, each computed by one process and stored for everyone.
 
-A row is the whole truth about a review, so a process that is killed loses no request, and every
-process on one database shows the same progress. The process that computes a review holds a claim
-on it, which ends when it is not renewed.
+The rows are the queue. Requests therefore survive a killed process, and all processes on a database
+see the same progress. The process that computes a review holds a claim on it, which expires unless
+it is renewed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
-from py2048.app.storage.database import Subject, insert_new, is_sqlite
+from py2048.app.storage.database import Repository, insert_new, is_sqlite
 from py2048.app.storage.schema import games, records, reviews
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_now
 
@@ -21,29 +21,29 @@ _EMPTY = dict.fromkeys(("claimed", "finished", "fault", "summary", "moves"))
 _FRESH = {"attempts": 0, "done": 0, **_EMPTY}
 
 
-class Reviews(Subject):
-    """The reviews of finished games, one for each; its contents are JSON of the caller's."""
+class Reviews(Repository):
+    """The reviews of finished games, one per game; their content is the caller's JSON."""
 
     def find(self, game_id: str) -> StoredReview | None:
-        """Return the review of a game as far as it is, None if it was not asked for."""
+        """Return the state of a game's review, or None if it was not requested."""
         return self._database.one(StoredReview, _STATE.where(reviews.c.game_id == game_id))
 
     def moves(self, game_id: str) -> object:
-        """Return what a finished review says of each move, None where there is none."""
+        """Return the per-move data of a finished review, or None."""
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
-        """Return a number of the summaries of an account's latest 500 reviewed games under rules.
+        """Return a number from the summaries of an account's latest 500 reviewed games.
 
         Args:
             owner: The account.
-            rules: The text of the rules.
-            name: The number's name in a summary.
+            rules: Rules as text.
+            name: Key of the number in a summary.
 
         Returns:
-            When each game ended, ISO 8601 in UTC, and its number, the oldest first.
+            The end time of each game, ISO 8601 in UTC, and its number, oldest first.
         """
-        # SQLite reads a text as JSON as it is, PostgreSQL has to be told.
+        # PostgreSQL needs a cast to read text as JSON; SQLite does not.
         typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
         figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)[name].as_float()
         query = (
@@ -61,9 +61,9 @@ class Reviews(Subject):
         return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
 
     def request(self, game_id: str, version: str) -> None:
-        """Ask for the review of a game that is over; one that continues after all has none.
+        """Request the review of a finished game; games in progress are ignored.
 
-        Nothing happens if it is pending, or finished without a fault in the same version.
+        Does nothing if the review is pending, or was completed by the same version.
         """
         fresh = {**_FRESH, "version": version, "asked": utc_now()}
         is_useless = sa.or_(reviews.c.version != version, reviews.c.fault.is_not(None))
@@ -73,15 +73,15 @@ class Reviews(Subject):
             over = sa.select(games.c.owner).where(games.c.id == game_id, games.c.is_over)
             finished = sa.select(records.c.owner).where(records.c.id == game_id)
             owner = connection.scalar(finished) or connection.scalar(over)
-            if owner is not None:  # otherwise the account was deleted meanwhile
+            if owner is not None:  # the account may have been deleted meanwhile
                 row = {"game_id": game_id, "owner": owner, **fresh}
                 connection.execute(insert_new(connection, reviews), row)
 
     def pending(self, before: str | None = None) -> int:
-        """Return how many reviews wait or are being computed.
+        """Return the number of unfinished reviews.
 
         Args:
-            before: count only those asked for before this time, ISO 8601 in UTC.
+            before: Only count reviews requested before this time, ISO 8601 in UTC.
         """
         query = sa.select(sa.func.count()).where(_PENDING)
         if before is not None:
@@ -89,54 +89,51 @@ class Reviews(Subject):
         return int(self._database.value(query))
 
     def waiting(self, games: Collection[str]) -> set[str]:
-        """Return those of the games whose reviews wait or are being computed."""
+        """Return which of the games have an unfinished review."""
         query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)
         return set(self._database.values(query))
 
     def claim(self, version: str, ended: str) -> ReviewClaim | None:
-        """Claim the review that waits longest, None if none waits.
+        """Claim the review that has waited longest, or return None.
 
         Args:
-            version: the version of who reviews.
-            ended: a claim that was not renewed since this time, ISO 8601 in UTC, has ended.
+            version: The caller's reviewer version.
+            ended: Claims not renewed since this time, ISO 8601 in UTC, have expired.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
         columns = reviews.c.game_id, reviews.c.attempts
         waiting = sa.select(*columns).where(_PENDING, is_free).order_by(reviews.c.asked)
-        found = self._database.rows(waiting.limit(1))  # a writing transaction only where one waits
+        found = self._database.rows(waiting.limit(1))  # most polls need no write transaction
         if not found:
             return None
         (row,) = found
         claim = ReviewClaim(row.game_id, row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
-        # No other process has claimed it since: that would be another attempt.
-        return claim if self._change(row.game_id, row.attempts, taken) else None
+        # The update matches only if no other process has claimed it since.
+        return claim if self._update(ReviewClaim(row.game_id, row.attempts), taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
-        """Renew a claim, noting how many moves are reviewed; False if it was lost."""
+        """Renew a claim and save the progress; return False if the claim was lost."""
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
-        """Give a claim back, as if it had never been."""
+        """Give up a claim as if it had never been made."""
         self._update(claim, {"attempts": claim.attempt - 1, "claimed": None, "done": 0})
 
     def finish(
         self, claim: ReviewClaim, summary: object, moves: object, fault: str | None = None
     ) -> bool:
-        """Keep a review, or why there is none; return False if the claim was lost."""
+        """Save a review or the reason for its failure; return False if the claim was lost."""
         kept = {"summary": summary, "moves": moves, "fault": fault, "finished": utc_now()}
         return self._update(claim, kept)
 
     def forget(self, most: int) -> None:
-        """Remove the finished reviews beyond the latest `most`."""
+        """Delete all but the latest `most` finished reviews."""
         ends = sa.select(reviews.c.finished).where(~_PENDING).order_by(reviews.c.finished.desc())
         latest = ends.offset(most).limit(1).scalar_subquery()
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        return self._change(claim.game_id, claim.attempt, values)
-
-    def _change(self, game_id: str, attempts: int, values: dict[str, object]) -> bool:
-        """Change a pending review that has had `attempts` attempts; return whether there is one."""
-        same = reviews.c.game_id == game_id, reviews.c.attempts == attempts
+        """Update a pending review; return False if its last attempt is not this one."""
+        same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

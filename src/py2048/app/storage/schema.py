@@ -1,4 +1,4 @@
-"""The tables; `migration` makes them."""
+"""Database tables; `migration` creates them."""
 
 from __future__ import annotations
 
@@ -8,70 +8,75 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0010"
-"""Names these tables: a store says by it what it holds."""
+REVISION = "0010"  # schema version, stored in each database
 
 metadata = sa.MetaData()
 json_text = json.JSONEncoder(allow_nan=False).encode
-"""Writes a JSON value as the tables hold it: NaN and infinity are none."""
 
 
 class Json(sa.TypeDecorator[object]):
-    """Any JSON value, kept as text, so that both databases take and refuse the same."""
+    """Any JSON value, stored as text so that both databases accept the same values."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
-        """Write the value, which must be JSON."""
+        """Serialise the value; NaN and infinity are not JSON."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002
-        """Read the value back."""
+        """Parse the value."""
         return json.loads(value or "null")
 
 
-# Texts of one width that sort as times. The "C" collation makes PostgreSQL compare bytes,
-# as SQLite does.
+# Fixed-width text that sorts chronologically. The "C" collation makes PostgreSQL compare bytes, as
+# SQLite does.
 _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
 _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 
 
-def _given(kind: Any, *names: str) -> list[sa.Column[Any]]:
-    """Return columns of one kind that are never empty."""
+def _table(name: str, *items: sa.schema.SchemaItem, **options: Any) -> sa.Table:
+    return sa.Table(name, metadata, *items, **options)
+
+
+def _key(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    """Create columns of the primary key."""
+    return [sa.Column(name, kind, primary_key=True) for name in names]
+
+
+def _required(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    """Create columns that are not nullable."""
     return [sa.Column(name, kind, nullable=False) for name in names]
 
 
-games = sa.Table(
+games = _table(
     "games",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    *_given(sa.Text, "owner", "rules"),
+    *_required(sa.Text, "owner", "rules"),
     sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
-    *_given(sa.Text, "start", "player"),
-    *_given(_Time, "started", "updated"),
-    # Turns from `length` on are leftovers of a line that was cut; the next turn overwrites them.
-    *_given(sa.Integer, "length", "position"),
+    *_required(sa.Text, "start", "player"),
+    *_required(_Time, "started", "updated"),
+    # Rows in `turns` from `length` on are obsolete; new turns overwrite them.
+    *_required(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
-    *_given(sa.Integer, "revision", "undos", "hints"),
+    *_required(sa.Integer, "revision", "undos", "hints"),
     sa.Column("extra", Json, nullable=False),
-    # A move changes no column of an index: PostgreSQL then leaves all of them as they are.
+    # Moves change no indexed column, so PostgreSQL does not have to update the indexes.
     sa.Index("games_by_owner", "owner"),
     sa.Index("games_by_start", "started"),
 )
 
-# SQLite uses a partial index where a query has the same words. An `Index` with a condition for
-# PostgreSQL would load all that SQLAlchemy knows of it, before a terminal's first picture.
+# SQLite uses a partial index only if a query repeats its condition literally. This is DDL because
+# an `Index` with a PostgreSQL condition would load that dialect and slow down every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
-    _index = sa.DDL(  # type: ignore[no-untyped-call]  # SQLAlchemy's own
+    _index = sa.DDL(  # type: ignore[no-untyped-call]
         f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
     )
     sa.event.listen(games, "after_create", _index.execute_if(dialect=_dialect))
 
-turns = sa.Table(
+turns = _table(
     "turns",
-    metadata,
     sa.Column(
         "game_id", sa.String(32), sa.ForeignKey("games.id", ondelete="CASCADE"), primary_key=True
     ),
@@ -81,16 +86,15 @@ turns = sa.Table(
     sqlite_with_rowid=False,
 )
 
-records = sa.Table(
+records = _table(
     "records",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    *_given(sa.Text, "owner", "rules", "player", "category"),
-    *_given(_Time, "started", "finished"),
-    *_given(sa.BigInteger, "score", "max_tile"),
+    *_required(sa.Text, "owner", "rules", "player", "category"),
+    *_required(_Time, "started", "finished"),
+    *_required(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # The long text is last, so that SQLite lists summaries without reading it.
+    # Last, so that SQLite can list summaries without reading this long text.
     sa.Column("record", sa.Text, nullable=False),
     sa.Index("records_by_score", "rules", "category", "score"),
     sa.Index("records_by_time", "rules", "category", "finished"),
@@ -98,105 +102,94 @@ records = sa.Table(
     sa.Index("records_by_career", "owner", "rules", "category"),
 )
 
-bests = sa.Table(
+bests = _table(
     "bests",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
-    sa.Column("category", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "rules", "category"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("reached", _Time, nullable=False),
 )
 
-settings = sa.Table(
+settings = _table(
     "settings",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "key"),
     sa.Column("value", Json, nullable=False),
 )
 
-accounts = sa.Table(
+# Guests have no name and no password. `name_key` is the normalised name.
+accounts = _table(
     "accounts",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("name", sa.Text),  # none for a guest
-    sa.Column("name_key", sa.Text),  # the name with case and width taken away: it is unique
-    sa.Column("password", sa.Text),  # an argon2 hash
+    sa.Column("name", sa.Text),
+    sa.Column("name_key", sa.Text),
+    sa.Column("password", sa.Text),  # argon2 hash
     sa.Column("generation", sa.Integer, nullable=False),
     sa.Column("created", _Time, nullable=False),
     sa.Index("accounts_by_name", "name_key", unique=True),
 )
 
-# What a game on the server has besides; it stays when the game becomes a record.
-rounds = sa.Table(
+# Server data of a game, kept when the game becomes a record.
+rounds = _table(
     "rounds",
-    metadata,
     sa.Column("game_id", sa.String(32), primary_key=True),
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("mode", sa.Text, nullable=False),
-    sa.Column("day", sa.String(10)),  # of a daily game: a player has one a day
+    sa.Column("day", sa.String(10)),  # daily games only; one per player and day
     sa.Column("secret", sa.Text, nullable=False),
     sa.Index("rounds_by_day", "owner", "day", unique=True),
     sa.Index("rounds_of_day", "day"),
 )
 
-# What an account with a name has besides.
-names = sa.Table(
+# Additional data of named accounts. `bot_of` is the person responsible for a program.
+names = _table(
     "names",
-    metadata,
     sa.Column("account", sa.String(32), primary_key=True),
-    sa.Column("looks", sa.Text),  # what the name shares with those that look like it
-    sa.Column("bot_of", sa.String(32)),  # of a program's account: the person who answers for it
+    sa.Column("looks", sa.Text),  # key shared by names that look alike
+    sa.Column("bot_of", sa.String(32)),
     sa.Index("names_by_looks", "looks", unique=True),
     sa.Index("names_by_person", "bot_of"),
 )
 
-# What replaces a lost password. Each code works once.
-recovery_codes = sa.Table(
+# Single-use codes that replace a lost password.
+recovery_codes = _table(
     "recovery_codes",
-    metadata,
     sa.Column("owner", sa.String(32), primary_key=True),
-    sa.Column("code", sa.String(64), primary_key=True),  # the SHA-256 of the code
+    sa.Column("code", sa.String(64), primary_key=True),  # SHA-256 of the code
     sa.Column("created", _Time, nullable=False),
 )
 
-# Who is signed in where. The token itself is known to the browser, or to the program, alone.
-sessions = sa.Table(
+# Login sessions. Only the browser or program knows the token itself.
+sessions = _table(
     "sessions",
-    metadata,
-    sa.Column("id", sa.String(64), primary_key=True),  # the SHA-256 of the token
+    sa.Column("id", sa.String(64), primary_key=True),  # SHA-256 of the token
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("label", sa.Text, nullable=False),
-    *_given(_Time, "created", "seen"),
+    *_required(_Time, "created", "seen"),
     sa.Index("sessions_by_owner", "owner"),
 )
 
-# Battles: games of several players with one secret. They stay when accounts are deleted.
-battles = sa.Table(
+# Battles of several players with a shared secret. They are kept when accounts are deleted.
+battles = _table(
     "battles",
-    metadata,
     sa.Column("id", sa.String(32), primary_key=True),
     sa.Column("rules", sa.Text, nullable=False),
     sa.Column("minutes", sa.Integer, nullable=False),
     sa.Column("secret", sa.Text, nullable=False),
     sa.Column("created", _Time, nullable=False),
-    sa.Column("starts", _Time),  # none while players gather
+    sa.Column("starts", _Time),  # null until the battle starts
     sa.Column("ends", _Time),
     sa.Column("is_settled", sa.Boolean, nullable=False),
     sa.Column("rematch", sa.String(32)),
     sa.Index("battles_by_state", "is_settled", "created"),
 )
 
-battle_players = sa.Table(
+battle_players = _table(
     "battle_players",
-    metadata,
     sa.Column("battle_id", sa.String(32), primary_key=True),
     sa.Column("seat", sa.Integer, primary_key=True),
-    sa.Column("account", sa.String(32)),  # none when it was deleted
+    sa.Column("account", sa.String(32)),  # null if deleted
     sa.Column("game_id", sa.String(32)),
     sa.Column("has_left", sa.Boolean, nullable=False),
-    # How the game stood when the battle was over, or when the player left.
+    # Final result, when the battle ended or the player left.
     sa.Column("score", sa.BigInteger),
     sa.Column("max_tile", sa.BigInteger),
     sa.Column("plies", sa.Integer),
@@ -205,26 +198,23 @@ battle_players = sa.Table(
     sa.Index("battle_players_by_game", "game_id"),
 )
 
-# What the draws of each daily challenge come from.
-days = sa.Table(
+# Secrets from which the tiles of daily challenges are derived.
+days = _table(
     "days",
-    metadata,
     sa.Column("day", sa.String(10), primary_key=True),
     sa.Column("secret", sa.Text, nullable=False),
 )
 
-# The best game of each account with a name, by period: see `leaderboards`.
-leaders = sa.Table(
+# The best game of each named account per period; see `records.Leaderboards`.
+leaders = _table(
     "leaders",
-    metadata,
     sa.Column("period", _Period, primary_key=True),
-    sa.Column("category", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
+    *_key(sa.Text, "category", "rules"),
     sa.Column("owner", sa.String(32), primary_key=True),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("finished", _Time, nullable=False),
     sa.Column("record", sa.String(32), nullable=False),
-    sa.Column("think_ms", sa.BigInteger),  # of all moves together, where it counts: for programs
+    sa.Column("think_ms", sa.BigInteger),  # total thinking time; programs only
     sa.Index(
         "leaders_by_score",
         *("period", "category", "rules"),
@@ -234,59 +224,53 @@ leaders = sa.Table(
     sa.Index("leaders_by_owner", "owner"),
 )
 
-# Mistakes to practise. A position and its symmetric images are one: see `session.notebook`.
-mistakes = sa.Table(
+# Mistakes to practise. Symmetric positions share a row; see `session.notebook`.
+mistakes = _table(
     "mistakes",
-    metadata,
-    sa.Column("owner", sa.Text, primary_key=True),
-    sa.Column("rules", sa.Text, primary_key=True),
-    sa.Column("position", sa.Text, primary_key=True),
+    *_key(sa.Text, "owner", "rules", "position"),
     sa.Column("board", sa.Text, nullable=False),
     sa.Column("score", sa.BigInteger, nullable=False),
-    sa.Column("game", sa.String(64), nullable=False),  # a digest of the game up to the move
+    sa.Column("game", sa.String(64), nullable=False),  # digest of the game up to the move
     sa.Column("played", sa.Text, nullable=False),
-    sa.Column("moves", Json, nullable=False),  # what each legal direction is worth
-    *_given(sa.Text, "unit", "source", "theme"),
+    sa.Column("moves", Json, nullable=False),  # value of each legal direction
+    *_required(sa.Text, "unit", "source", "theme"),
     sa.Column("box", sa.Integer, nullable=False),
     sa.Column("due", _Time, nullable=False),
-    *_given(sa.Integer, "tries", "successes"),
+    *_required(sa.Integer, "tries", "successes"),
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
-# The first answer to each puzzle, and the rating that it led to.
-puzzle_answers = sa.Table(
+# First answers to puzzles, with the resulting rating.
+puzzle_answers = _table(
     "puzzle_answers",
-    metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("puzzle", sa.Integer, primary_key=True),
     sa.Column("answered", _Time, nullable=False),
     sa.Column("is_solved", sa.Boolean, nullable=False),
-    *_given(sa.Float, "rating", "deviation"),
+    *_required(sa.Float, "rating", "deviation"),
     sa.Index("puzzle_answers_by_time", "owner", "answered"),
 )
 
-# The reviews of finished games, and the requests for them.
-reviews = sa.Table(
+# Reviews of finished games, and requests for reviews.
+reviews = _table(
     "reviews",
-    metadata,
     sa.Column("game_id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),  # whose game it is
-    sa.Column("version", sa.Text, nullable=False),  # of who reviews
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("version", sa.Text, nullable=False),  # reviewer version
     sa.Column("asked", _Time, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False),  # a claim on the review is a number of these
-    sa.Column("claimed", _Time),  # when the claim was last renewed
+    sa.Column("attempts", sa.Integer, nullable=False),  # identifies the current claim
+    sa.Column("claimed", _Time),
     sa.Column("done", sa.Integer, nullable=False),
     sa.Column("finished", _Time),
     sa.Column("fault", sa.Text),
-    *_given(Json, "summary", "moves"),
+    *_required(Json, "summary", "moves"),
     sa.Index("reviews_in_line", "finished", "asked"),
     sa.Index("reviews_by_owner", "owner"),
 )
 
-OWNED = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
-"""The tables whose rows belong to an account."""
+OWNED_TABLES = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
 
-# Which `REVISION` the tables are of. Not part of `metadata`, whose tables are backed up.
+# Holds `REVISION`. Not part of `metadata`, whose tables are backed up.
 version = sa.Table(
     "py2048_schema",
     sa.MetaData(),

@@ -1,4 +1,4 @@
-"""What the store hands out: plain frozen values, detached from the database."""
+"""Result types of the store: frozen values, independent of the database."""
 
 from __future__ import annotations
 
@@ -11,54 +11,54 @@ from typing import Any, ClassVar
 
 from py2048.core.errors import StorageError
 
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", " ": "", ".": "", "-": "", "_": ""})
+_LOOKALIKES = str.maketrans({"0": "o", "1": "l", "i": "l", " ": "", ".": "", "-": "", "_": ""})
 
 
 def utc_now() -> str:
-    """Return the present as ISO 8601 in UTC, of one width so that texts sort as times."""
+    """Return the current time as `utc_text`."""
     return utc_text(datetime.now(UTC))
 
 
 def utc_text(moment: datetime) -> str:
-    """Return a moment in UTC as the store writes it."""
+    """Format a UTC time as fixed-width ISO 8601, which sorts chronologically as text."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def name_key(name: str) -> str:
-    """Return what all spellings of one name have in common: case, width and spaces aside."""
+    """Normalise a name: spellings that differ in case, width or spaces share a key."""
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def looks_of(name: str) -> str:
-    """Return what names have in common that people take for each other, as *Al* and *A.1*.
+def lookalike_key(name: str) -> str:
+    """Return a key shared by names that look alike, such as *Al* and *A.1*.
 
-    Names are of ASCII letters; those of accounts from before that rule have looks of their own.
+    New names are ASCII. Older accounts may have other letters, which are compared as they are.
     """
-    return name_key(name).translate(_ALIKE).replace("rn", "m").replace("vv", "w")
+    return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedGame:
-    """A game in progress, as it was after its last saved change; by default one that begins now.
+    """A game in progress, as of its last saved change. By default it has no turns yet.
 
     Attributes:
-        id: The store's name for the game; the finished record keeps it.
-        owner: Whose game it is.
-        rules: The text of the rules.
-        seed: The generator's seed, any whole number, or None.
-        start: The start board as text; the store never looks inside.
-        player: Who plays.
-        started: When the game began, ISO 8601 in UTC.
-        updated: When it was last changed, ISO 8601 in UTC.
-        turns: One opaque code per turn, undone turns at the end included.
-        position: How many of `turns` are played; the rest can be redone.
-        score: The score at `position`.
+        id: Id of the game; its record keeps it.
+        owner: Owner of the game.
+        rules: Rules as text.
+        seed: Seed of the generator, an integer of any size, or None.
+        start: Start board as text, opaque to the store.
+        player: Player name.
+        started: Start time, ISO 8601 in UTC.
+        updated: Time of the last change, ISO 8601 in UTC.
+        turns: One opaque code per turn, including undone turns at the end.
+        position: Number of `turns` that are not undone.
+        score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Grows by one with each change; a writer must know it.
-        undos: How many undos the player took.
-        hints: How many hints the player took.
-        extra: Further facts of the caller, opaque to the store.
-        millis: The thinking time of each turn in milliseconds, None where not measured.
+        revision: Incremented by every change; writers must know it.
+        undos: Number of undos.
+        hints: Number of hints.
+        extra: Additional data of the caller, opaque to the store.
+        millis: Thinking time of each turn in milliseconds, None if not measured.
     """
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -82,21 +82,21 @@ class SavedGame:
 
 @dataclass(frozen=True)
 class RecordSummary:
-    """A finished game without its turns; `Records.load` has the whole record.
+    """A finished game without its turns; `Records.load` returns the record.
 
     Attributes:
-        id: The record's name in the store.
-        owner: Whose game it was.
-        rules: The text of the rules.
-        player: Who played.
-        category: ``"plain"``, ``"assisted"``, ``"computer"`` or another board of scores.
-        started: When the game began, ISO 8601 in UTC.
-        finished: When it ended, ISO 8601 in UTC.
-        score: The final score.
-        max_tile: The highest tile of the final board.
-        plies: How many turns it took.
-        outcome: How it ended, for instance ``"won"`` or ``"lost"``.
-        think_ms: How long a program thought about all its moves, on leaderboards; else None.
+        id: Id of the record.
+        owner: Owner of the game.
+        rules: Rules as text.
+        player: Player name.
+        category: ``"plain"``, ``"assisted"``, ``"computer"`` or another score category.
+        started: Start time, ISO 8601 in UTC.
+        finished: End time, ISO 8601 in UTC.
+        score: Final score.
+        max_tile: Largest tile of the final board.
+        plies: Number of turns.
+        outcome: How the game ended, such as ``"won"`` or ``"lost"``.
+        think_ms: Total thinking time of a program on a leaderboard, otherwise None.
     """
 
     id: str
@@ -112,17 +112,16 @@ class RecordSummary:
     outcome: str
     think_ms: int | None = None
     is_over: ClassVar = True
-    revision: ClassVar = 0
 
 
 @dataclass(frozen=True)
 class GameEnd:
-    """How a game ended.
+    """Result of a finished game.
 
     Attributes:
-        finished: When it ended, ISO 8601 in UTC.
-        score: The final score.
-        max_tile: The highest tile at the end.
+        finished: End time, ISO 8601 in UTC.
+        score: Final score.
+        max_tile: Largest tile of the final board.
     """
 
     finished: str
@@ -132,20 +131,20 @@ class GameEnd:
 
 @dataclass(frozen=True)
 class GameChange:
-    """What happened in a game between two revisions: one or more turns, undos, redos.
+    """Changes of a game between two revisions: turns, undos and redos.
 
     Attributes:
-        id: The game.
-        seen: The revision that the changes start from.
-        revision: The revision that they lead to.
-        length: How many turns there are, undone ones included.
-        position: How many of them are played.
-        score: The score at `position`.
+        id: Id of the game.
+        seen: Revision before the changes.
+        revision: Revision after the changes.
+        length: Number of turns, including undone ones.
+        position: Number of turns that are not undone.
+        score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        undos: How many undos the player took.
-        hints: How many hints the player took.
-        extra: Further facts of the caller.
-        turns: The new turns, as ``(ply, code, millis)``; the last of equal plies counts.
+        undos: Number of undos.
+        hints: Number of hints.
+        extra: Additional data of the caller.
+        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last one wins.
     """
 
     id: str
@@ -163,11 +162,11 @@ class GameChange:
 
 @dataclass(frozen=True)
 class NewOnlineGame:
-    """A game that a server deals, not yet in the store.
+    """A new game on a server, not yet in the store.
 
     Attributes:
         game: The game, at revision 0 and without turns.
-        info: What it has besides.
+        info: Its server data.
     """
 
     game: SavedGame
@@ -175,25 +174,25 @@ class NewOnlineGame:
 
     @property
     def id(self) -> str:
-        """The store's name for the game."""
+        """Id of the game."""
         return self.game.id
 
 
 class AccountError(StorageError):
-    """An account cannot have what is asked for: a name that is taken, a program too many."""
+    """A request about an account that cannot be granted, such as a taken name."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody who plays on a server.
+    """A player's account on a server.
 
     Attributes:
-        id: The store's name for the account, which owns its games.
-        name: The name that everybody sees, None for a guest.
-        password: The hash of the password, None for a guest.
-        generation: 0, or more of a guest who has logged out: no cookie is worth anything.
-        created: When the account began, ISO 8601 in UTC.
-        bot_of: The account of the person whose program this is, None for a person.
+        id: Id of the account, which owns its games.
+        name: Public name, None for a guest.
+        password: Password hash, None for a guest.
+        generation: Incremented when a guest logs out; if positive, no cookie is valid.
+        created: Creation time, ISO 8601 in UTC.
+        bot_of: For a program, the account of the responsible person.
     """
 
     id: str
@@ -206,13 +205,13 @@ class Account:
 
 @dataclass(frozen=True)
 class LoginSession:
-    """Somebody signed in, in one browser.
+    """A login in one browser.
 
     Attributes:
-        id: The SHA-256 of its token.
-        label: What is known of the browser, such as ``Firefox on Linux``.
-        created: When it began, ISO 8601 in UTC.
-        seen: When it was last noted to be in use, likewise.
+        id: SHA-256 of the session token.
+        label: Description of the browser, such as ``Firefox on Linux``.
+        created: Login time, ISO 8601 in UTC.
+        seen: Last recorded use, ISO 8601 in UTC.
     """
 
     id: str
@@ -223,15 +222,15 @@ class LoginSession:
 
 @dataclass(frozen=True)
 class OnlineGameInfo:
-    """What a game on a server has besides its turns.
+    """Server data of a game.
 
     Attributes:
-        game_id: The game, in progress or finished.
-        owner: The account that plays it.
+        game_id: Id of the game, in progress or finished.
+        owner: Account that plays the game.
         mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
-        day: The date of a daily game, such as ``2048-01-31``.
-        secret: What its draws come from, in hexadecimal digits; empty where a seed decides.
-        name: The name of the account, None for a guest.
+        day: Date of a daily game, such as ``2048-01-31``.
+        secret: Secret from which tiles are derived, in hexadecimal; empty if the game has a seed.
+        name: Name of the account, None for a guest.
     """
 
     game_id: str
@@ -244,13 +243,13 @@ class OnlineGameInfo:
 
 @dataclass(frozen=True)
 class DailyResult:
-    """An account's daily game of a day, without its turns.
+    """An account's daily game, without turns.
 
     Attributes:
-        day: The date, such as ``2048-01-31``.
-        game_id: The game.
-        category: Which board of scores it counts for, None while it has no record.
-        score: Its score, None while it has no record.
+        day: Date, such as ``2048-01-31``.
+        game_id: Id of the game.
+        category: Score category, None until the game has a record.
+        score: Score, None until the game has a record.
     """
 
     day: str
@@ -261,26 +260,26 @@ class DailyResult:
 
 @dataclass(frozen=True)
 class OpenGame:
-    """A game in progress on a server, without its turns.
+    """A game in progress on a server, without turns.
 
     Attributes:
-        id: The game.
-        owner: The account.
-        name: Its name, None for a guest.
-        rules: The text of the rules.
+        id: Id of the game.
+        owner: Account that plays the game.
+        name: Name of the account, None for a guest.
+        rules: Rules as text.
         mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
-        day: The date of a daily game.
-        score: The score now.
-        position: How many turns are played.
-        length: How many turns there are, undone ones included.
-        revision: How often it was changed.
-        is_over: Whether it is over.
-        max_tile: The largest tile on the board; 0 before the first turn.
+        day: Date of a daily game.
+        score: Current score.
+        position: Number of turns that are not undone.
+        length: Number of turns, including undone ones.
+        revision: Number of changes.
+        is_over: Whether the game is over.
+        max_tile: Largest tile on the board; 0 before the first turn.
         computer: Whether a computer player made a move.
-        from_position: Whether it began from a position of another game.
-        offline: Whether tiles appeared in a browser without its server.
-        started: When it began, ISO 8601 in UTC.
-        updated: When it last changed, likewise.
+        from_position: Whether it started from a position of another game.
+        offline: Whether a browser chose tiles while disconnected.
+        started: Start time, ISO 8601 in UTC.
+        updated: Time of the last change, ISO 8601 in UTC.
     """
 
     id: str
@@ -303,7 +302,7 @@ class OpenGame:
 
     @classmethod
     def of(cls, row: Any) -> OpenGame:
-        """Return the game in a row of the store."""
+        """Create the value from a database row."""
         usual = {"max_tile": 0, "computer": False, "from_position": False, "offline": False}
         known = {**usual, **row.extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
@@ -311,16 +310,16 @@ class OpenGame:
 
 @dataclass(frozen=True)
 class ScoreSummary:
-    """All that an owner reached under one set of rules in one category.
+    """An owner's results under one set of rules in one category.
 
     Attributes:
-        rules: The text of the rules.
-        category: The board of scores.
-        best: The best score, of a game in progress too.
-        games: How many games are finished.
-        mean_score: Their mean score; 0.0 when there is none.
-        max_tile: The highest tile of a finished game; 0 when there is none.
-        plies: The turns of all finished games together.
+        rules: Rules as text.
+        category: Score category.
+        best: Best score, including games in progress.
+        games: Number of finished games.
+        mean_score: Mean score of finished games; 0.0 if there are none.
+        max_tile: Largest tile of any finished game; 0 if there are none.
+        plies: Total number of turns of all finished games.
     """
 
     rules: str
@@ -337,20 +336,20 @@ class SavedMistake:
     """A mistake to practise.
 
     Attributes:
-        rules: The text of the rules.
-        position: What it shares with its symmetric images; an owner has one of each.
-        board: The board as text; the store never looks inside.
-        score: The score before the move.
-        game: What tells the game, up to the move, from others.
-        played: The direction that was played.
-        moves: What each legal direction is worth.
-        unit: The unit of that.
-        source: What valued them.
-        theme: What kind of mistake it was.
-        box: How well it is known: see `py2048.review.themes`.
-        due: When it is to be practised again, ISO 8601 in UTC.
-        tries: How often it was practised.
-        successes: How often with success.
+        rules: Rules as text.
+        position: Canonical board, shared by symmetric boards; unique per owner and rules.
+        board: Board as text, opaque to the store.
+        score: Score before the move.
+        game: Digest of the game up to the move.
+        played: Direction that was played.
+        moves: Value of each legal direction.
+        unit: Unit of the values.
+        source: Name of the evaluator that produced the values.
+        theme: Kind of mistake.
+        box: Repetition box; see `py2048.review.mistakes`.
+        due: Time of the next repetition, ISO 8601 in UTC.
+        tries: Number of attempts.
+        successes: Number of successful attempts.
     """
 
     rules: str
@@ -371,16 +370,16 @@ class SavedMistake:
 
 @dataclass(frozen=True)
 class ThemeSummary:
-    """The mistakes of one theme.
+    """Statistics about the mistakes of one theme.
 
     Attributes:
         theme: The theme.
-        mistakes: How many there are.
-        due: How many are due.
-        known: How many are in the last box.
-        tries: How often they were practised.
-        successes: How often with success.
-        next_due: When the next one is due, ISO 8601 in UTC.
+        mistakes: Number of mistakes.
+        due: Number of mistakes that are due.
+        known: Number of mistakes in the last box.
+        tries: Number of attempts.
+        successes: Number of successful attempts.
+        next_due: When the next mistake is due, ISO 8601 in UTC.
     """
 
     theme: str
@@ -397,11 +396,11 @@ class PuzzleAnswer:
     """The first answer to a puzzle.
 
     Attributes:
-        puzzle: The number of the puzzle.
-        is_solved: Whether it was right.
-        rating: The player's rating after it.
-        deviation: How uncertain that is.
-        answered: When it was given, ISO 8601 in UTC.
+        puzzle: Number of the puzzle.
+        is_solved: Whether the answer was correct.
+        rating: The player's rating after the answer.
+        deviation: Uncertainty of the rating.
+        answered: Time of the answer, ISO 8601 in UTC.
     """
 
     puzzle: int
@@ -413,17 +412,17 @@ class PuzzleAnswer:
 
 @dataclass(frozen=True)
 class BattlePlayer:
-    """Somebody in a battle.
+    """A participant of a battle.
 
     Attributes:
-        seat: The number of the place in the order of coming, from 1.
-        account: The account, None when it was deleted.
-        name: Its name, None for a guest.
-        game_id: The game, None while players gather.
+        seat: Seat number in order of joining, from 1.
+        account: The account, None if it was deleted.
+        name: Name of the account, None for a guest.
+        game_id: Id of the game, None until the battle starts.
         has_left: Whether the player left after the start.
-        score: The score when the battle was over or the player left, None before.
-        max_tile: The largest tile then.
-        plies: The moves then.
+        score: Final score, None until the battle ends or the player leaves.
+        max_tile: Largest tile at that time.
+        plies: Number of moves at that time.
     """
 
     seat: int
@@ -438,19 +437,19 @@ class BattlePlayer:
 
 @dataclass(frozen=True)
 class Battle:
-    """Games of several players, for a while, with one secret.
+    """A timed contest: each player plays a separate game, with tiles from a shared secret.
 
     Attributes:
-        id: The battle.
-        rules: The text of the rules.
-        minutes: How long it lasts.
-        secret: What the draws of all its games come from.
-        created: When it was offered, ISO 8601 in UTC.
-        starts: When it starts, None while players gather.
-        ends: When time is up.
+        id: Id of the battle.
+        rules: Rules as text.
+        minutes: Duration in minutes.
+        secret: Secret from which the tiles of all games are derived.
+        created: Creation time, ISO 8601 in UTC.
+        starts: Start time, None until the battle starts.
+        ends: End time, None until the battle starts.
         is_settled: Whether the scores are final.
-        rematch: The battle that follows it, None without one.
-        players: Who takes part, by their seats.
+        rematch: Id of the rematch, if any.
+        players: Participants, ordered by seat.
     """
 
     id: str
@@ -465,25 +464,25 @@ class Battle:
     players: tuple[BattlePlayer, ...]
 
     def seat_of(self, account: str) -> BattlePlayer | None:
-        """Return the player with an account, None for anyone else."""
+        """Return the account's participant, or None if it does not take part."""
         return next((each for each in self.players if each.account == account), None)
 
 
 @dataclass(frozen=True)
 class StoredReview:
-    """The review of a finished game, without what it says of each move; see `Reviews.moves`.
+    """The review of a finished game without its moves; `Reviews.moves` returns those.
 
     Attributes:
-        game_id: The game.
-        owner: Whose game it is.
-        version: The version of who reviews.
-        asked: When it was asked for, ISO 8601 in UTC.
-        attempts: How often a process has begun it.
-        claimed: When the process that computes it last said so, None while it waits.
-        done: How many moves are reviewed so far.
-        finished: When it was finished, or given up, None while it is pending.
-        fault: Why it was given up, in a line for people.
-        summary: The review, as the caller gave it.
+        game_id: Id of the game.
+        owner: Owner of the game.
+        version: Reviewer version.
+        asked: Time of the request, ISO 8601 in UTC.
+        attempts: Number of times a process has started the review.
+        claimed: Last renewal of the claim, None if unclaimed.
+        done: Number of reviewed moves.
+        finished: Time of completion or failure, None while pending.
+        fault: One-line reason for a failure.
+        summary: The caller's JSON summary.
     """
 
     game_id: str
@@ -500,11 +499,11 @@ class StoredReview:
 
 @dataclass(frozen=True)
 class ReviewClaim:
-    """The right to compute a review.
+    """A process's claim to compute a review.
 
     Attributes:
-        game_id: The game.
-        attempt: The number of this attempt, from 1.
+        game_id: Id of the game.
+        attempt: Number of the attempt, from 1.
     """
 
     game_id: str

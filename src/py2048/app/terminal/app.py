@@ -23,7 +23,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
-from py2048.app.controller.controller import Controller
+from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import Start
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
@@ -107,7 +107,7 @@ class GameApp(App[None]):
             self.register_theme(_textual_theme(self._visible(known)))
         self.theme = colours.name
         is_still = reduced_motion or self.animation_level == "none"
-        self.controller = Controller(
+        self.controller = ScreenController(
             session, self, colours, reduced_motion=is_still, player=player, text_of=brief
         )
 

@@ -13,7 +13,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TextIO
 
-from py2048.app.controller.background import Failure, Worker, answers
+from py2048.app.controller.background import Failure, JobRunner, results
 from py2048.app.controller.coach import Coach
 from py2048.app.controller.controller import is_written
 from py2048.app.controller.presenter import Start, opening
@@ -78,11 +78,11 @@ class PlainTextGame:
         self._question: tuple[Callable[[], object], str] | None = None
         """What yes does, and what no is answered with."""
         self._waiting: Thread | None = None
-        self._coach = Coach(session, self, Worker())
+        self._coach = Coach(session, self, JobRunner())
         self._due = 0.0  # when the compiler's progress is written next
         self._commands: dict[str, Callable[[str], object]] = {
-            "undo": lambda _: self._step(session.undo, N_("There is nothing to take back.")),
-            "redo": lambda _: self._step(session.redo, N_("There is no move to play again.")),
+            "undo": lambda _: self._step(session.undo, N_("There is nothing to undo.")),
+            "redo": lambda _: self._step(session.redo, N_("There is nothing to redo.")),
             "new": self._new,
             "resume": self._resume,
             "hint": lambda _: self._hint(),
@@ -239,7 +239,7 @@ class PlainTextGame:
         """Write the compiler's progress and when the player is ready, while commands work."""
         try:
             hint = self._hint_of(answers)
-            text = _("{player} is ready and gives hints from now on.")
+            text = _("{player} is ready and now gives hints.")
             self._write(text.format(player=hint.player))
         except Py2048Error as error:
             self._write(f"{error}")
@@ -329,8 +329,8 @@ class PlainTextGame:
             keep: put the mistakes into the notebook.
         """
         self._due = monotonic() + FIRST_PROGRESS_S
-        for answer, pause_s in answers(lambda: review_game(review.record)):
-            review.take(answer)
+        for answer, pause_s in results(lambda: review_game(review.record)):
+            review.receive(answer)
             match answer:
                 case Failure(reason):
                     self._write(reason)

@@ -1,4 +1,4 @@
-"""Games and their records."""
+"""Games, their turns, and their records."""
 
 from __future__ import annotations
 

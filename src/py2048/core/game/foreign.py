@@ -1,32 +1,31 @@
-"""Replays of other programs, read turn by turn into records.
+"""Read replays of other programs into verified records.
 
-**2048verse**, texts in two public forms. Each writes the two start tiles first, as if they were
-turns whose direction means nothing.
+**2048verse** replays are text, in two public formats. Both write the two start tiles first, as
+turns whose direction is meaningless.
 
-- Older: ``replay`` with an optional ``:`` or ``_`` and size, then one character a turn. The
-  character's place in the alphabet has seven bits: two for the direction (up, right, down, left),
+- Old format: ``replay``, an optional ``:`` or ``_`` and size, then one character per turn. The
+  character's index in the alphabet has seven bits: two for the direction (up, right, down, left),
   one for the tile (2 or 4), two for the column and two for the row.
-- Newer: ``4x4-…_`` (rows x columns; what stands before the ``_`` is free), then three digits of
-  base 128 a turn, 21 bits from the low end: two for the direction (up, down, left, right), two for
+- New format: ``4x4-…_`` (rows x columns, then any text up to the ``_``), then three base-128 digits
+  per turn. The 21 bits, from the lowest, are two for the direction (up, down, left, right), two for
   the tile, three for the column, three for the row, and eleven for the thinking time.
 
-A replay begins at the beginning of a line and ends at a blank line or where the next one begins;
-its lines may be wrapped. Source: the site's own converter,
-github.com/2048Verse/2048-replay-utils.
+A replay starts at the beginning of a line and ends at a blank line or at the next replay. Its lines
+may be wrapped. Source: the site's own converter, github.com/2048Verse/2048-replay-utils.
 
-**2048EndgameTablebase**, binary files in two forms.
+**2048EndgameTablebase** replays are binary files, in two formats.
 
-- ``.rpl``, its trainer's and its analysis': 25 bytes a turn, little-endian. The board (64 bits, a
-  rank of 4 bits a cell, the first cell highest), the turn (from the low end: one bit for the tile,
-  2 or 4; four for its cell; two for the direction: left, right, up, down), and four success rates.
-  A row of fixed numbers ends the file.
-- ``.vrs``, its player's: 13 bytes a position. The board, the score (32 bits), and the direction
-  that led to it (1 to 4: left, right, up, down; 0 before the first move).
+- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each has the board
+  (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for the
+  tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four success
+  rates. A row of fixed numbers ends the file.
+- ``.vrs``, from its player: 13 bytes per position. Each has the board, the score (32 bits) and the
+  direction that led to the position (1 to 4 for left, right, up, down; 0 for the first position).
 
-Smaller boards lie in a 4x4 one whose other cells hold 32768. A rank of 4 bits cannot write a
-65536, and there two 32768s never merge: games that come so far are refused. Source: the public
-reader and writer, github.com/game-difficulty/2048EndgameTablebase, engine_core/replay_utils.py,
-backend/analysis_core.py and backend/tester.py.
+Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
+represent 65536, and in this format two 32768s never merge, so longer games are refused. Source: the
+public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
+engine_core/replay_utils.py, backend/analysis_core.py and backend/tester.py.
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from py2048.core.board import Board, Cell
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, RulesError
 from py2048.core.game.record import Record, encode_step
-from py2048.core.game.turn import Spawn, Turn, score_after, spawn_fault
+from py2048.core.game.turn import Spawn, Turn, score_after, spawn_error
 from py2048.core.rules import Rules, get_rules, list_rules
 
 
 class _IllegalTurnError(RecordError):
-    """A turn that breaks the rules.
+    """A turn breaks the rules.
 
     Attributes:
-        ply: the turn, from 1; 0 for the start.
+        ply: Number of the turn from 1, or 0 for the start.
     """
 
     def __init__(self, ply: int, reason: str) -> None:
@@ -58,7 +57,7 @@ class _IllegalTurnError(RecordError):
 
 
 class _WrittenTurn(NamedTuple):
-    """A turn as another program wrote it, not yet checked."""
+    """An unverified turn from another program."""
 
     direction: Direction
     spawn: Spawn
@@ -66,7 +65,7 @@ class _WrittenTurn(NamedTuple):
 
 
 def _classic_rules(size: Cell) -> Rules:
-    """Return the classic rules on a board of `size`, by the preset's name if it has one."""
+    """Return the classic rules for a board size, using the preset if there is one."""
     name = f"{size[0]}x{size[1]}"
     if name in {rules.name for rules in list_rules()}:
         return get_rules(name)
@@ -77,10 +76,10 @@ def _classic_rules(size: Cell) -> Rules:
 
 
 def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player: str) -> Record:
-    """Return the record of `turns`, each checked against the rules.
+    """Return the record of `turns`, verifying each against the rules.
 
     Raises:
-        _IllegalTurnError: at the first turn that breaks them.
+        _IllegalTurnError: At the first turn that breaks the rules.
     """
     board, score = start, 0
     codes: list[str] = []
@@ -91,9 +90,9 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
             legal = " and ".join(map(str, board.legal_directions()))
             instead = f"only {legal} can be played" if legal else "the game was over"
             raise _IllegalTurnError(ply, f"({direction}): the move changes nothing; {instead}")
-        if fault := spawn_fault(rules, slide.board, direction, spawn):
+        if error := spawn_error(rules, slide.board, direction, spawn):
             free = ", ".join(map(str, slide.board.empty_cells()))
-            raise _IllegalTurnError(ply, f"({direction}): {fault}; free are {free}")
+            raise _IllegalTurnError(ply, f"({direction}): {error}; empty cells are {free}")
         turn = Turn(direction, slide, spawn)
         board = turn.board
         score = score_after(rules, score, turn, board)
@@ -110,7 +109,7 @@ _HEAD = re.compile(
 )
 _BLANK = re.compile(r"\n[ \t]*\n")
 
-# The printable characters of ASCII, then those of code page 850 from its 128th place.
+# The old alphabet: printable ASCII, then code page 850 from code 128.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
 _NEW = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -120,18 +119,19 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# The time is `multiplier` steps of a resolution above the reach of the finer ones.
+# Steps and maximum of each resolution of thinking times, finest first. A coarser resolution starts
+# where the finer one ends.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
-_REACH_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
+_MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A place in a text where something else is expected.
+    """A replay is damaged at a character of the text.
 
     Attributes:
-        place: the index of the character.
-        ply: how far the game was read before.
+        place: Index of the character.
+        ply: Number of turns read before it.
     """
 
     def __init__(self, place: int, ply: int, reason: str) -> None:
@@ -140,8 +140,8 @@ class TextError(RecordError):
         self.ply = ply
 
 
-class _Form(NamedTuple):
-    """One of the two forms: its digits, how many make a turn, and what is not a digit."""
+class _Format(NamedTuple):
+    """A replay format: its digits, the number of digits per turn, and ignored characters."""
 
     name: str
     alphabet: str
@@ -150,17 +150,17 @@ class _Form(NamedTuple):
     gaps: str
 
 
-_OLDER = _Form(
-    "older", "ASCII from the space to ~ and Ç to á", {c: n for n, c in enumerate(_OLD)}, 1, "\n"
+_OLD_FORMAT = _Format(
+    "old", "ASCII from the space to ~ and Ç to á", {c: n for n, c in enumerate(_OLD)}, 1, "\n"
 )
-_NEWER = _Form("newer", "0-9 a-z A-Z À-ÿ ¤ ¾", {c: n for n, c in enumerate(_NEW)}, 3, " \t\n")
+_NEW_FORMAT = _Format("new", "0-9 a-z A-Z À-ÿ ¤ ¾", {c: n for n, c in enumerate(_NEW)}, 3, " \t\n")
 
 
 def verse_records(text: str) -> list[Record]:
-    """Return the records of the replays of 2048verse in `text`, verified; none if it holds none.
+    """Return the verified records of all 2048verse replays in `text`.
 
     Raises:
-        TextError: if one is damaged.
+        TextError: If a replay is damaged.
     """
     heads = list(_HEAD.finditer(text))
     bounds = [*(head.start() for head in heads), len(text)]
@@ -168,26 +168,26 @@ def verse_records(text: str) -> list[Record]:
 
 
 def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
-    """Return the record of the replay after `head`, which ends at `end` or a blank line."""
+    """Return the record of the replay that starts at `head` and ends at `end` or a blank line."""
     if blank := _BLANK.search(text, head.end(), end):
         end = blank.start()
-    form = _NEWER if head["new"] else _OLDER
+    replay_format = _NEW_FORMAT if head["new"] else _OLD_FORMAT
     size = head["new"] or head["old"] or "4x4"
     starts = [head.end()]
-    if head["mark"] and not head["old"]:  # the sign after the word may be the first tile
+    if head["mark"] and not head["old"]:  # the mark may be the first start tile
         starts.append(head.end() - 1)
     faults: list[TextError] = []
     for start in starts:
-        places = [place for place in range(start, end) if text[place] not in form.gaps]
+        places = [place for place in range(start, end) if text[place] not in replay_format.gaps]
         try:
-            return _digits_record(text, form, size, places)
+            return _record_from_digits(text, replay_format, size, places)
         except TextError as fault:
             faults.append(fault)
     raise max(faults, key=lambda fault: fault.ply)
 
 
-def _digits_record(text: str, form: _Form, size: str, places: list[int]) -> Record:
-    turns = _verse_turns(text, form, places)
+def _record_from_digits(text: str, replay_format: _Format, size: str, places: list[int]) -> Record:
+    turns = _verse_turns(text, replay_format, places)
     try:
         rows, columns = map(int, size.split("x"))
         rules = _classic_rules((rows, columns))
@@ -204,25 +204,25 @@ def _digits_record(text: str, form: _Form, size: str, places: list[int]) -> Reco
         raise
     except RecordError as fault:
         ply = fault.ply if isinstance(fault, _IllegalTurnError) else 0
-        index = (ply + 1) * form.width if ply else 0
+        index = (ply + 1) * replay_format.width if ply else 0
         place = places[index] if index < len(places) else len(text)
         raise TextError(place, ply, str(fault)) from None
 
 
-def _verse_turns(text: str, form: _Form, places: list[int]) -> Iterator[_WrittenTurn]:
-    decode = _new_turn if form is _NEWER else _old_turn
-    for index in range(0, len(places), form.width):
-        group = places[index : index + form.width]
-        ply = max(index // form.width - 1, 0)
+def _verse_turns(text: str, replay_format: _Format, places: list[int]) -> Iterator[_WrittenTurn]:
+    decode = _new_turn if replay_format is _NEW_FORMAT else _old_turn
+    for index in range(0, len(places), replay_format.width):
+        group = places[index : index + replay_format.width]
+        ply = max(index // replay_format.width - 1, 0)
         bits = 0
         for place in group:
-            if (digit := form.digits.get(text[place])) is None:
-                wrong = f"{text[place]!r} is not a digit of the {form.name} form"
-                raise TextError(place, ply, f"{wrong}, which has {form.alphabet}")
+            if (digit := replay_format.digits.get(text[place])) is None:
+                wrong = f"{text[place]!r} is not a digit of the {replay_format.name} format"
+                raise TextError(place, ply, f"{wrong}, which uses {replay_format.alphabet}")
             bits = bits << 7 | digit
-        if len(group) < form.width:
-            whole = f"a turn has {form.width} digits, and the last one {len(group)}"
-            raise TextError(group[0], ply, f"the replay is cut off: {whole}")
+        if len(group) < replay_format.width:
+            reason = f"a turn has {replay_format.width} digits, but the last one has {len(group)}"
+            raise TextError(group[0], ply, f"the replay is cut off: {reason}")
         yield decode(bits)
 
 
@@ -237,11 +237,11 @@ def _new_turn(bits: int) -> _WrittenTurn:
 
 
 def _think_ms(resolution: int, multiplier: int) -> int:
-    """Return the thinking time; a page that was closed in between counts as none."""
+    """Return the thinking time, 0 if the page was closed during the turn."""
     if (resolution, multiplier) == _PAGE_CLOSED:
         return 0
-    finer = _REACH_MS[resolution - 1] + _STEPS_MS[resolution - 1] if resolution else 0
-    return finer + _STEPS_MS[resolution] * multiplier
+    minimum = _MAX_MS[resolution - 1] + _STEPS_MS[resolution - 1] if resolution else 0
+    return minimum + _STEPS_MS[resolution] * multiplier
 
 
 # --- 2048EndgameTablebase ------------------------------------------------------------------------
@@ -254,7 +254,7 @@ _WALL = 0x8000
 
 
 class _Area(NamedTuple):
-    """Where a smaller board lies."""
+    """The area of a 4x4 board that a smaller board occupies."""
 
     rows: range
     columns: range
@@ -269,35 +269,39 @@ _AREAS = (
 
 
 def is_tablebase(data: bytes) -> bool:
-    """Return whether `data` is a replay in one of the two forms."""
-    return _is_trainers(data) or _is_players(data)
+    """Return whether `data` is a replay in either format."""
+    return _is_trainer_format(data) or _is_player_format(data)
 
 
 def tablebase_record(data: bytes) -> Record:
     """Return the record of a replay.
 
     Raises:
-        RecordError: if a turn breaks the rules; the message names it.
+        RecordError: If a turn breaks the rules; the message names the turn.
     """
-    boards, moves = _of_trainer(data) if _is_trainers(data) else _of_player(data)
+    boards, moves = (
+        _read_trainer_format(data) if _is_trainer_format(data) else _read_player_format(data)
+    )
     faults: list[RecordError] = []
     for area in _AREAS:
-        if not all(_is_walled(board, area) for board in boards):
+        if not all(_is_inside(board, area) for board in boards):
             continue
         rules = _classic_rules((len(area.rows), len(area.columns)))
-        cut = [_cut(board, area) for board in boards]
+        cropped = [_cropped(board, area) for board in boards]
         try:
-            return _record_of(rules, cut[0], _turns(cut, moves, area), "2048EndgameTablebase")
+            return _record_of(
+                rules, cropped[0], _turns(cropped, moves, area), "2048EndgameTablebase"
+            )
         except RecordError as error:
             faults.append(error)
     raise faults[0]
 
 
-def _is_trainers(data: bytes) -> bool:
+def _is_trainer_format(data: bytes) -> bool:
     return len(data) % _TURN.size == 0 and data.endswith(_END) and len(data) > _TURN.size
 
 
-def _is_players(data: bytes) -> bool:
+def _is_player_format(data: bytes) -> bool:
     if len(data) % _POSITION.size:
         return False
     scores = [score for board, score, _ in _POSITION.iter_unpack(data) if board]
@@ -305,22 +309,22 @@ def _is_players(data: bytes) -> bool:
 
 
 _Move = tuple[Direction, int]
-"""A direction, with the code of a trainer's turn."""
+"""A direction, and the trainer's code of the turn (0 in the player's format)."""
 
 
-def _of_trainer(data: bytes) -> tuple[list[Board], list[_Move]]:
+def _read_trainer_format(data: bytes) -> tuple[list[Board], list[_Move]]:
     rows = list(_TURN.iter_unpack(data))[:-1]
     moves = [(_DIRECTIONS[row[1] >> 5 & 3], row[1]) for row in rows]
     return [_board(row[0]) for row in rows], moves
 
 
-def _of_player(data: bytes) -> tuple[list[Board], list[_Move]]:
+def _read_player_format(data: bytes) -> tuple[list[Board], list[_Move]]:
     rows = [row for row in _POSITION.iter_unpack(data) if row[0]]
     boards = [_board(row[0]) for row in rows]
     moves: list[_Move] = []
     for index, (_, _, code) in enumerate(rows[1:], 1):
         if not 1 <= code <= 4:
-            raise RecordError(f"position {index + 1}: {code} is not a direction: 1 to 4 are")
+            raise RecordError(f"position {index + 1}: {code} is not a direction from 1 to 4")
         moves.append((_DIRECTIONS[code - 1], 0))
     return boards, moves
 
@@ -331,35 +335,35 @@ def _board(bits: int) -> Board:
     return Board.from_rows([tiles[row : row + 4] for row in range(0, 16, 4)])
 
 
-def _is_walled(board: Board, area: _Area) -> bool:
+def _is_inside(board: Board, area: _Area) -> bool:
     return all(
         board[row, column] == _WALL or (row in area.rows and column in area.columns)
         for row, column in itertools.product(range(4), range(4))
     )
 
 
-def _cut(board: Board, area: _Area) -> Board:
+def _cropped(board: Board, area: _Area) -> Board:
     return Board.from_rows([[board[row, column] for column in area.columns] for row in area.rows])
 
 
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    # A trainer's code counts the cells from the last one; an analysis' does from the first.
+    # The trainer numbers cells from the last one, the analysis from the first.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
-        if ply == len(boards):  # the code alone says what the last turn brought
+        if ply == len(boards):  # only the code has the spawn of the last turn
             yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
             return
-        after, shown = board.slide(direction).board, boards[ply]
+        after, found = board.slide(direction).board, boards[ply]
         rows, columns = after.shape
         cells = itertools.product(range(rows), range(columns))
-        new = [cell for cell in cells if after[cell] != shown[cell]]
+        new = [cell for cell in cells if after[cell] != found[cell]]
         if len(new) != 1:
             raise RecordError(
-                f"ply {ply} ({direction}): {len(new)} cells differ from what the move makes of "
-                f"{_line(board)}: it is {_line(after)}, and {_line(shown)} is written"
+                f"ply {ply} ({direction}): the move turns {_line(board)} into {_line(after)}, but "
+                f"the replay has {_line(found)}, which differs in {len(new)} cells instead of one"
             )
         from_last = from_last and new[0] == _cell(code, area, True)
-        yield _WrittenTurn(direction, Spawn(shown[new[0]], new[0]))
+        yield _WrittenTurn(direction, Spawn(found[new[0]], new[0]))
 
 
 def _cell(code: int, area: _Area, from_last: bool) -> Cell:

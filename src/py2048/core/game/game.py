@@ -1,4 +1,4 @@
-"""`Game`: rules, a start and the turns played, with undo and redo."""
+"""`Game`: rules, a start position and the turns played, with undo and redo."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from py2048.core.game.turn import (
     Turn,
     draw_spawn,
     draws_from,
-    has_target,
-    outcome_of,
+    position_of,
     score_after,
-    spawn_fault,
+    spawn_error,
     start_from,
 )
 from py2048.core.rules import MovePoints, Rules, get_rules
@@ -37,13 +36,13 @@ from py2048.core.rules import MovePoints, Rules, get_rules
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A game of a batch, enough to replay it.
+    """The moves of one game in a batch, sufficient to replay it.
 
     Attributes:
         rules: The rules.
-        seed: The generator's seed.
-        directions: Every attempted direction, illegal ones included.
-        start: The starting position, or None if the rules draw it.
+        seed: The seed of the generator.
+        directions: All attempted directions, including illegal ones.
+        start: The start position, or None if it is drawn from the seed.
     """
 
     rules: Rules
@@ -64,24 +63,24 @@ class Game:
     >>> game.undo() == turn and game.redo() == turn
     True
 
-    Rules, boards and directions may be given as their texts, here and in `play` and `attempt`:
+    Rules, boards and directions may be given as text, here and in `play` and `attempt`:
 
     >>> Game("3x3", board="2 2 . / . . . / . . .").play("left").slide.points
     4
 
     Args:
-        rules: the rules; ``None`` means the classic ones.
-        seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
-        board: a position to start from instead of one drawn by the rules.
-        player: who plays, for the record, which leaves control characters out.
-        draws: where the draws come from instead of the seed's generator, for games whose tiles
-            must not be foreseen; their records have no seed.
+        rules: The rules. Defaults to the classic ones.
+        seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
+        board: A start position, instead of one drawn by the rules.
+        player: Name of the player, for the record; control characters are removed there.
+        draws: Replaces the seeded generator in games whose tiles must be unpredictable. Their
+            records have no seed.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SeedError: if `seed` is not a seed.
-        BoardError: if `board` is not a board, or does not have the size that the rules ask for.
-        PlayerError: if `player` is not a text.
+        RulesError: If `rules` are not valid rules.
+        SeedError: If `seed` is not a valid seed.
+        BoardError: If `board` is not a board, or has the wrong size for the rules.
+        PlayerError: If `player` is not a string.
     """
 
     def __init__(
@@ -99,8 +98,8 @@ class Game:
         self._is_seeded = draws is None
         if isinstance(board, str):
             board = Board.parse(board)
-        check_kind(board, Board | None, BoardError, "a board: give a Board, or its text")
-        check_kind(player, str, PlayerError, "a name: say who plays in a text")
+        check_kind(board, Board | None, BoardError, "a board: give a Board or its text")
+        check_kind(player, str, PlayerError, "a player name: give a string")
         if board is not None and board.shape != self._rules.shape:
             raise BoardError(
                 f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
@@ -110,15 +109,13 @@ class Game:
         self.started = time.time()
         self.finished: float | None = None
         start = board if board is not None else start_from(self._rules, self._draws)
-        self._positions = [Position(start, 0, 0)]
+        self._positions = [position_of(self._rules, start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
-        self._outcome: Outcome | None = None
-        self._has_won: bool | None = None
 
     @property
     def rules(self) -> Rules:
-        """The rules of this game."""
+        """The rules of the game."""
         return self._rules
 
     @property
@@ -132,153 +129,152 @@ class Game:
         return self._positions[0].board
 
     @property
+    def position(self) -> Position:
+        """The current position: board, score, ply, legal directions and outcome."""
+        return self._positions[-1]
+
+    @property
     def board(self) -> Board:
-        """The board now."""
+        """The current board."""
         return self._positions[-1].board
 
     @property
     def score(self) -> int:
-        """The score now, in the points of the rules."""
+        """The current score."""
         return self._positions[-1].score
 
     @property
     def ply(self) -> int:
-        """The number of legal turns played."""
+        """Number of legal turns played."""
         return self._positions[-1].ply
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns played, illegal attempts that cost points among them."""
+        """All turns played, including illegal attempts that cost points."""
         return tuple(self._turns)
 
     @property
     def turn_count(self) -> int:
-        """The number of `turns`."""
+        """Number of turns played."""
         return len(self._turns)
 
     @property
     def last_turn(self) -> Turn | None:
-        """The turn just played; `None` at the start."""
+        """The most recent turn, or `None` at the start."""
         return self._turns[-1] if self._turns else None
 
     @property
     def undone(self) -> tuple[Turn, ...]:
-        """The turns that `redo` would play again, the next one first."""
+        """The turns that `redo` would replay, the next one first."""
         return tuple(reversed(self._undone))
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome, or that the game is still played."""
-        if self._outcome is None:
-            self._outcome = outcome_of(self._rules, self.board, self.has_won)
-        return self._outcome
+        """The current outcome; `Outcome.PLAYING` until the game is over."""
+        return self._positions[-1].outcome
 
     @property
     def is_over(self) -> bool:
-        """Whether no further move is possible, or the rules end the game at its target."""
-        return self.outcome is not Outcome.PLAYING
+        """Whether the game is over: no move is possible, or the rules end it at the target."""
+        return not self._positions[-1].legal
 
     @property
     def has_won(self) -> bool:
-        """Whether the target is on the board; play may continue."""
-        if self._has_won is None:
-            self._has_won = has_target(self._rules, self.board)
-        return self._has_won
+        """Whether the target is on the board; the game may continue."""
+        return self._positions[-1].has_won
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a turn to take back."""
+        """Whether a turn can be undone."""
         return bool(self._turns)
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a turn to play again."""
+        """Whether an undone turn can be redone."""
         return bool(self._undone)
 
     def has_drawn_start(self) -> bool:
-        """Return whether the start is the one that the game's draws give, not one set up."""
+        """Return whether the start was drawn by the rules rather than set up."""
         return self.start == start_from(self._rules, self._draws)
 
     def legal_directions(self) -> tuple[Direction, ...]:
-        """Return the directions that `play` accepts now; none when the game is over."""
-        if self._ended_at_target:
-            return ()
-        return self.board.legal_directions()
+        """Return the legal directions; empty when the game is over."""
+        return self._positions[-1].legal
 
     def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
-        """Play a legal move and let a tile appear.
+        """Play a legal move.
 
         Args:
-            direction: where to slide.
-            spawn: the tile to appear, for replays and teaching; by default the generator's.
+            direction: The direction to slide in.
+            spawn: The tile to place, for replays and teaching. Defaults to the generator's draw.
 
         Raises:
-            DirectionError: if `direction` is not a direction.
-            GameOverError: if the game is over.
-            IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
-                case the game stays as it was.
+            DirectionError: If `direction` is not a direction.
+            GameOverError: If the game is over.
+            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. The game is
+                unchanged after any of these errors.
         """
         slide = self.board.slide(direction, self._rules.merging)
-        if self._ended_at_target:
-            raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
-        if not slide.changed:
-            raise self._refusal(slide.direction)
-        return self._add(slide, self._spawn_for(slide, spawn))
+        if slide.direction not in self.legal_directions():
+            raise self._illegal_move_error(slide.direction)
+        return self._play_new(slide, self._spawn_for(slide, spawn))
 
     def attempt(self, direction: Direction | str) -> bool:
-        """Play `direction` if it is legal, and pay for it if the rules say so when it is not.
+        """Play `direction` if it is legal; otherwise apply the penalty of the rules, if any.
 
-        Returns whether the move was legal. An illegal attempt under rules that punish it is a
-        turn without a spawn: it changes the score, is recorded, and can be undone. After the
-        end of the game an attempt does nothing.
+        An illegal attempt that the rules penalise is a turn without a spawn: it changes the score,
+        is recorded, and can be undone. After the end of the game, attempts have no effect.
+
+        Returns:
+            Whether the move was legal.
 
         Raises:
-            DirectionError: if `direction` is not a direction.
+            DirectionError: If `direction` is not a direction.
         """
-        slide = self.board.slide(direction, self._rules.merging)
-        if slide.changed and not self._ended_at_target:
-            self._add(slide, self._draw_spawn(slide))
+        position = self._positions[-1]
+        slide = position.board.slide(direction, self._rules.merging)
+        if slide.direction in position.legal:
+            self._play_new(slide, self._draw_spawn(slide))
             return True
-        if isinstance(self._rules.scoring, MovePoints) and not self.is_over:
-            self._add(slide, None)
+        if position.legal and isinstance(self._rules.scoring, MovePoints):
+            self._play_new(slide, None)
         return False
 
     def undo(self) -> Turn | None:
-        """Take back the last turn and return it; `None` at the start."""
+        """Undo the last turn and return it, or `None` at the start."""
         if not self._turns:
             return None
         turn = self._turns.pop()
         self._positions.pop()
-        self._outcome = self._has_won = None
         if not self._turns:
             self.finished = None
         self._undone.append(turn)
         return turn
 
     def redo(self) -> Turn | None:
-        """Play the last undone turn again and return it; `None` if there is none."""
+        """Redo the last undone turn and return it, or `None` if there is none."""
         if not self._undone:
             return None
         turn = self._undone.pop()
-        self._step(turn)
+        self._append(turn)
         return turn
 
     def copy(self) -> Game:
-        """Return a game of its own with the same turns, undone ones included."""
+        """Return an independent copy, including undone turns."""
         other = copy.copy(self)
         other._positions, other._turns = self._positions[:], self._turns[:]
         other._undone = self._undone[:]
         return other
 
     def positions(self) -> tuple[Position, ...]:
-        """Return the position at the start and after each turn."""
+        """Return the positions at the start and after each turn."""
         return tuple(self._positions)
 
     def record(self) -> Record:
-        """Return this game written down.
+        """Return the record of this game.
 
-        The seed is left out if a spawn was given by hand or came from other draws, so that a
-        record with a seed can always be checked against the generator.
+        The record has no seed if a spawn was chosen by hand or came from other draws, so every
+        record with a seed can be verified against the generator.
         """
         record = Record(
             rules=self._rules,
@@ -295,35 +291,30 @@ class Game:
 
     @classmethod
     def from_record(cls, record: Record) -> Game:
-        """Return the game of `record` with every turn played, ready to be continued or undone.
+        """Return a game with all turns of `record` played; it can be continued or undone.
 
         Raises:
-            RecordError: if it is not a record, or a turn breaks the rules.
+            RecordError: If `record` is not a record, or a turn breaks the rules.
         """
         check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
-            game._step(turn)
+            game._append(turn)
         return game
 
     @classmethod
     def from_history(cls, history: History) -> Game:
-        """Replay a game of a compiled batch.
-
-        Illegal directions count as attempts and cost what the rules say.
-        """
+        """Replay a batch game. Illegal directions count as attempts and cost what the rules say."""
         game = cls(history.rules, seed=history.seed, board=history.start)
         for direction in history.directions:
             game.attempt(direction)
         return game
 
-    @property
-    def _ended_at_target(self) -> bool:
-        return self._rules.ends_at_target and self.has_won
-
-    def _refusal(self, direction: Direction) -> IllegalMoveError:
+    def _illegal_move_error(self, direction: Direction) -> IllegalMoveError:
+        if self._rules.ends_at_target and self.has_won:
+            return GameOverError(f"the game is over: the target {self._rules.target} is reached")
         board = " / ".join(str(self.board).splitlines())
-        if not self.board.can_move():
+        if self.is_over:
             return GameOverError(f"the game is over: no move changes {board}")
         return IllegalMoveError(f"{direction} changes nothing on {board}")
 
@@ -331,37 +322,37 @@ class Game:
         if wanted is None:
             return self._draw_spawn(slide)
         check_kind(wanted, Spawn, IllegalMoveError, "a spawn: give Spawn(tile, cell)")
-        fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
-        if fault:
-            raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")
+        error = spawn_error(self._rules, slide.board, slide.direction, wanted)
+        if error:
+            raise IllegalMoveError(f"{error} (ply {self.ply + 1}, after {slide.direction})")
         return wanted
 
     def _draw_spawn(self, slide: Slide) -> Spawn:
-        word = self._draws(self.ply, slide.board)
+        word = self._draws(self._positions[-1].ply, slide.board)
         return draw_spawn(self._rules, slide.board, slide.direction, word)
 
-    def _add(self, slide: Slide, spawn: Spawn | None) -> Turn:
-        """Add a new turn; what was undone cannot be redone after it."""
+    def _play_new(self, slide: Slide, spawn: Spawn | None) -> Turn:
+        """Play a new turn and discard the undone ones."""
         turn = Turn(slide.direction, slide, spawn)
         self._undone.clear()
-        self._step(turn)
+        self._append(turn)
         return turn
 
-    def _step(self, turn: Turn) -> None:
-        board = turn.board
-        score = score_after(self._rules, self.score, turn, board)
-        self._positions.append(Position(board, score, self.ply + turn.legal))
+    def _append(self, turn: Turn) -> None:
+        before, board = self._positions[-1], turn.board
+        score = score_after(self._rules, before.score, turn, board)
+        ply = before.ply + (turn.spawn is not None)
+        self._positions.append(position_of(self._rules, board, score, ply))
         self._turns.append(turn)
-        self._outcome = self._has_won = None
         self.finished = time.time()
 
     def __repr__(self) -> str:
         return f"<Game {self._rules.name} seed={self._seed} ply={self.ply} score={self.score}>"
 
     def _repr_html_(self) -> str:
-        """Return the board with its score and moves, for notebooks."""
-        from html import escape  # seldom needed
+        """Return HTML with the board, score and number of moves, for notebooks."""
+        from html import escape
 
         name = escape(self._rules.name)
-        told = f"{name}: {self.score:,} points, {self.ply:,} moves, {self.outcome.value}"
-        return f"<div>{told}</div>{self.board._repr_html_()}"
+        caption = f"{name}: {self.score:,} points, {self.ply:,} moves, {self.outcome.value}"
+        return f"<div>{caption}</div>{self.board._repr_html_()}"

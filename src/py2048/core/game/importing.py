@@ -1,4 +1,4 @@
-"""The one door for games from outside: our records, and the replays of other programs."""
+"""Load games from files: py2048 records, and replays of other programs."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from py2048.core.game.foreign import TextError, is_tablebase, tablebase_record, 
 from py2048.core.game.record import FORMAT, MAX_BYTES, Record, check_replaceable
 
 STDIN = Path("-")
-"""Stands for what is typed or piped in."""
+"""Path that stands for standard input."""
 
 
 class NoGameError(RecordError):
-    """Nothing in a text looks like a game."""
+    """The input contains nothing that looks like a game."""
 
 
 def load_record(path: Path) -> Record:
-    """Return the one game in a file (``-`` for standard input): a record, or a foreign replay.
+    """Return the only game in a file (``-`` for standard input).
 
     Raises:
-        RecordError: if the file holds none or several, or a turn breaks the rules; the message
-            names the file and the place.
+        RecordError: If the file contains no game or several, or a turn breaks the rules; the
+            message names the file and the place.
     """
     records = load_records(path)
     if len(records) > 1:
         raise RecordError(
-            f"{path} holds {len(records)} games: py2048 import {path} FOLDER writes each by itself"
+            f"{path} has {len(records)} games: py2048 import {path} FOLDER writes a file for each"
         )
     return records[0]
 
 
 def load_record_file(path: Path) -> Record:
-    """Return the one game in an ordinary file, for a screen, which cannot wait for a pipe's end.
+    """Return the only game in a regular file, for screens, which must not block on a pipe.
 
     Raises:
-        RecordError: as `load_record`, and where there is a pipe, a device or a folder.
+        RecordError: As `load_record`, or if the path is a pipe, a device or a folder.
     """
-    path = path.absolute()  # so that ``-`` is a file of this name
+    path = path.absolute()  # makes ``-`` an ordinary file name
     with os_errors_as(RecordError, f"cannot read {path}"):
         check_replaceable(path)
     return load_record(path)
@@ -48,7 +48,8 @@ def load_records(path: Path) -> list[Record]:
     """Return all games in a file (``-`` for standard input), at least one.
 
     Raises:
-        RecordError: if the file holds none, or one is damaged; the message names the place.
+        RecordError: If the file contains no game, or a game is damaged; the message names the
+            place.
     """
     with os_errors_as(RecordError, f"cannot read {path}"):
         if path == STDIN:
@@ -63,23 +64,21 @@ def load_records(path: Path) -> list[Record]:
 
 
 def parse_records(data: bytes | str) -> list[Record]:
-    """Return all games in the bytes of a file or in a pasted text, at least one.
-
-    A text is UTF-8.
+    """Return all games in file content or pasted text, at least one. Text files must be UTF-8.
 
     Raises:
-        NoGameError: if there is none.
-        RecordError: if one is damaged; the message names the place.
+        NoGameError: If there is no game.
+        RecordError: If a game is damaged; the message names the place.
     """
     if len(data) > MAX_BYTES:
-        raise RecordError(f"it has more than {MAX_BYTES:,} bytes")
+        raise RecordError(f"the input has more than {MAX_BYTES:,} bytes")
     if isinstance(data, bytes):
         if is_tablebase(data):
             return [tablebase_record(data)]
         try:
             data = data.decode()
         except UnicodeDecodeError as error:
-            raise NoGameError(f"it is not UTF-8 text: see byte {error.start + 1}") from None
+            raise NoGameError(f"the input is not UTF-8 text: see byte {error.start + 1}") from None
     if f'"{FORMAT}"' in data[:200]:
         return [Record.from_json(data)]
     text = data.removeprefix("\ufeff").replace("\r\n", "\n")
@@ -91,7 +90,7 @@ def parse_records(data: bytes | str) -> list[Record]:
         raise RecordError(f"line {line}, character {column}: {fault}") from None
     if not records:
         raise NoGameError(
-            "no game is found: it is not a record of py2048, nor a replay of 2048verse or of "
+            "no game found: this is neither a py2048 record nor a replay of 2048verse or "
             "2048EndgameTablebase"
         )
     return records

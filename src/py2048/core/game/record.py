@@ -1,13 +1,14 @@
-"""`Record`: a game written down, so that anyone can replay and verify it.
+"""`Record`: a saved game that anyone can replay and verify.
 
-The file is JSON with one field a line; ``docs/reference/record-format.md`` describes it. It
-stores every spawn, so a replay depends on no generator, and reading is strict: a file that
-differs by a single byte from what py2048 would have written is refused, with the reason.
+The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. It
+stores every spawn, so a replay does not depend on a generator. Reading is strict: a file that
+differs in a single byte from what py2048 would write is rejected.
 
-Turns are text, here and in the store. A legal turn is a direction letter (``U D L R``), the rank
-of the spawned tile and its cell in row-major order, as digits of base 64 (``0-9 A-Z a-z - _``):
-``L1C`` is left, then a 2 on cell 12. Boards above 64 cells write the cell with two digits. An
-illegal attempt that cost points is the direction letter in lower case alone.
+Turns are stored as text, both here and in the store. A legal turn is a direction letter (``U``,
+``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
+base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
+12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
+a lower-case direction letter.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from py2048.core.game.turn import (
     draw_start,
     outcome_of,
     score_after,
-    spawn_fault,
+    spawn_error,
 )
 from py2048.core.rules import MovePoints, Rules
 
@@ -48,22 +49,20 @@ Replayed = tuple[Board, Turn, int]
 
 @dataclass(frozen=True)
 class Record:
-    """A game written down.
-
-    Once it was verified, it keeps what it verified: `replay` then costs nothing.
+    """A saved game.
 
     Attributes:
-        rules: the rules it was played under.
-        start: the board before the first turn.
-        turns: the turns in the notation of this module.
-        score: the final score that the record claims; `verify` reproduces it.
-        seed: the seed of the generator, if the spawns came from it.
-        player: who played.
-        started: when, as ISO 8601 in UTC, or an empty text.
-        finished: when the last turn was played, likewise.
-        undos: how many turns were taken back on the way.
-        hints: how many hints were shown.
-        times: the thinking time of each turn in milliseconds; empty if it was not kept.
+        rules: The rules of the game.
+        start: The board before the first turn.
+        turns: The turns, in the notation of this module.
+        score: The final score as recorded; `verify` recomputes it.
+        seed: The seed of the generator, if all spawns came from it.
+        player: Name of the player.
+        started: Start time as ISO 8601 in UTC, or an empty string.
+        finished: Time of the last turn, in the same format.
+        undos: Number of turns that were undone.
+        hints: Number of hints shown.
+        times: Thinking time per turn in milliseconds; empty if not recorded.
     """
 
     rules: Rules
@@ -90,8 +89,8 @@ class Record:
         """Read a record from a file.
 
         Raises:
-            RecordError: if the file cannot be read, is not a record, or is not byte for byte what
-                `save` wrote; the message names the file and the reason.
+            RecordError: If the file cannot be read, is not a record, or differs from what `save`
+                would write; the message names the file and the reason.
         """
         source = _path_of(path)
         with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
@@ -107,77 +106,79 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Read a record from the text of its file; strict like `load`."""
+        """Parse the text of a record file, as strictly as `load`."""
         data = _parse(text)
         try:
             rules, start = Rules.parse(data["rules"]), Board.from_rows(data["start"])
         except Py2048Error as error:
             raise RecordError(str(error)) from None
         if start.shape != rules.shape:
-            raise RecordError(f"the start has size {start.shape}, the rules {rules.shape}")
+            raise RecordError(
+                f"the start has shape {start.shape}, but the rules have {rules.shape}"
+            )
         values = data | {"rules": rules, "start": start, "times": tuple(data["times"])}
         record = cls(**values)
         if record.to_json() != text:
-            raise RecordError("the record was changed after it was written: the layout is not ours")
+            raise RecordError("the record was changed after it was written: its layout differs")
         return record
 
     def save(self, path: str | Path) -> None:
-        """Write the record to a file, replacing a record that is there in one step.
+        """Write the record to a file, atomically replacing an existing record.
 
         Raises:
-            RecordError: if the file cannot be written, or holds something else than a record; it
-                is then untouched.
+            RecordError: If the file cannot be written, or exists and is not a record; it is then
+                unchanged.
         """
         target, text = _path_of(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
             if target.is_file():
                 with target.open("rb") as file:
                     if (head := file.read(200)) and f'"{FORMAT}"'.encode() not in head:
-                        what = "it is there and not a record: choose another name"
-                        raise OSError(errno.EEXIST, what, str(path))
+                        reason = "the file exists and is not a record: choose another name"
+                        raise OSError(errno.EEXIST, reason, str(path))
             write_atomically(target, text.encode())
 
     def to_json(self) -> str:
-        """Return the text of the record's file."""
+        """Return the text of the record file."""
         values = self._plain()
         data: dict[str, object] = {"format": FORMAT, "version": VERSION}
         data |= {name: values[name] for name in _CHECKS}
         return _lines(data | {"checksum": _checksum(data)})
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out of copies what can be replayed."""
+        """Exclude the cached replay from pickles and copies."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def _plain(self) -> dict[str, object]:
-        """Return the fields as plain values."""
+        """Return the fields as JSON values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         start = [list(row) for row in self.start.rows]
         return values | {"rules": str(self.rules), "start": start, "times": list(self.times)}
 
     @property
     def steps(self) -> Iterator[Step]:
-        """The turns as directions and spawns, not yet checked against the rules."""
+        """Directions and spawns of the turns, not yet verified."""
         return decode_steps(self.turns, self.rules.shape)
 
     @property
     def plies(self) -> int:
-        """The number of legal turns."""
+        """Number of legal turns."""
         return sum(spawn is not None for _, spawn in self.steps)
 
     @cached_property
     def replayed(self) -> tuple[Replayed, ...]:
-        """What `replay` yields, kept from the first time that it is asked for.
+        """The items of `replay`, cached.
 
         Raises:
-            RecordError: as `replay`.
+            RecordError: If a turn breaks the rules.
         """
         return tuple(self.replay())
 
     def replay(self) -> Iterator[Replayed]:
-        """Yield ``(board, turn, score)`` after each turn, checking each against the rules.
+        """Yield ``(board, turn, score)`` after each turn, verifying each against the rules.
 
         Raises:
-            RecordError: at the first turn that breaks the rules; the message names the ply.
+            RecordError: At the first turn that breaks the rules; the message names the ply.
         """
         if "replayed" in vars(self):
             yield from self.replayed
@@ -186,9 +187,9 @@ class Record:
         for direction, spawn in self.steps:
             slide = board.slide(direction, self.rules.merging)
             turn = Turn(direction, slide, spawn)
-            fault = "the game was over" if over else self._fault(turn)
-            if fault:
-                raise RecordError(f"ply {ply + 1} ({direction}): {fault}")
+            error = "the game was over" if over else self._rule_error(turn)
+            if error:
+                raise RecordError(f"ply {ply + 1} ({direction}): {error}")
             board = turn.board
             score = score_after(self.rules, score, turn, board)
             ply += turn.legal
@@ -196,23 +197,23 @@ class Record:
             yield board, turn, score
 
     def verify(self) -> None:
-        """Check the whole game: each move legal, each spawn allowed, the score reproduced.
+        """Verify the whole game: every move legal, every spawn possible, the score correct.
 
-        A record with a seed is also checked against the generator, spawn by spawn. The dates must
-        be dates or empty, there may be no more thinking times than turns, and the player's name
-        may have no control characters.
+        If the record has a seed, every spawn is also compared with the generator's draw. Dates must
+        be valid or empty, there may be at most one thinking time per turn, and the player's name
+        must not contain control characters.
 
         Raises:
-            RecordError: at the first fault; the message names the ply and the reason.
+            RecordError: At the first error; the message names the ply and the reason.
         """
-        self._check_about()
+        self._check_metadata()
         score, unseeded = self._check_turns()
         if score != self.score:
             raise RecordError(f"the record claims a score of {self.score}; its turns give {score}")
         if self.seed is not None and unseeded:
-            raise RecordError(f"ply {unseeded}: the spawn is not the one of seed {self.seed}")
+            raise RecordError(f"ply {unseeded}: the spawn is not the draw of seed {self.seed}")
 
-    def _check_about(self) -> None:
+    def _check_metadata(self) -> None:
         if self.player != plain_name(self.player):
             raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
         for name, text in (("started", self.started), ("finished", self.finished)):
@@ -221,14 +222,14 @@ class Record:
                     f"{name} is {shown(text)}, but must be a time such as 2026-11-23T12:00:00Z"
                 )
         if self.times and len(self.times) > (turns := sum(1 for _ in self.steps)):
-            raise RecordError(f"the record has {len(self.times)} times for {turns} turns")
+            raise RecordError(f"the record has {len(self.times)} thinking times for {turns} turns")
 
     def follows_seed(self) -> bool:
-        """Return whether every spawn is the one that the generator draws from the seed."""
+        """Return whether the generator draws every spawn from the record's seed."""
         return self.seed is not None and self._check_turns()[1] is None
 
     def _check_turns(self) -> tuple[int, int | None]:
-        """Return the score, and the first ply whose spawn the seed does not draw, if any."""
+        """Return the score, and the first ply whose spawn the seed does not draw, or None."""
         key = rng.key_of(self.seed or 0)
         score, ply, unseeded = 0, 0, None
         for _, turn, reached in self.replayed:
@@ -243,22 +244,22 @@ class Record:
         return score, unseeded
 
     def has_seeded_start(self) -> bool:
-        """Return whether the start is the one that the generator draws from the seed."""
+        """Return whether the generator draws the start from the record's seed."""
         return self.seed is not None and self.start == draw_start(self.rules, rng.key_of(self.seed))
 
-    def _fault(self, turn: Turn) -> str | None:
+    def _rule_error(self, turn: Turn) -> str | None:
         if turn.spawn is None:
             if not isinstance(self.rules.scoring, MovePoints):
                 return "an illegal attempt does not count under these rules"
             return "a legal move is written as an illegal attempt" if turn.slide.changed else None
         if not turn.slide.changed:
             return "the move changes nothing"
-        return spawn_fault(self.rules, turn.slide.board, turn.direction, turn.spawn)
+        return spawn_error(self.rules, turn.slide.board, turn.direction, turn.spawn)
 
 
 def plain_name(name: str) -> str:
-    """Return a name without control characters, which a terminal could obey."""
-    return "".join(sign for sign in name if not (sign < " " or "\x7f" <= sign < "\xa0"))
+    """Remove control characters from a name, which could control a terminal."""
+    return "".join(c for c in name if not (c < " " or "\x7f" <= c < "\xa0"))
 
 
 def _is_time(text: str) -> bool:
@@ -270,16 +271,16 @@ def _is_time(text: str) -> bool:
 
 
 def utc(moment: float) -> str:
-    """Return a time in seconds since the epoch as ISO 8601 in UTC."""
+    """Format seconds since the epoch as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
-# Turns as text
+# --- turns as text --------------------------------------------------------------------------------
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 
 Step = tuple[Direction, Spawn | None]
-"""A direction with its spawn; `None` for an illegal attempt."""
+"""A direction and its spawn, or `None` for an illegal attempt."""
 
 _VALUES = {digit: value for value, digit in enumerate(DIGITS)}
 _LEGAL = {direction.letter: direction for direction in Direction}
@@ -287,12 +288,12 @@ _ILLEGAL = {direction.letter.lower(): direction for direction in Direction}
 
 
 def cell_digits(shape: tuple[int, int]) -> int:
-    """Return how many digits a cell takes on a board of this shape."""
+    """Return the number of digits in a cell number on a board of this shape."""
     return 1 if shape[0] * shape[1] <= len(DIGITS) else 2
 
 
 def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
-    """Return the code of one turn on a board of `shape`."""
+    """Encode one turn for a board of this shape."""
     if spawn is None:
         return direction.letter.lower()
     cell = _encode_cell(spawn.cell, shape)
@@ -306,20 +307,21 @@ def _encode_cell(cell: tuple[int, int], shape: tuple[int, int]) -> str:
 
 
 def encode_turn(turn: Turn) -> str:
-    """Return the code of `turn`."""
+    """Encode a turn."""
     return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
 
 
 def direction_of(code: str) -> Direction:
-    """Return the direction of one turn's code, legal or not."""
+    """Return the direction of an encoded turn, legal or not."""
     return _LEGAL[code[0].upper()]
 
 
 def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
-    """Yield the steps that `text` writes, for a board of `shape`.
+    """Decode the turns in `text` for a board of this shape.
 
     Raises:
-        RecordError: at the first character that fits no turn; the message says where.
+        RecordError: At the first character that is not part of a turn; the message gives its
+            position.
     """
     index, width = 0, 2 + cell_digits(shape)
     while index < len(text):
@@ -347,19 +349,20 @@ def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
     return Spawn(1 << rank, divmod(cell, shape[1])) if rank and cell < shape[0] * shape[1] else None
 
 
-# The text of a record's file: one canonical layout, read strictly, written atomically
+# --- record files ---------------------------------------------------------------------------------
 
 FORMAT = "py2048 record"
 VERSION = 1
 MAX_BYTES = 1 << 26
-"""More than any record has: a million turns take five or six million bytes."""
+"""Maximum size of a record file; a million turns take about six million bytes."""
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """Return the plain field values that `text` holds, each of the right type.
+    """Parse a record file into plain field values of the right types.
 
     Raises:
-        RecordError: if it is not a record, from a newer version, damaged, or has wrong fields.
+        RecordError: If the text is not a record, is damaged, has a newer version, or has wrong
+            fields.
     """
     try:
         data = json.loads(text)
@@ -383,18 +386,18 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _check(values: Mapping[str, object]) -> None:
-    """Check that these are the plain field values of a record, each of the right type.
+    """Check the names and types of the plain field values of a record.
 
     Raises:
-        RecordError: naming the first field that is not.
+        RecordError: If a field is missing, unknown or of the wrong type.
     """
     unknown = values.keys() - _CHECKS.keys()
     missing = _CHECKS.keys() - values.keys()
     if unknown or missing:
         what, names = ("unknown", unknown) if unknown else ("missing", missing)
         raise RecordError(f"{what} fields: {', '.join(sorted(names))}")
-    for name, (is_right, meaning) in _CHECKS.items():
-        if not is_right(values[name]):
+    for name, (is_valid, meaning) in _CHECKS.items():
+        if not is_valid(values[name]):
             raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
 
 
@@ -406,27 +409,27 @@ def _path_of(path: str | Path) -> Path:
 
 
 def check_replaceable(path: Path) -> None:
-    """Check that `path` leads to an ordinary file or to nothing, so that it may be replaced.
+    """Check that nothing but a regular file exists at `path`.
 
     Raises:
-        OSError: if a device, a pipe or a folder is there.
+        OSError: If a device, a pipe or a folder is there.
     """
     if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "it is there and not an ordinary file", str(path))
+        raise OSError(errno.EEXIST, "it exists and is not a regular file", str(path))
 
 
 @contextmanager
 def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
-    """Yield a file that replaces the one at `path` when it is complete and on disk.
+    """Open a temporary file that replaces `path` once it is complete and on disk.
 
-    An exception leaves the file at `path` as it was.
+    If the ``with`` block raises an exception, the file at `path` stays unchanged.
 
     Args:
-        path: the file.
-        mode: who may read and write it, once it is there; until then its owner alone.
+        path: The file to replace.
+        mode: Permissions of the finished file; the temporary file is private.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: If the file cannot be written.
     """
     check_replaceable(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -443,7 +446,7 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+    """Atomically replace the file at `path`; on OSError it is unchanged."""
     with replacing(path) as file:
         file.write(data)
 

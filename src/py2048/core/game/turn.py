@@ -1,6 +1,6 @@
-"""What a game is made of: turns and the tiles that appear in them, scores, outcomes.
+"""Turns, spawns, scoring and outcomes: how the rules act on a board.
 
-Start tiles and spawns are drawn by the documented generator, `py2048.core.rng`.
+The documented generator, `py2048.core.rng`, draws start tiles and spawns.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from py2048.core.rules import (
 )
 
 Draws = Callable[[int, Board], int]
-"""Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
-for the board on which the tile appears. Most draws depend on the counter alone."""
+"""Returns the 64-bit draw for a counter and the board on which the tile appears.
+
+The counter is the ply of a turn, or `rng.START` and up for start tiles. Most draws ignore the
+board.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,8 @@ class Spawn:
     """A tile that appeared.
 
     Attributes:
-        tile: its value.
-        cell: where, as ``(row, column)``.
+        tile: The tile.
+        cell: Its ``(row, column)``.
     """
 
     tile: int
@@ -44,12 +47,12 @@ class Spawn:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step of a game: a slide and the tile that appeared after it.
+    """A slide and the tile that appeared after it.
 
     Attributes:
-        direction: where the player slid.
-        slide: what the slide did.
-        spawn: the new tile; `None` for an illegal attempt that the rules counted.
+        direction: The direction the player chose.
+        slide: The result of the slide.
+        spawn: The new tile, or `None` for an illegal attempt that the rules penalise.
     """
 
     direction: Direction
@@ -66,35 +69,63 @@ class Turn:
         """The board after the turn."""
         if self.spawn is None:
             return self.slide.board
-        return self.slide.board._with(self.spawn.cell, self.spawn.tile)
+        return self.slide.board._with_valid_tile(self.spawn.cell, self.spawn.tile)
 
 
 class Outcome(Enum):
-    """The state of a game."""
+    """Whether a game is in progress, and otherwise how it ended."""
 
     PLAYING = "playing"
     """A move is possible."""
 
     WON = "won"
-    """Over, with the target on the board."""
+    """The game ended with the target on the board."""
 
     LOST = "lost"
-    """Over, without the target."""
+    """The game ended without the target."""
 
     ENDED = "ended"
-    """Over, under rules that have no target."""
+    """The game ended; the rules have no target."""
 
 
 class Position(NamedTuple):
-    """The state of a game after a turn: the board, the score and the number of legal turns."""
+    """The state of a game at the start or after a turn. `position_of` computes the last three.
+
+    Attributes:
+        board: The board.
+        score: The score.
+        ply: Number of legal turns played.
+        has_won: Whether the target is on the board; the game may go on.
+        legal: The legal directions; empty when the game is over.
+        outcome: The outcome; `Outcome.PLAYING` until the game is over.
+    """
 
     board: Board
     score: int
     ply: int
+    has_won: bool
+    legal: tuple[Direction, ...]
+    outcome: Outcome
+
+
+def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
+    """Return the position with this board, score and ply.
+
+    A game that reaches its target and gets stuck on the same move is won.
+    """
+    has_won = has_target(rules, board)
+    legal = () if has_won and rules.ends_at_target else board.legal_directions()
+    if legal:
+        outcome = Outcome.PLAYING
+    elif rules.target is None:
+        outcome = Outcome.ENDED
+    else:
+        outcome = Outcome.WON if has_won else Outcome.LOST
+    return Position(board, score, ply, has_won, legal, outcome)
 
 
 def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
-    """Return the score after `turn`, which led to `board`, from `score` before it."""
+    """Return the score after `turn`, which led to `board`, given the score before it."""
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
@@ -107,29 +138,21 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
 
 
 def has_target(rules: Rules, board: Board) -> bool:
-    """Return whether the target of `rules`, if they have one, is on `board`, or a larger tile."""
+    """Return whether `board` has the target or a larger tile; false if the rules have no target."""
     return rules.target is not None and board.max_tile >= rules.target
 
 
-def outcome_of(rules: Rules, board: Board, has_won: bool | None = None) -> Outcome:
-    """Return the outcome of a game under `rules` on `board`; `has_won` is `has_target` if known.
-
-    A game that reaches its target and gets stuck on the same move is won, not lost.
-    """
-    won = has_target(rules, board) if has_won is None else has_won
-    if not (won and rules.ends_at_target) and board.can_move():
-        return Outcome.PLAYING
-    if rules.target is None:
-        return Outcome.ENDED
-    return Outcome.WON if won else Outcome.LOST
+def outcome_of(rules: Rules, board: Board) -> Outcome:
+    """Return the outcome of a game whose current position is `board`."""
+    return position_of(rules, board, 0, 0).outcome
 
 
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
-    """Return the empty cell where an `EdgeSpawn` lands after a move in `direction`.
+    """Return the empty cell where an `EdgeSpawn` appears after a move in `direction`.
 
-    The edge is the one left behind, read from its right end after Up, from its left end after
-    Down, from its top after Left and from its bottom after Right. `None` if that edge is full,
-    which no afterstate of a legal move is.
+    Tiles appear on the edge opposite to the direction, which is scanned from the right after Up,
+    from the left after Down, from the top after Left and from the bottom after Right. Returns
+    `None` if that edge is full, which cannot happen after a legal move.
     """
     rows, columns = board.shape
     match direction:
@@ -145,12 +168,12 @@ def edge_cell(board: Board, direction: Direction) -> Cell | None:
 
 
 def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> list[Cell]:
-    """Return the cells where a tile can appear, all equally likely, row-major.
+    """Return the cells where a tile can appear, all equally likely, in row-major order.
 
     Args:
-        rules: the rules of the game.
-        afterstate: the board after the slide.
-        direction: the move's direction.
+        rules: The rules of the game.
+        afterstate: The board after the slide.
+        direction: The direction of the move.
     """
     match rules.spawn:
         case RandomSpawn():
@@ -163,13 +186,13 @@ def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> lis
 
 
 def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int) -> Spawn:
-    """Return what appears on `afterstate`, reached by a legal move in `direction`.
+    """Return the spawn after a legal move.
 
     Args:
-        rules: the rules of the game.
-        afterstate: the board after the slide; it has an empty cell.
-        direction: the move's direction, which decides a deterministic spawn.
-        word: the 64-bit draw that decides a random spawn.
+        rules: The rules of the game.
+        afterstate: The board after the slide, with at least one empty cell.
+        direction: The direction of the move, which determines an `EdgeSpawn`.
+        word: The 64-bit draw that determines a random spawn.
     """
     cells = possible_cells(rules, afterstate, direction)
     assert cells, "a legal move leaves a cell where a tile can appear"
@@ -177,8 +200,8 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
     return Spawn(tile, cells[rng.pick(rng.low(word), len(cells))])
 
 
-def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
-    """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
+def spawn_error(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
+    """Return why `spawn` cannot appear on `afterstate`, or `None` if it can."""
     try:
         (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
     except BoardError as error:
@@ -196,17 +219,17 @@ def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Sp
 
 
 def draw_start(rules: Rules, key: int) -> Board:
-    """Return the start position of a game whose draws have `key`."""
+    """Return the start position that the generator draws for `key`."""
     return start_from(rules, draws_from(key))
 
 
 def draws_from(key: int) -> Draws:
-    """Return the draws of the documented generator with this `key`."""
+    """Return the draw function of the documented generator for `key`."""
     return lambda counter, _board: rng.draw(key, counter)
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
-    """Return the start position of a game with these `draws`."""
+    """Return the start position drawn by `draws`."""
     start = rules.start
     board = Board.empty(*rules.shape)
     extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)

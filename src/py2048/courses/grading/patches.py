@@ -17,11 +17,11 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from py2048.core import board, direction, errors
-from py2048.core.rules import parts
+from py2048.core.rules import Merging
 
 # What the solutions use of py2048, which cannot be imported beside a submission.
 _PARTS: tuple[Callable[..., object], ...] = (
-    *(errors.Py2048Error, errors.CourseError, parts.Merging, direction.Direction),
+    *(errors.Py2048Error, errors.CourseError, Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
     *(board.slide, board.has_equal_neighbours),
 )

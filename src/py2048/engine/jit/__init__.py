@@ -1,6 +1,6 @@
-"""The one door to Numba: compile kernels, cache them, warm them up.
+"""The only module that imports Numba: compile kernels, cache them, run them on threads.
 
-A *kernel* is a function on numbers and NumPy arrays, written in the part of Python that Numba
+A *kernel* is a function on numbers and NumPy arrays, written in the subset of Python that Numba
 compiles to machine code::
 
     from py2048.engine.jit import kernel
@@ -11,19 +11,18 @@ compiles to machine code::
     @kernel("(uint8[::1], int64)")
     def fill(cells, count): ...
 
-`py2048.engine.jit.disk_cache` keeps what was compiled, `py2048.engine.jit.progress` tells how
-far the compiler is, `py2048.engine.jit.numba_parts` has what Numba does not emit. The cache and
-a few shortcuts use parts of Numba that it does not document. Where a version lacks one, kernels
-compile in each process, or start more slowly; what they compute is the same.
+`py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
+compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
+not emit. The cache and a few optimisations use undocumented parts of Numba. With a version that
+lacks them, kernels compile in every process or start more slowly, but compute the same.
 
-Where Numba is not installed, every kernel runs as plain Python: a hint takes a few tenths of a
-second, and nothing waits for the compiler. ``PY2048_JIT=0`` (or Numba's own
-``NUMBA_DISABLE_JIT=1``) does the same, and ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form`
-gives a single kernel as plain Python.
+Without Numba, every kernel runs as plain Python: a hint takes a few tenths of a second, and nothing
+waits for the compiler. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect,
+and ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` returns a single kernel as plain
+Python.
 
-`together` runs kernels, which release the GIL, on several threads.
-
-This module imports Numba when the first kernel is declared, not before.
+Kernels release the GIL; `together` runs them on several threads. Numba itself is imported when the
+first kernel is declared.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ from py2048.engine.jit.numba_parts import (
     numba_module,
     pause,
     prefetch,
+    register_instructions,
     select,
-    teach_instructions,
 )
 from py2048.engine.jit.progress import names_in
 
@@ -98,28 +97,28 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., object])
 Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]
-"""Called with the number of compilations done, the number of all, and the next one's name."""
+"""Called with the number of finished compilations, the total number, and the name of the next."""
 
 Use = tuple[str, Callable[[], object]]
-"""Something that compiles kernels made for it when it is called, and its name."""
+"""The name of a feature that creates its own kernels, and a function that compiles them."""
 
 HAS_COMPILER = find_spec("numba") is not None
-"""Whether Numba is installed, from the extra ``fast``."""
+"""Whether Numba is installed, by the extra ``fast``."""
 
 SWITCHES = {"PY2048_JIT": "0", "NUMBA_DISABLE_JIT": "1"}
 IS_PLAIN = not HAS_COMPILER or any(os.environ.get(name) == off for name, off in SWITCHES.items())
 """Whether kernels run as plain Python in this process."""
 
-if IS_PLAIN:  # words wrap around on purpose
+if IS_PLAIN:  # 64-bit arithmetic wraps around intentionally
     warnings.filterwarnings("ignore", "overflow encountered in scalar", RuntimeWarning)
 
 UNDOCUMENTED = "_nrt", "forceinline", "no_cfunc_wrapper"
-"""Numba's options that its documentation does not have."""
+"""Undocumented options of Numba."""
 
 PACKAGE = __name__.partition(".")[0]
 
 _registry: dict[str, Kernel] = {}
-"""The kernels of the package by their full names; those that others declare are their own."""
+"""The kernels of this package by full name; other packages' kernels are not registered."""
 
 
 @overload
@@ -141,21 +140,21 @@ def kernel(
     borrows: bool = False,
     expand: bool = False,
 ) -> Any:
-    """Declare a kernel: it compiles at its first call, releases the GIL and is cached on disk.
+    """Declare a kernel, which compiles on first call, releases the GIL and is cached on disk.
 
     Args:
-        *arguments: the signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A
-            kernel without one is a helper, compiled only as a part of others. Other argument
-            types still work; they compile at their first use.
-        example: gives arguments to compile for, where a signature would be too long to write.
-        inline: dissolve the kernel in its callers, which lets loops around it become vector code.
-        expand: write the kernel out in its callers before anything is compiled. Each layer of
-            kernels is optimised again with all that it calls, so one that is large and has a
-            single caller makes them compile a fifth faster if it is not a layer of its own.
-        fastmath: allow floating-point sums to be reordered.
-        borrows: promise that the kernel creates no array and keeps none. References to arrays are
-            then not counted, which can be most of the time of a kernel that is given many; and
-            one from the cache does not wait for the part of Numba that counts them.
+        *arguments: Signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A kernel
+            without one is a helper, compiled only as a part of others. Other argument types also
+            work and compile on first use.
+        example: Returns example arguments, to use instead of a long signature.
+        inline: Inline the kernel into its callers, so that surrounding loops can be vectorised.
+        expand: Inline the kernel before compilation. LLVM optimises each kernel again together with
+            everything it calls, so expanding a large kernel with a single caller saves a fifth of
+            its compile time.
+        fastmath: Allow reordering of floating-point sums.
+        borrows: Promise that the kernel neither creates nor stores arrays. It then skips reference
+            counting, which can dominate the run time of kernels with many array arguments. A cached
+            kernel can also start without loading Numba's reference-counting runtime.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -187,7 +186,7 @@ def _plain(function: FunctionType) -> Kernel:
 
 
 def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
-    teach_instructions()
+    register_instructions()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     known = {name: value for name, value in given.items() if name not in _unknown_options()}
     dispatcher: Kernel = numba_module().njit(**known)(function)
@@ -197,7 +196,7 @@ def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
 
 @cache
 def _unknown_options() -> frozenset[str]:
-    """Return those of our undocumented options, all for speed, that this version does not know."""
+    """Return our undocumented options that this version of Numba lacks; all only affect speed."""
     known: object = None
     with contextlib.suppress(*PRIVATE_CHANGED):
         known = numba_module(".core.registry").cpu_target.options
@@ -206,10 +205,10 @@ def _unknown_options() -> frozenset[str]:
 
 @cache
 def plain_form(kernel: Any) -> FunctionType:
-    """Return `kernel` as a plain Python function that calls the plain forms of others.
+    """Return a kernel as plain Python that calls the plain forms of other kernels.
 
-    (A kernel's own ``py_func`` calls the compiled ones.) Words are NumPy scalars there: run it
-    under ``numpy.errstate(over="ignore")``, as they wrap around on purpose.
+    Unlike this function, a kernel's ``py_func`` calls compiled kernels. 64-bit arithmetic wraps
+    around intentionally, so run the result under ``numpy.errstate(over="ignore")``.
     """
     function: FunctionType = getattr(kernel, "py_func", kernel)
     names = (name for name in names_in(function.__code__) if name in function.__globals__)
@@ -226,24 +225,24 @@ def _plain_value(value: Any) -> object:
 
 @cache
 def ready(kernel: Any, form: int = 0) -> Any:
-    """Return `kernel` as compiled for its declared arguments; call it with those types only.
+    """Return the compiled function of a kernel for its declared argument types.
 
-    A kernel that is called looks up the types of its arguments, which takes Numba a twentieth of a
-    second the first time. This one does not look: an array of other numbers, dimensions or layout
-    is taken for what was declared. It is for arrays that the caller itself made.
+    Calling it skips type lookup, which takes Numba 0.05 seconds on the first call. Arguments are
+    not checked: arrays of any other type, dimension or layout are misinterpreted. Use it only for
+    arrays that the caller created.
 
     Args:
-        kernel: a kernel with declared arguments.
-        form: which of them, if there are several.
+        kernel: A kernel with declared signatures.
+        form: Index of the signature.
     """
     return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form]) or kernel
 
 
-# --- warming up ----------------------------------------------------------------------------------
+# --- warm-up -------------------------------------------------------------------------------------
 
 
 def kernels() -> dict[str, Kernel]:
-    """Return every kernel of the package by its full name, importing the files that hold them."""
+    """Import all modules with kernels; return the kernels by full name."""
     root = Path(__file__).parents[2]
     for path in sorted(root.rglob("*.py")):
         if re.search(r"^ *@kernel\b", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -253,14 +252,14 @@ def kernels() -> dict[str, Kernel]:
 
 
 def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
-    """Compile every kernel for its declared arguments, or load it from the cache.
+    """Compile every kernel for its declared signatures, or load it from the cache.
 
     Args:
-        progress: called before each and at the end.
-        uses: called at last, for kernels that are made only when they are used.
+        progress: Called before each compilation and at the end.
+        uses: Further compilations, for kernels created on demand.
 
     Returns:
-        the number of compiled forms and uses.
+        The number of compilations.
     """
     declared = [
         (name, lambda item=item, form=form: _compile(item, form))
@@ -283,7 +282,7 @@ def _compile(item: Kernel, form: str | Example) -> object:
 
 
 def type_of(value: object) -> object:
-    """Return what ``numba.typeof`` does, without ``numpy.ma``, which that imports for an array."""
+    """Return ``numba.typeof(value)`` without importing ``numpy.ma``, which is slow."""
     try:
         return _quick_type(value)
     except PRIVATE_CHANGED:
@@ -296,28 +295,28 @@ def _quick_type(value: Any) -> Any:
         return types.BaseTuple.from_types(tuple(map(_quick_type, value)), type(value))
     if not getattr(value, "ndim", 0):
         return numba_module().typeof(value)
-    layout, is_fixed = support.map_layout(value), not value.flags.writeable
-    return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_fixed)
+    layout, is_readonly = support.map_layout(value), not value.flags.writeable
+    return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_readonly)
 
 
 # --- threads --------------------------------------------------------------------------------------
 
 
 def available_threads() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of CPUs available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def shares(count: int, workers: int) -> list[tuple[int, int]]:
-    """Return `workers` ranges of nearly equal length that cover `count`."""
+    """Split `count` items into `workers` ranges of nearly equal length."""
     bounds = [count * k // workers for k in range(workers + 1)]
     return list(pairwise(bounds))
 
 
 def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
-    """Call `function` with the arguments of each job, the first one on this thread."""
+    """Call `function` once per job in parallel, the first on this thread; return the results."""
     if len(jobs) == 1:
         return [function(*jobs[0])]
     waiting = [pool_of(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
@@ -326,12 +325,12 @@ def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]
 
 @cache
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the threads that work beside the calling one; a forked process has its own."""
+    """Return the shared thread pool of this size; a forked process creates its own."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(workers, "py2048-batch")
 
 
 if hasattr(os, "register_at_fork"):
-    # A child process has none of its parent's threads.
+    # Threads do not survive a fork.
     os.register_at_fork(after_in_child=pool_of.cache_clear)

@@ -1,15 +1,15 @@
-"""Compiled kernels on disk: one file for each kernel, its argument types and what it depends on.
+"""On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
-Numba's own ``cache=True`` keys a function by the file that it stands in, so it misses an edit of a
-helper in another file; and it never finds a function again that captured another kernel, as most
-of ours did. The cache here stands in its place, between a dispatcher and the compiler. It keys a
-function by `digest_of`: its own code, every kernel that it calls, every constant that it reads.
+Numba's ``cache=True`` keys a function by its source file, so it misses edits of helpers in other
+files, and it never reuses functions that captured another kernel, as most of ours do. This cache
+replaces it between dispatcher and compiler. The key, `digest_of`, covers a function's own code, all
+kernels it calls and all constants it reads.
 
-A file holds machine code, and LLVM's code to inline the kernel in others. Reading the latter takes
-longer than all else, so that waits until another kernel is compiled that calls this one.
+A cache file has machine code, plus LLVM bitcode for inlining the kernel into others. Parsing the
+bitcode is by far the slowest part of loading, so it is delayed until a caller is compiled.
 
-This is the one place that relies on parts of Numba that are not documented. Where a version lacks
-one, nothing is raised: there is no cache, and kernels compile in each process.
+Only this module relies on undocumented parts of Numba. With a version that lacks them, nothing
+fails: kernels compile in each process without a cache.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module, proce
 from py2048.engine.jit.progress import names_in
 
 FORMAT = 3
-"""What a file holds; another number for another kind of content."""
+"""Version of the file format."""
 
 LOCK_TIMEOUT_S = 120.0
-"""Seconds to wait for another process that compiles the same."""
+"""Maximum time to wait for another process that compiles the same kernel, in seconds."""
 
 
 class DiskCache:
-    """The compiled forms of one kernel; the methods are those that a dispatcher of Numba calls.
+    """The compiled forms of one kernel, with the interface that Numba dispatchers expect.
 
-    A file is written under a temporary name and renamed, so readers and other writers never see
-    half of it; it starts with its own digest, so a damaged one is compiled anew. While a process
-    compiles, others that want the same wait for the file.
+    Files are written under a temporary name and renamed, so no process sees an incomplete file.
+    Each file starts with its own digest, and damaged files are ignored. While one process compiles
+    a kernel, others wait for its file.
     """
 
     def __init__(self, dispatcher: Kernel) -> None:
@@ -54,29 +54,29 @@ class DiskCache:
 
     @property
     def cache_path(self) -> str | None:
-        """Where the forms are kept."""
+        """The cache folder."""
         directory = cache_directory()
         return None if directory is None else str(directory)
 
     def load_overload(self, signature: object, context: Any) -> Any:
-        """Return the compiled form for `signature`, or `None` if the cache has none."""
+        """Return the compiled form for `signature`, or `None` if it is not cached."""
         try:
             return self._load(signature, context)
         except progress.NotReadyError:
             raise
-        except Exception:  # noqa: BLE001 - of whatever kind, compiling is the way out
+        except Exception:  # noqa: BLE001 - compiling works after any error
             self._release()
             return None
 
     def save_overload(self, signature: object, result: Any) -> None:
-        """Keep the compiled form for `signature`, if it can be kept."""
+        """Cache the compiled form for `signature` if possible."""
         try:
             self._save(signature, result)
-        except Exception:  # noqa: BLE001 - the result is there, kept or not
+        except Exception:  # noqa: BLE001 - the result remains usable
             self._release()
 
     def flush(self) -> None:
-        """Do nothing: a changed kernel has another file."""
+        """Do nothing; changed kernels use new files."""
 
     def _release(self) -> None:
         while self._locks:
@@ -92,13 +92,13 @@ class DiskCache:
         if data is None:
             with progress.waiting_for(self._dispatcher):
                 lock = self._locks.get(path) or FileLock(path.with_suffix(".lock"))
-            data = _read(path)  # another process may have compiled it meanwhile
+            data = _read(path)  # another process may have compiled it
             if data is None:
                 self._locks[path] = lock
                 return None
             lock.release()
-        # Numba's own cache refreshes the context, which imports half of Numba (0.2 to 0.4 s). Of
-        # all that, compiled code needs the reference counts of arrays, and a secret to hash texts.
+        # Numba's own cache refreshes the context, which imports half of Numba (0.2 to 0.4 s).
+        # Compiled code only needs array reference counting and the secret for string hashes.
         if b"_Py_HashSecret" in data:
             context.refresh()
         elif b"NRT_" in data:
@@ -115,7 +115,7 @@ class DiskCache:
             return
         if not (result.library.has_dynamic_globals or result.lifted):
             (name, kind, (code, bitcode)), *others = result._reduce()
-            parts = (name, kind, (code, _names_of(bitcode))), *others
+            parts = (name, kind, (code, _stub_bitcode(bitcode))), *others
             _write(path, numba_module(".core.serialize").dumps((parts, bitcode)))
         if lock := self._locks.pop(path, None):
             lock.release()
@@ -131,10 +131,10 @@ class DiskCache:
 
 
 class FileLock:
-    """The right to write a file, for which it waits. The system ends that of a process that dies.
+    """Blocking exclusive file lock; the OS releases it if the process dies.
 
-    Nothing depends on it: who has waited too long goes ahead as well, and so does everybody where
-    files cannot be locked.
+    The lock only avoids duplicate work. After a timeout, or on systems without file locks, the
+    caller proceeds without it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -144,7 +144,7 @@ class FileLock:
             self._wait()
 
     def _wait(self) -> None:
-        import fcntl  # which some systems lack
+        import fcntl  # not available on Windows
 
         file = self._path.open("wb")
         until = time.monotonic() + LOCK_TIMEOUT_S
@@ -159,21 +159,21 @@ class FileLock:
         file.close()
 
     def release(self) -> None:
-        """Let the next one have it."""
+        """Release the lock and delete its file."""
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
-            # A process that was forked in the meantime has the file too: closing is not enough.
+            # Closing is not enough if the process was forked, because the child has the file open.
             import fcntl
 
             fcntl.flock(self._file, fcntl.LOCK_UN)
             self._file.close()
 
 
-def _names_of(bitcode: bytes) -> bytes:
-    """Return bitcode that defines the same functions, but each of them to crash.
+def _stub_bitcode(bitcode: bytes) -> bytes:
+    """Return bitcode that defines the same function names with crashing bodies.
 
-    Numba learns from it what the machine code defines. It is never to be run nor linked.
+    Numba only reads the names from it; the bitcode is never linked or run.
     """
     binding = importlib.import_module("llvmlite.binding")
     functions = binding.parse_bitcode(bitcode).functions
@@ -185,9 +185,9 @@ def _names_of(bitcode: bytes) -> bytes:
 
 
 def _link_later(library: Any, bitcode: bytes) -> None:
-    """Let `library` read its bitcode when another library links it."""
+    """Delay parsing of the bitcode until another library links `library`."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # A version of Numba that links in another way fails here, and not with wrong code later.
+    # Fail here, not with wrong code later, if a Numba version links differently.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 
@@ -197,16 +197,16 @@ def _link_later(library: Any, bitcode: bytes) -> None:
 
 @cache
 def cache_directory() -> Path | None:
-    """Return the folder that keeps compiled kernels, or `None` where nothing can be written.
+    """Return the cache folder, or `None` if no folder is writable.
 
-    It is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__/kernels`` beside the package,
-    else a folder in the user's cache.
+    The candidates are ``NUMBA_CACHE_DIR`` if set, ``__pycache__/kernels`` beside the package, and
+    the user's cache folder.
     """
     return next(filter(_is_writable, cache_candidates()), None)
 
 
 def cache_candidates() -> Iterator[Path]:
-    """Yield the folders that may keep compiled kernels, the first choice first."""
+    """Yield the candidate cache folders in order of preference."""
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / "py2048"
     yield Path(__file__).parents[2] / "__pycache__" / "kernels"
@@ -225,7 +225,7 @@ def _is_writable(directory: Path) -> bool:
 
 
 def _find(path: Path) -> bytes | None:
-    """Read the file, or one of its name in a folder that can be read only."""
+    """Read the file from the cache folder, or from a read-only candidate folder."""
     places = [path, *(folder / path.name for folder in cache_candidates())]
     return next(filter(None, map(_read, dict.fromkeys(places))), None)
 
@@ -240,13 +240,13 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write the file, and remove those of the same kernel and signature that edits made stale."""
-    # A full or vanished disk costs the next process a compilation, never this one its result.
+    """Write the file, and delete outdated files for the same kernel and signature."""
+    # A full disk must not cost this process its result.
     with contextlib.suppress(OSError):
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
-        Path(name).chmod(0o644)  # other accounts may read what one has compiled for all
+        Path(name).chmod(0o644)  # other accounts may share the cache
         Path(name).replace(path)
         prefix = path.name.rpartition("-")[0]
         for stale in path.parent.glob(f"{glob.escape(prefix)}-*.kernel"):
@@ -254,19 +254,19 @@ def _write(path: Path, data: bytes) -> None:
                 stale.unlink(missing_ok=True)
 
 
-# --- what a compiled kernel depends on ------------------------------------------------------------
+# --- cache keys -----------------------------------------------------------------------------------
 
 
 def name_of(function: FunctionType) -> str:
-    """Return the full name of a kernel, with the names of the kernels that it was built from."""
+    """Return the full name of a kernel, including the kernels it was built from."""
     return f"{function.__module__}.{function.__qualname__.rpartition('<locals>.')[2]}"
 
 
 def make_name_unique(function: FunctionType) -> None:
-    """Give a function that captured values a name of its own among those of its factory.
+    """Rename a closure so that each product of its factory has a unique name.
 
-    The compiler names machine code after the function. Two kernels of one factory, each loaded
-    from the cache, would else have the same name, and one would call the other's parts.
+    The compiler names machine code after the function. Two cached kernels from one factory would
+    otherwise share a name, and one could call code of the other.
     """
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
     if not contents:
@@ -274,18 +274,18 @@ def make_name_unique(function: FunctionType) -> None:
     kernels = [item.py_func for item in contents if is_kernel(item)]
     values = [_text_of(item) for item in contents if not is_kernel(item)]
     names = [part.__qualname__.rpartition("<locals>.")[2].partition("[")[0] for part in kernels]
-    meaning = "\0".join([*map(name_of, kernels), *values])
-    names.append(hashlib.sha256(meaning.encode()).hexdigest()[:12])
+    identity = "\0".join([*map(name_of, kernels), *values])
+    names.append(hashlib.sha256(identity.encode()).hexdigest()[:12])
     function.__qualname__ += f"[{','.join(names)}]"
 
 
 def digest_of(kernel: object) -> str:
-    """Return the digest of everything in the source that decides what `kernel` compiles to."""
+    """Return a digest of all source that affects the machine code of `kernel`."""
     return _digest(*_parts_of(kernel, set()))
 
 
 def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
-    """Yield the name and content of `value` and of all that it refers to, in a fixed order."""
+    """Yield the names and contents of `value` and everything it refers to, in a fixed order."""
     function = getattr(value, "py_func", value)
     if not isinstance(function, FunctionType):
         yield _text_of(value)
@@ -325,10 +325,10 @@ def _code_parts(code: CodeType) -> Iterator[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return a text that differs where `value` does.
+    """Return text that differs for different values.
 
-    The text of an arbitrary object holds its address: its kernels then never hit the cache,
-    which is slow but not wrong.
+    The `repr` of arbitrary objects contains their address, so kernels that capture one never hit
+    the cache, which is slow but correct.
     """
     if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
@@ -337,7 +337,7 @@ def _text_of(value: Any) -> str:
 
 
 def _environment() -> str:
-    """Return what decides the machine code besides the sources."""
+    """Return everything besides the sources that affects the machine code."""
     modules = numba_module(), importlib.import_module("llvmlite"), importlib.import_module("numpy")
     versions = [FORMAT, sys.version, *(module.__version__ for module in modules)]
     names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"

@@ -1,6 +1,6 @@
-"""Numba and its modules, imported when they are needed, and instructions that it does not emit.
+"""Lazy access to Numba's modules, and machine instructions that Numba does not emit.
 
-The instructions are plain functions in Python, and one instruction in a kernel.
+Each instruction is an ordinary function in Python and compiles to a single instruction in kernels.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     Int = int | np.int64
 
 PRIVATE_CHANGED = AttributeError, ImportError, TypeError
-"""What is raised where a part of Numba that it does not document is gone or has changed."""
+"""Raised when an undocumented part of Numba is missing or has changed."""
 
 
 Example = Callable[[], tuple[object, ...]]
-"""Returns arguments of a kernel."""
+"""Returns example arguments of a kernel."""
 
 
 class Kernel(Protocol):
-    """What we know of a kernel: it is a dispatcher of Numba, or a plain function in plain mode."""
+    """A declared kernel: a Numba dispatcher, or a Python function if Numba is unavailable."""
 
     py_func: FunctionType
     targetoptions: dict[str, object]
@@ -36,7 +36,7 @@ class Kernel(Protocol):
     _cache: object
 
     def compile(self, form: object, /) -> object:
-        """Compile for the types of arguments; return the compiled function."""
+        """Compile for a signature or a tuple of types; return the compiled function."""
 
 
 def is_kernel(value: object) -> TypeGuard[Kernel]:
@@ -45,17 +45,17 @@ def is_kernel(value: object) -> TypeGuard[Kernel]:
 
 
 def numba_module(module: str = "") -> Any:
-    """Return Numba or a module of it, untyped, imported now and not with this file."""
+    """Import Numba or one of its submodules on demand, untyped."""
     return importlib.import_module(f"numba{module}")
 
 
 @cache
 def processor() -> tuple[str, str]:
-    """Return LLVM's name of the processor and the list of its features."""
+    """Return LLVM's name for the CPU and its feature list."""
     binding = importlib.import_module("llvmlite.binding")
     try:
         features = binding.get_host_cpu_features().flatten()
-    except RuntimeError:  # LLVM cannot tell on some systems
+    except RuntimeError:  # not available on some systems
         features = ""
     return binding.get_host_cpu_name(), features
 
@@ -65,33 +65,33 @@ def processor() -> tuple[str, str]:
 Scalar = TypeVar("Scalar")
 
 SLOW_TO_GATHER = "bdver4", "znver1", "znver2"
-"""Processors that have the instruction of `gather_bits` and take hundreds of cycles for it."""
+"""CPUs whose instruction for `gather_bits` takes hundreds of cycles."""
 
 
 @cache
-def teach_instructions() -> None:
-    """Tell Numba how to compile the functions of this module."""
-    _teach_select()
-    _teach_prefetch()
-    _teach_gather_bits()
-    _teach_atomic(fetch_add, "add")
-    _teach_atomic(exchange, "xchg")
-    _teach_pause()
-    _teach_memory_at()
-    _teach_address_of()
+def register_instructions() -> None:
+    """Register the functions of this module with Numba."""
+    _register_select()
+    _register_prefetch()
+    _register_gather_bits()
+    _register_atomic(fetch_add, "add")
+    _register_atomic(exchange, "xchg")
+    _register_pause()
+    _register_memory_at()
+    _register_address_of()
 
 
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
-    """Return `yes` or `no`, which have the same type and are both computed.
+    """Return `yes` or `no`, which have the same type and are both evaluated.
 
-    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
-    move loads into its arms, after which the loop around it cannot become vector code.
+    Compiles to one instruction. A conditional expression would compile to a branch, and LLVM tends
+    to move loads into branches, which prevents vectorisation of the surrounding loop.
     """
     return yes if condition else no
 
 
-def _teach_select() -> None:
-    """Tell Numba how to compile `select`."""
+def _register_select() -> None:
+    """Register `select` with Numba."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(select)  # type: ignore[untyped-decorator]
@@ -104,14 +104,14 @@ def _teach_select() -> None:
 
 
 def prefetch(array: object, index: object) -> None:
-    """Ask for the memory at `array.flat[index]`, which is needed later.
+    """Prefetch the memory at ``array.flat[index]``.
 
-    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
+    Compiles to one non-blocking instruction; has no effect in plain Python.
     """
 
 
-def _teach_prefetch() -> None:
-    """Tell Numba how to compile `prefetch`, for arrays in C order."""
+def _register_prefetch() -> None:
+    """Register `prefetch` with Numba, for arrays in C order."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
@@ -120,13 +120,13 @@ def _teach_prefetch() -> None:
 
     @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
     def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        with contextlib.suppress(*PRIVATE_CHANGED):  # a hint may be left out
+        with contextlib.suppress(*PRIVATE_CHANGED):  # a missing prefetch only costs speed
             _emit_prefetch(context, builder, signature.args[0], *arguments)
         return context.get_dummy_value()
 
 
 def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
-    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+    # Import lazily: this module takes as long to import as all of NumPy.
     cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
     ir = importlib.import_module("llvmlite.ir")
     pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -138,9 +138,9 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 
 
 def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
-    """Return the bits of a word where a mask has ones, moved together to the low end.
+    """Return the bits of `word` selected by `mask`, packed into the lowest bits.
 
-    In a kernel this is one instruction, where `gathers_bits`; elsewhere it does not compile.
+    Compiles to one instruction if `gathers_bits` is true; otherwise it does not compile.
     """
     gathered, place = 0, 0
     for bit in range(64):
@@ -152,16 +152,16 @@ def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
 
 @cache
 def gathers_bits() -> bool:
-    """Return whether kernels are compiled for a processor that gathers bits fast."""
+    """Return whether the target CPU has a fast instruction for `gather_bits`."""
     options = numba_module().config
-    if options.CPU_NAME or options.CPU_FEATURES:  # not for this processor
+    if options.CPU_NAME or options.CPU_FEATURES:  # cross-compiling for another CPU
         return False
     name, features = processor()
     return name not in SLOW_TO_GATHER and "+bmi2" in features.split(",")
 
 
-def _teach_gather_bits() -> None:
-    """Tell Numba how to compile `gather_bits`."""
+def _register_gather_bits() -> None:
+    """Register `gather_bits` with Numba."""
     extending, word = numba_module(".extending"), numba_module().types.uint64
 
     @extending.type_callable(gather_bits)  # type: ignore[untyped-decorator]
@@ -176,29 +176,29 @@ def _teach_gather_bits() -> None:
         return builder.call(instruction, arguments)
 
 
-# --- what threads share --------------------------------------------------------------------------
+# --- shared memory -------------------------------------------------------------------------------
 
 
 def fetch_add(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
-    """Add to ``words[index]`` and return what it was, as one step for all threads."""
+    """Atomically add to ``words[index]``; return the previous value."""
     before: np.int64 = words[index]
     words[index] = before + value
     return before
 
 
 def exchange(words: NDArray[np.int64], index: Int, value: Int) -> np.int64:
-    """Set ``words[index]`` and return what it was, as one step for all threads."""
+    """Atomically set ``words[index]``; return the previous value."""
     before: np.int64 = words[index]
     words[index] = value
     return before
 
 
 def pause() -> None:
-    """Wait for a moment, as a thread does between two looks at what others write."""
+    """Pause briefly in a polling loop."""
 
 
 def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
-    """Return the memory at an address as an array of `count` numbers; the caller keeps it alive."""
+    """Return the memory at an address as an array; the caller must keep the memory alive."""
     numpy = importlib.import_module("numpy")
     size = int(count) * numpy.dtype(dtype).itemsize
     memory = (ctypes.c_uint8 * size).from_address(int(address))
@@ -207,15 +207,15 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Return where an array's memory begins: `memory_at` reads it as other numbers.
+    """Return the address of an array's memory, for `memory_at` with another type.
 
-    A kernel with ``array.view`` loads a part of Numba's compiler even from the cache.
+    In a kernel, ``array.view`` would load a part of Numba's compiler even from the cache.
     """
     return int(array.ctypes.data)
 
 
-def _teach_atomic(function: Callable[..., object], operation: str) -> None:
-    """Tell Numba how to compile `fetch_add` or `exchange`."""
+def _register_atomic(function: Callable[..., object], operation: str) -> None:
+    """Register `fetch_add` or `exchange` with Numba."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(function)  # type: ignore[untyped-decorator]
@@ -230,8 +230,8 @@ def _teach_atomic(function: Callable[..., object], operation: str) -> None:
         return builder.atomic_rmw(operation, builder.gep(data, [index]), value, "seq_cst")
 
 
-def _teach_pause() -> None:
-    """Tell Numba how to compile `pause`: nothing, where LLVM does not name the instruction."""
+def _register_pause() -> None:
+    """Register `pause` with Numba; it compiles to nothing if LLVM has no such instruction."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(pause)  # type: ignore[untyped-decorator]
@@ -248,8 +248,8 @@ def _teach_pause() -> None:
         return context.get_dummy_value()
 
 
-def _teach_memory_at() -> None:
-    """Tell Numba how to compile `memory_at`."""
+def _register_memory_at() -> None:
+    """Register `memory_at` with Numba."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(memory_at)  # type: ignore[untyped-decorator]
@@ -277,8 +277,8 @@ def _teach_memory_at() -> None:
         return made._getvalue()
 
 
-def _teach_address_of() -> None:
-    """Tell Numba how to compile `address_of`."""
+def _register_address_of() -> None:
+    """Register `address_of` with Numba."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(address_of)  # type: ignore[untyped-decorator]

@@ -1,7 +1,7 @@
-"""How far the compiler is, and how to do without it.
+"""Compilation progress, and a way to avoid waiting for the compiler.
 
-`now` says what is being compiled in this process. `ready_only` is for those who would rather have
-another answer at once than wait: there, what is not compiled yet raises `NotReadyError`.
+`now` reports what this process is compiling. Inside `ready_only`, a kernel that is not compiled yet
+raises `NotReadyError`, for callers that prefer a different answer to a delay.
 """
 
 from __future__ import annotations
@@ -18,27 +18,28 @@ from typing import Any
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Seconds without the compiler after which what it compiles next is another piece of work."""
+"""Idle seconds after which further compilations count as a new piece of work.
+"""
 
 FIXED_WEIGHT = 25_000.0
-"""The part of a kernel's weight that does not depend on its size."""
+"""Part of a kernel's weight that does not depend on its size."""
 
 MIN_WEIGHT = 3_000_000.0
-"""What a piece of work weighs at least. Small kernels often come before the large one."""
+"""Minimum weight of a piece of work, because small kernels often precede a large one."""
 
 
 class NotReadyError(Exception):
-    """A kernel would have to be compiled first."""
+    """A kernel is not compiled yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """How far the compiler is with a piece of work.
+    """Progress of a piece of compilation work.
 
     Attributes:
-        done: how many kernels are compiled.
-        total: how many the work needs, as far as is known: more may be found out on the way.
-        share: how much of the work is done, 0 to 1; kernels weigh by the time that they take.
+        done: Number of compiled kernels.
+        total: Number of kernels needed so far; it may grow.
+        share: Completed share of the work, 0 to 1; kernels are weighted by compile time.
     """
 
     done: int = 0
@@ -50,7 +51,7 @@ class Compiling:
 
 
 class _Work:
-    """What was compiled of late, and what is being compiled; one kernel at a time is."""
+    """The kernels compiled recently and the one in progress; only one compiles at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -90,7 +91,7 @@ class _Work:
             total = max(sum(self._weights.values()), MIN_WEIGHT)
             ready = self._done & self._weights.keys()
             done = sum(self._weights[number] for number in ready)
-            # While one kernel is compiled, time passes at the speed that there was so far.
+            # Extrapolate progress on the current kernel from the speed so far.
             worked = self._changed - self._began
             speed = done / worked if worked > 0 else 0.0
             rest = self._weights.get(id(self._stack[-1]), 0.0)
@@ -100,43 +101,43 @@ class _Work:
 
 
 _work = _Work()
-_here = threading.local()
+_thread = threading.local()
 
 
 def now() -> Compiling | None:
-    """Return how far the compiler is in this process, or `None` if nothing is being compiled."""
+    """Return the compiler's progress in this process, or `None` if it is idle."""
     return _work.now()
 
 
 @contextmanager
 def ready_only() -> Iterator[None]:
-    """Compile nothing on this thread: raise `NotReadyError` where a kernel is not ready."""
-    before, _here.ready_only = getattr(_here, "ready_only", False), True
+    """Compile nothing on this thread; raise `NotReadyError` if a kernel is not ready."""
+    before, _thread.ready_only = getattr(_thread, "ready_only", False), True
     try:
         yield
     finally:
-        _here.ready_only = before
+        _thread.ready_only = before
 
 
 def check(kernel: Kernel) -> None:
-    """Note that `kernel` is in no cache.
+    """Handle a cache miss for `kernel`.
 
     Raises:
-        NotReadyError: inside `ready_only`.
+        NotReadyError: Inside `ready_only`.
     """
-    if getattr(_here, "ready_only", False):
+    if getattr(_thread, "ready_only", False):
         raise NotReadyError(kernel.py_func.__name__)
     _listen()
 
 
 def note_loaded(kernel: Kernel) -> None:
-    """Note that `kernel` was found in the cache, with all that it calls inside."""
+    """Mark `kernel` and everything it calls as done, because it was loaded from the cache."""
     _work.note_loaded(kernel)
 
 
 @contextmanager
 def waiting_for(kernel: Kernel) -> Iterator[None]:
-    """Count the time inside as work at `kernel`, which another process may be compiling."""
+    """Report the time inside as work on `kernel`, which another process may be compiling."""
     _work.begin(kernel)
     try:
         yield
@@ -146,12 +147,12 @@ def waiting_for(kernel: Kernel) -> Iterator[None]:
 
 @cache
 def _listen() -> None:
-    """Hear of all compilations from now on, by the events that Numba sends for tools."""
+    """Subscribe to Numba's compilation events."""
     events = numba_module(".core.event")
 
     class Listener(events.Listener):  # type: ignore[misc, name-defined]
         def on_start(self, event: Any) -> None:
-            if is_kernel(event.data["dispatcher"]):  # and no other package's
+            if is_kernel(event.data["dispatcher"]):  # ignore the kernels of other packages
                 _work.begin(event.data["dispatcher"])
 
         def on_end(self, event: Any) -> None:
@@ -161,14 +162,14 @@ def _listen() -> None:
 
 
 def _weights(kernel: Kernel) -> dict[int, float]:
-    """Return about how long `kernel` and all that it calls take to compile, in units of its own.
+    """Return estimated compile times of `kernel` and its callees, relative and keyed by id.
 
-    A kernel is optimised together with all that it calls. The power was found by measuring
-    searches and trainings.
+    A kernel is optimised together with everything it calls. The exponent was fitted to measured
+    compilations of search and training.
     """
     calls: dict[int, list[int]] = {}
     sizes: dict[int, int] = {}
-    expanded: set[int] = set()  # written out in their callers, and never compiled alone
+    expanded: set[int] = set()  # inlined into their callers, never compiled alone
     waiting = [kernel]
     while waiting:
         part = waiting.pop()
@@ -206,6 +207,6 @@ def _callees(function: FunctionType) -> Iterator[Kernel]:
 
 
 def names_in(code: CodeType) -> list[str]:
-    """Return the names that code reads from its module and from others, sorted."""
+    """Return the sorted global and attribute names that code refers to."""
     nested = [name for c in code.co_consts if isinstance(c, CodeType) for name in names_in(c)]
     return sorted({*code.co_names, *nested})

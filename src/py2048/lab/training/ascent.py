@@ -22,8 +22,7 @@ import numpy as np
 
 from py2048.core.errors import WeightsError
 from py2048.core.rng import checked_seed, derive_seed
-from py2048.core.rules import Rules
-from py2048.core.rules.parts import checked_tile
+from py2048.core.rules import Rules, checked_tile
 from py2048.lab.training.bands import BandTrainer, CardBandTrainer
 from py2048.lab.training.boards import (
     Outcomes,

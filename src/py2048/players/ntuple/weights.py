@@ -32,8 +32,7 @@ import numpy as np
 
 from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
-from py2048.core.rules import Rules
-from py2048.core.rules.parts import is_tile
+from py2048.core.rules import Rules, is_tile
 from py2048.players.ntuple.archive import (
     Archive,
     Array,

@@ -250,7 +250,7 @@ async def move(visit: Visit, message: schema.MoveBody) -> Response:
         room.broadcast(events, client)
         frame = await client.next() or b""
     finally:
-        rooms.leave(client, by_choice=True)
+        rooms.leave(client)
     if b'"type":"refused"' in frame[:20]:
         refused = msgspec.json.decode(frame, type=schema.RejectedMessage)
         wait = 0 if refused.retry_ms is UNSET else refused.retry_ms

@@ -18,7 +18,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from py2048.core.language import _, first_known, language_of_header, use_language
+from py2048.core.language import _, first_supported, language_of_header, use_language
 from py2048.server.http.assets import WORKER
 from py2048.server.http.monitoring import begin_request, shown_path
 from py2048.server.schema import ErrorAnswer, encode
@@ -218,7 +218,7 @@ def network_of(host: str) -> str:
 def _language_of(headers: Headers) -> str:
     """Return the language of an answer: the one chosen here before, else the browser's."""
     if chosen := _LANGUAGE.search(headers.get("cookie", "")):
-        return first_known([chosen[1]])
+        return first_supported([chosen[1]])
     return language_of_header(headers.get("accept-language", ""))
 
 

@@ -64,6 +64,9 @@ DAILY_RULES = get_rules("classic")
 LIVE = timedelta(minutes=5)
 """A game counts as live for this long after its last move."""
 
+UNDOABLE = timedelta(minutes=10)
+"""The end of a casual game can be undone for this long."""
+
 UNTOUCHED = timedelta(days=1)
 """After this time without a move a guest's game that is hardly begun is removed."""
 
@@ -135,7 +138,7 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
-        is_finished: whether it has a record, and nothing can change it any more.
+        is_finished: whether only its record is left, so that nothing can change it any more.
 
     Attributes:
         is_finished: as given.
@@ -155,7 +158,9 @@ class OnlineGame:
         self.window: tuple[str, str] | None = None
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self.session = Session(player=saved.player)
-        self.session.play_tracked(self.tracked, _best_score(store, saved))
+        is_undoable = saved.is_over and not is_finished
+        self._best_before = _best_score(store, saved, without=saved.id if is_undoable else None)
+        self.session.play_tracked(self.tracked, self._best_before)
         self.clock = Clock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
@@ -199,7 +204,7 @@ class OnlineGame:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return fairness.known_secret(self.info.secret, self.info.day, is_over=self.is_over)
+        return fairness.public_secret(self.info.secret, self.info.day, is_over=self.is_over)
 
     # Numbered actions
 
@@ -238,7 +243,9 @@ class OnlineGame:
         Raises:
             ActionRejected: as `move`, or where the mode forbids it (``mode``) or there is none.
         """
-        return self._step(number, self.session.undo, N_("there is nothing to undo"))
+        events = self._step(number, self.session.undo, N_("there is nothing to undo"))
+        self.session.reset_best(self._best_before)
+        return events
 
     def redo(self, number: int) -> tuple[Event, ...]:
         """Play the last undone turn again; rejected as `undo`."""
@@ -295,7 +302,7 @@ class OnlineGame:
         """Refuse help where the mode forbids it.
 
         Raises:
-            ActionRejected: reason ``mode``, or ``over`` when the game has a record.
+            ActionRejected: reason ``mode``, or ``over`` when only its record is left.
         """
         if not self.allows_help:
             text = _("this kind of game goes without undo, hints and autoplay")
@@ -361,9 +368,9 @@ class OnlineGame:
         )  # fmt: skip
 
 
-def _best_score(store: Store, saved: SavedGame) -> int:
-    """Return the owner's best score of finished games that a person played."""
-    bests = store.scores.bests(saved.rules, saved.owner)
+def _best_score(store: Store, saved: SavedGame, without: str | None) -> int:
+    """Return the owner's best score of finished games that a person played, `without` one game."""
+    bests = store.scores.bests(saved.rules, saved.owner, without=without)
     return max(bests.get(board, 0) for board in (schema.RANKED, DAILY, "assisted", BOT))
 
 
@@ -538,7 +545,7 @@ class GameService:
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
             secret, is_over = row["secret"], row["game_id"] not in in_progress
-            if fairness.known_secret(secret, row["day"], is_over=is_over) is None:
+            if fairness.public_secret(secret, row["day"], is_over=is_over) is None:
                 row["secret"] = fairness.commitment_of(secret)
         return exported
 
@@ -580,6 +587,8 @@ class GameService:
     def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
         """Make a record of a game that is over, after replaying it from its first draw.
 
+        A casual game stays beside its record for `UNDOABLE`: until then an undo takes both back.
+
         Args:
             game_id: the game.
             is_stopped: whether the game is over even if moves are left, as the time is up.
@@ -594,6 +603,8 @@ class GameService:
         saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
         if saved is None or info is None or not (saved.is_over or is_stopped):
             return None
+        if self.store.records.summary(game_id) is not None:
+            return None
         tracked = replayed(saved, info)
         game, board = tracked.game, _board_of(saved, info, tracked)
         outcome = game.outcome.value if saved.is_over else "ended"
@@ -603,21 +614,21 @@ class GameService:
                 max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
                 think_ms=sum(tracked.think_ms) if info.mode == BOT else None,
+                can_undo=info.mode == CASUAL,
             )  # fmt: skip
         except StaleGameError:
             return None  # another process finishes it, or it was taken back
         return board
 
-    def finalize_orphans(self, age: timedelta, *, but: str = "") -> dict[str, str]:
-        """Finish the games that were over at least so long ago, but for those of a mode.
+    def finalize_orphans(self) -> dict[str, str]:
+        """Finish the games that are over and have no record.
 
         Returns:
             Why games cannot be finished, by their ids. They are not tried again, unless the store
             as a whole failed.
         """
         bad = {}
-        before = utc_text(datetime.now(UTC) - age)
-        for game_id in self.store.online.orphans(before, but=but, spare=self._broken):
+        for game_id in self.store.online.orphans(spare=self._broken):
             try:
                 self.finish(game_id)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one, others follow
@@ -630,11 +641,13 @@ class GameService:
     def sweep(self, open_ids: Collection[str]) -> None:
         """Remove some of what is not needed, except games that are open.
 
-        These are guests' games that are hardly begun or lost, guests who have nothing else, and
-        the leaderboards of days and weeks that are over.
+        These are guests' games that are hardly begun or lost, guests who have nothing else, ends
+        that could be undone, and the leaderboards of days and weeks that are over.
         """
         self.store.leaderboards.forget_periods()
-        before, lost = (utc_text(datetime.now(UTC) - age) for age in (UNTOUCHED, LOST))
+        ages = UNDOABLE, UNTOUCHED, LOST
+        ended, before, lost = (utc_text(datetime.now(UTC) - age) for age in ages)
+        self.store.online.close_ended(ended)
         self.store.online.sweep_guests(before, lost, spare=open_ids)
 
 

@@ -33,7 +33,7 @@ from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.changes import GroupCommit, Notices
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
-from py2048.server.schema import CASUAL, ActionRejected
+from py2048.server.schema import ActionRejected
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
@@ -215,6 +215,7 @@ class Room:
         clients: who plays or watches it.
         autoplay: the computer player that makes the moves, None where none does.
         following: is held while it is brought to a revision of the store.
+        counting: the task that makes a record of the game, once it is over.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -224,6 +225,7 @@ class Room:
         self.clients: set[Client] = set()
         self.autoplay: Autoplay | None = None
         self.following = asyncio.Lock()
+        self.counting: asyncio.Task[None] | None = None
         self._rooms = rooms
         self._group_commit = rooms.group_commit
         self._kept_until = 0.0
@@ -522,6 +524,8 @@ class Rooms:
         Raises:
             ActionRejected, StorageError: see `GameService.begin_game`.
         """
+        if client.room is not None and client.room.counting is not None:
+            await asyncio.wait([client.room.counting])  # its score may be the best by now
         game = await self.in_thread(self.games.begin_game, client.account, rules, mode)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
@@ -567,27 +571,17 @@ class Rooms:
     def enter(self, client: Client, room: Room) -> None:
         """Move a client to a room."""
         if client.room is not room:
-            self.leave(client, by_choice=True)
+            self.leave(client)
             self.open.setdefault(room.game.id, room)
             room.clients.add(client)
             client.room, client.hears_from = room, inf
 
-    def leave(self, client: Client, *, by_choice: bool = False) -> None:
-        """Let a client leave the room; the game stays in the store.
-
-        Args:
-            client: who leaves.
-            by_choice: whether it meant to; a lost connection may come back. Its player's choice
-                makes a casual game that is over a record, unless the player has it open in
-                another tab: afterwards the end cannot be undone.
-        """
+    def leave(self, client: Client) -> None:
+        """Let a client leave the room; the game stays in the store."""
         room, client.room = client.room, None
         if room is None:
             return
         room.clients.discard(client)
-        is_over = room.game.is_over and room.game.info.mode == CASUAL
-        if by_choice and is_over and client.account == room.game.info.owner:
-            self.start(self._finish_if_left(room))
         if not room.clients:
             room.end_autoplay()
         self.release(room)
@@ -638,18 +632,9 @@ class Rooms:
 
     def on_settled(self, room: Room) -> None:
         """Finish a game that is over, and close its room when it is empty."""
-        game = room.game
-        if game.is_over and game.info.mode != CASUAL:
-            self.start(self._finish(game.id))
+        if room.game.is_over:
+            room.counting = self.start(self._finish(room.game.id))
         self.release(room)
-
-    async def _finish_if_left(self, room: Room) -> None:
-        """Make a record of a game that its player has left, unless it sits there in another tab."""
-        with suppress(ActionRejected):
-            await room.ready()
-            room = self.open.get(room.game.id, room)
-            if not room.is_played:
-                await self._finish(room.game.id)
 
     async def _finish(self, game_id: str) -> None:
         try:
@@ -664,9 +649,6 @@ class Rooms:
             return
         if board:
             self.metrics.finished.inc()
-            room = self.open.get(game_id)
-            if room is not None and room.game.info.mode == CASUAL:
-                room.game.is_finished = True  # a player who comes back cannot undo
 
     def abandon(self, room: Room) -> None:
         """Close a room whose game is gone or cannot be read any more."""

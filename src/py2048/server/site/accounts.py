@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048.app.storage import Account, AccountError
-from py2048.app.storage.values import looks_of
+from py2048.app.storage.values import lookalike_key
 from py2048.core.language import N_, _
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
@@ -369,7 +369,7 @@ def checked_name(text: str) -> str:
                 most=MAX_NAME
             )
         )
-    if looks_of(name).startswith(looks_of("guest")):
+    if lookalike_key(name).startswith(lookalike_key("guest")):
         raise FormError(_("Names that begin with guest belong to guests."))
     return name
 

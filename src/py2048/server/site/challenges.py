@@ -25,7 +25,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048.app.storage import AccountError
-from py2048.app.storage.values import DailyResult, GameEnd
+from py2048.app.storage.values import DailyResult
 from py2048.core.direction import Direction
 from py2048.core.errors import StaleGameError
 from py2048.core.fairness import revelation_of
@@ -131,8 +131,6 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
     shown |= _went(games, str(day))
     ends = games.store.records.ends(account, str(rules))
-    over = games.store.online.over_games(account, str(rules))[::-1]  # an undo may take them back
-    ends += [GameEnd(each.updated, each.score, each.max_tile) for each in over if not each.computer]
     if not ends:
         return {**shown, "played": 0}
     accuracies = games.store.reviews.figures(account, str(rules), "accuracy")
@@ -252,18 +250,19 @@ def _puzzle_of(day: date) -> Puzzle:
 
 def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return what is said of an answer: of a right one, why the next best is worse."""
-    from py2048.review.themes import theme_of
+    from py2048.presentation.words import mistake_name, mistake_reason
+    from py2048.review.mistakes import mistake_kind
 
     ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
     is_right = played is puzzle.best
     worse = ranked[1] if is_right else played
-    theme = theme_of(puzzle.rules, puzzle.board, worse, puzzle.best)
+    kind = mistake_kind(puzzle.rules, puzzle.board, worse, puzzle.best)
     return {
         "played": str(played),
         "is_right": is_right,
         "move": puzzle.graded(worse),
-        "theme": _(theme.label),
-        "why": _(theme.why),
+        "theme": mistake_name(kind),
+        "why": mistake_reason(kind),
         "values": [puzzle.graded(direction) for direction in ranked],
     }
 

@@ -31,7 +31,7 @@ from py2048.core.language import N_, _, ngettext, number
 from py2048.presentation import board_image
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.plots import score_graph
-from py2048.presentation.result import NONE, result_of
+from py2048.presentation.result import UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review import Grade
@@ -108,7 +108,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         "day": info.day,
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
-        "secret": fairness.known_secret(info.secret, info.day, is_over=is_over),
+        "secret": fairness.public_secret(info.secret, info.day, is_over=is_over),
         "sealed_until": sealed_until,
     }
     return shown
@@ -190,11 +190,11 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
-        luck = luck_word(summary.luck, summary.swing) or NONE
+        luck = luck_word(summary.luck, summary.swing) or UNAVAILABLE
         mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
         result = result.reviewed(summary.accuracy, luck, mistakes)
     elif state in ("none", "failed"):
-        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else NONE)
+        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else UNAVAILABLE)
     return {
         "result": result,
         "card": card,
@@ -414,11 +414,11 @@ def picture(card: Card, board: Board) -> bytes:
 
 
 @lru_cache(_MAX_REPLAYS)
-def _places(_game: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
+def _places(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
     """Return the places in a game from which it was replayed, which are kept for the next page.
 
-    A place is where the next turn stands in the text, the board and the score there. Records never
-    change. Threads may share them.
+    A place is where the next turn stands in the text, the board and the score there. Threads may
+    share them.
     """
     return {}
 
@@ -431,7 +431,7 @@ def page_of_turns(
     Raises:
         RecordError: if a turn breaks the rules.
     """
-    places, turns = _places(game, stride), list[schema.TurnInfo]()
+    places, turns = _places(game, record.turns, stride), list[schema.TurnInfo]()
     at = min(first // stride, len(places))
     offset, start, score = places.get(at, (0, record.start, 0))
     rest = replace(record, start=start, turns=record.turns[offset:], times=())

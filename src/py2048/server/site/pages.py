@@ -35,7 +35,7 @@ from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
 from py2048.presentation.hints import PLAYERS
 from py2048.presentation.plots import bar_plot, line_plot
-from py2048.presentation.words import grade_word, luck_word, number
+from py2048.presentation.words import grade_word, luck_word, plain_amount
 from py2048.review import Grade
 from py2048.server import schema
 from py2048.server.http.assets import Assets
@@ -79,7 +79,9 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
-    environment.filters["amount"] = lambda value, unit, **how: number(Unit(unit), value, **how)
+    environment.filters["amount"] = lambda value, unit, **how: plain_amount(
+        Unit(unit), value, **how
+    )
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
     environment.filters["graded"] = lambda count, grade: grade_word(Grade(grade), count)
     environment.filters["median"] = statistics.median
@@ -145,13 +147,14 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
 def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
     """Return the rows of the board of a game, None if it cannot be replayed."""
     try:
-        return _board_of(games, game.id, game.revision)
+        state = game.finished if isinstance(game, RecordSummary) else game.revision
+        return _board_of(games, game.id, state)
     except Py2048Error:
         return None
 
 
-@functools.lru_cache(maxsize=1024)  # neither a record changes nor a revision
-def _board_of(games: GameService, game_id: str, _revision: int) -> Rows:
+@functools.lru_cache(maxsize=1024)
+def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
     return games.load(game_id).session.game.board.rows
 
 

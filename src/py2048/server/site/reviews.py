@@ -34,7 +34,7 @@ from py2048.core.game import Record
 from py2048.players import Unit
 from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
-from py2048.review.themes import Theme, theme_of
+from py2048.review.mistakes import MistakeKind, mistake_kind
 from py2048.server import schema
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play.games import GameService, replayed
@@ -413,13 +413,13 @@ def _told(summary: schema.ReviewSummary) -> schema.ReviewSummary:
 def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str, str, str]:
     """Return the badge of a move, what was best, and why; that is empty without a theme."""
     headline = headline_of(Direction.parse(move.played), Direction.parse(move.best))
-    why = why_better(Theme.parse(theme)) if theme else ""
+    why = why_better(MistakeKind.parse(theme)) if theme else ""
     return badge_of(Grade(move.grade), move.share), headline, why
 
 
 def _theme(review: Review, move: MoveReview) -> str:
     rules, is_mistake = review.record.rules, move.grade.is_mistake
-    return str(theme_of(rules, move.board, move.played, move.best)) if is_mistake else ""
+    return str(mistake_kind(rules, move.board, move.played, move.best)) if is_mistake else ""
 
 
 def _kept_moves(review: Review) -> list[object]:

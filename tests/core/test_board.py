@@ -34,7 +34,7 @@ lines = st.lists(cells, min_size=1, max_size=8).map(tuple)
     ],
 )
 def test_a_tile_merges_once_a_slide(before, after, points):
-    """Equal neighbours merge from the leading edge, each tile in one merge at most."""
+    """Equal neighbours merge from the leading edge; each tile takes part in one merge."""
     assert reference.slide_line(before)[:2] == (after, points)
 
 
@@ -49,13 +49,13 @@ def test_a_tile_merges_once_a_slide(before, after, points):
     ],
 )
 def test_cascading_tiles_merge_on(before, after, points):
-    """A merged tile accepts the next equal one; the tile that moved does not move on."""
+    """A merged tile accepts the next equal tile, but does not move on itself."""
     assert reference.slide_line(before, Merging.CASCADE)[:2] == (after, points)
 
 
 @given(lines, mergings)
 def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
-    """Tiles end without gaps, their sum as before; the points are the sum of the new tiles."""
+    """A slide leaves no gaps, keeps the sum, and scores the sum of the new tiles."""
     slid, points, steps = reference.slide_line(line, merging)
     assert sum(slid) == sum(line)
     count = len(slid) - slid.count(0)
@@ -68,7 +68,7 @@ def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
 
 @given(lines)
 def test_sliding_twice_without_a_spawn_may_merge_again(line):
-    """A slide repeated until it changes nothing leaves no equal neighbours."""
+    """Repeating a slide until nothing changes leaves no equal neighbours."""
     while (slid := reference.slide_line(line).line) != line:
         line = slid
     packed = [tile for tile in line if tile]
@@ -77,7 +77,7 @@ def test_sliding_twice_without_a_spawn_may_merge_again(line):
 
 @given(boards(), directions, mergings)
 def test_board_slides_as_the_reference(board, direction, merging):
-    """The board's cached slide is the reference's."""
+    """The cached slide of `Board` equals the reference."""
     slide = board.slide(direction, merging)
     assert (slide.board.rows, slide.points) == reference.slide(board.rows, direction, merging)
     assert slide.changed == (slide.board != board)
@@ -86,7 +86,7 @@ def test_board_slides_as_the_reference(board, direction, merging):
 
 @given(boards(), directions, mergings)
 def test_motions_explain_the_slide(board, direction, merging):
-    """Carrying each tile along its motion and adding up gives the afterstate."""
+    """Moving each tile along its motion and adding up gives the afterstate."""
     slide = board.slide(direction, merging)
     rows, columns = board.shape
     carried = [[0] * columns for _ in range(rows)]
@@ -100,7 +100,7 @@ def test_motions_explain_the_slide(board, direction, merging):
 
 
 def _turned(board: Board) -> Board:
-    """Turn clockwise."""
+    """Rotate clockwise."""
     return Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
 
 
@@ -124,7 +124,7 @@ MIRRORED = {
 
 @given(boards(), directions, mergings)
 def test_sliding_commutes_with_the_symmetries(board, direction, merging):
-    """Turning or mirroring the board and the direction turns or mirrors the result."""
+    """Rotating or mirroring both the board and the direction rotates or mirrors the result."""
     slide = board.slide(direction, merging)
     turned = _turned(board).slide(CLOCKWISE[direction], merging)
     assert (turned.board, turned.points) == (_turned(slide.board), slide.points)
@@ -133,8 +133,8 @@ def test_sliding_commutes_with_the_symmetries(board, direction, merging):
 
 
 @given(boards())
-def test_a_board_has_four_or_eight_symmetries_and_one_name(board):
-    """All images of a board share one canonical form, which is one of them."""
+def test_a_board_has_four_or_eight_symmetries(board):
+    """All symmetric images of a board have the same canonical form, which is one of them."""
     images = list(reference.symmetries(board.rows))
     assert len(images) == (8 if board.shape[0] == board.shape[1] else 4)
     same_shape = [image for image in images if len(image) == board.shape[0]]
@@ -153,14 +153,14 @@ def test_legal_directions_are_those_that_change_the_board(board):
 
 @given(boards())
 def test_a_full_board_moves_where_neighbours_are_equal(board):
-    """The short question has the answer of all slides."""
+    """`can_move` agrees with sliding in all directions."""
     full = Board.from_rows([[tile or 2 for tile in row] for row in board.rows])
     assert reference.has_equal_neighbours(full.rows) == full.can_move()
 
 
 @given(boards())
 def test_boards_survive_text_and_pickling(board):
-    """`parse` is the inverse of `str`, `eval` of `repr`, and copies are equal."""
+    """`parse` inverts `str`, `eval` inverts `repr`, and copies are equal."""
     assert Board.parse(str(board)) == board
     assert eval(repr(board), {"Board": Board}) == board
     assert pickle.loads(pickle.dumps(board)) == board == copy.deepcopy(board)
@@ -169,28 +169,28 @@ def test_boards_survive_text_and_pickling(board):
 
 @given(boards())
 def test_a_notebook_shows_every_cell(board):
-    """The table has a row for each row, and in each cell the tile or nothing."""
+    """The HTML table has every row, and every cell shows its tile or nothing."""
     rows = board._repr_html_().split("<tr>")[1:]
     shown = [[int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", row)] for row in rows]
     assert shown == [list(row) for row in board.rows]
 
 
 def test_parse_reads_what_people_write():
-    """Slashes, commas, bars and several signs for an empty cell are understood."""
+    """Slashes, commas, bars and several symbols for empty cells are accepted."""
     expected = Board.from_rows([[2, 0, 4], [0, 8, 0]])
     for text in ("2 . 4 / . 8 .", "2,0,4;0,8,0", "|2|_|4|\n|-|8|_|\n", "\n2 0 4\n\n0 8 0\n"):
         assert Board.parse(text) == expected
 
 
 def test_empty_cells_are_in_row_major_order():
-    """Cells are (row, column) from the top left."""
+    """Empty cells are (row, column) pairs from the top left."""
     board = Board.parse("2 . 4 / . 8 .")
     assert board.empty_cells() == [(0, 1), (1, 0), (1, 2)]
     assert (board.max_tile, board.sum, board[1, 1]) == (8, 14, 8)
 
 
 def test_a_board_never_changes():
-    """Every change makes a new board."""
+    """Every change creates a new board."""
     board = Board.parse("2 . / . .")
     other = board.with_tile((1, 1), 4)
     assert (board.rows, other.rows) == (((2, 0), (0, 0)), ((2, 0), (0, 4)))
@@ -199,7 +199,7 @@ def test_a_board_never_changes():
 
 
 def test_numpy_integers_are_welcome():
-    """A board made from an array holds plain ints."""
+    """Boards created from NumPy arrays contain plain ints."""
     numpy = pytest.importorskip("numpy")
     board = Board.from_rows(numpy.array([[2, 0], [0, 131072]]))
     assert board == Board.parse("2 0 / 0 131072")
@@ -224,13 +224,13 @@ def test_numpy_integers_are_welcome():
     ],
 )
 def test_impossible_boards_are_refused(rows, reason):
-    """The error names the value."""
+    """Invalid boards are rejected with the value."""
     with pytest.raises(BoardError, match=reason.replace("[", r"\[")):
         Board.from_rows(rows)  # type: ignore[arg-type]
 
 
 def test_impossible_changes_are_refused():
-    """A tile must be one, and on the board."""
+    """A tile must be valid and on the board."""
     board = Board.parse("2 . / . .")
     with pytest.raises(BoardError, match="6"):
         board.with_tile((0, 1), 6)
@@ -256,17 +256,17 @@ def test_impossible_changes_are_refused():
     ],
 )
 def test_directions_have_several_names(word, direction):
-    """Names, first letters, points of the compass and arrows."""
+    """Names, first letters, compass points and arrows are accepted."""
     assert Direction.parse(word) is direction
 
 
 def test_an_unknown_direction_suggests_one():
-    """The error names the word."""
+    """Unknown directions are rejected with the word and a suggestion."""
     with pytest.raises(DirectionError, match="'lft' is not a direction; did you mean 'left'"):
         Direction.parse("lft")
 
 
 def test_action_numbers_are_fixed():
-    """Every array interface counts up, down, left, right from 0."""
+    """Action numbers are up, down, left, right from 0."""
     assert [direction.name for direction in Direction] == ["UP", "DOWN", "LEFT", "RIGHT"]
     assert [direction.value for direction in Direction] == [0, 1, 2, 3]

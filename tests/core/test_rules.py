@@ -1,4 +1,4 @@
-"""Rules are values: checked when made, printed and parsed without loss."""
+"""Rules are validated values that survive printing and parsing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ qsan_qarut  size=4x4  start=1           spawn=2:1+4:1   merging=once     scoring
 
 @pytest.mark.parametrize("row", PRESETS.strip().splitlines())
 def test_presets_are_the_documents_rules(row):
-    """Each preset says what its document says, and the classic one what the original does."""
+    """Each preset matches its course document, and classic matches the original game."""
     name, *changes = row.split()
     assert str(get_rules(name)) == f"{name}:{','.join(changes)}"
 
 
-def test_the_communitys_boards_are_there():
-    """Boards from 2x4 to 8x8 are classic but for their size and target."""
+def test_community_boards_are_presets():
+    """Boards from 2x4 to 8x8 differ from classic only in size and target."""
     for name in ("2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"):
         preset = get_rules(name)
         assert f"{preset.rows}x{preset.columns}" == name
@@ -39,7 +39,7 @@ def test_the_communitys_boards_are_there():
 
 
 def test_classic_comes_first_and_names_are_unique():
-    """Menus show the list in its order."""
+    """Menus list the presets in order, classic first."""
     names = [each.name for each in list_rules()]
     assert names[0] == "classic"
     assert len(set(names)) == len(names)
@@ -52,14 +52,14 @@ def test_any_rules_survive_being_printed_and_parsed(each):
 
 
 def test_a_text_changes_a_preset():
-    """What a text leaves out is as in the preset, or as in classic."""
+    """Omitted settings come from the preset, or from classic."""
     assert Rules.parse("ist:size=5x3") == get_rules("ist", rows=5, columns=3)
     assert Rules.parse("mine:target=none") == Rules("mine", target=None)
     assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
 
 
 def test_a_size_is_classic_of_that_size():
-    """`2x3` needs no preset, with changes or without; a preset called like a size stays itself."""
+    """`2x3` means classic of that size, while presets named like a size keep their rules."""
     assert Rules.parse("2x3") == Rules.parse("2x3:size=2x3") == Rules("2x3", rows=2, columns=3)
     assert Rules.parse("2x3:target=64") == Rules("2x3", rows=2, columns=3, target=64)
     assert Rules.parse("2X3:target=64") == Rules.parse("2x3:target=64")
@@ -70,22 +70,22 @@ def test_a_size_is_classic_of_that_size():
 
 
 @pytest.mark.parametrize("text", ["2x3:size=3x2", "3x3:size=4x4", "2x5:target=64,rows=3"])
-def test_a_size_does_not_name_another(text):
-    """A name that says the size must not mislead."""
+def test_a_size_name_must_match_the_size(text):
+    """Rules named like a size must have that size."""
     with pytest.raises(RulesError, match="another name"):
         Rules.parse(text)
 
 
 @pytest.mark.parametrize("name", ["2x3", "3x3", "1x1", "99x99"])
 def test_a_full_text_keeps_its_size_whatever_the_name(name):
-    """Rules in Python may be called anything, and those saved must be read again."""
+    """A complete text may have any name and size, so that saved rules can always be read."""
     misleading = Rules(name, target=64)
     assert Rules.parse(str(misleading)) == misleading
 
 
 @given(weights)
 def test_weights_are_exact(each):
-    """Probabilities sum to exactly one, and the integers are in their ratio, in lowest terms."""
+    """Probabilities sum to exactly one, and the integers are in lowest terms."""
     shares = [share for _, share in each.pairs]
     assert sum(shares) == 1
     total = sum(each.integers)
@@ -94,13 +94,13 @@ def test_weights_are_exact(each):
 
 
 def test_equal_ratios_are_equal_weights():
-    """Weights compare by their ratio, and an absent tile has probability zero."""
+    """Weights compare by ratio, and a missing tile has probability zero."""
     assert Weights({2: 9, 4: 1}) == Weights([(4, "0.1"), (2, "0.9")])
     assert Weights({2: 9, 4: 1}).probability(8) == 0
 
 
 def test_rules_are_frozen():
-    """Rules can be shared, hashed and never change."""
+    """Rules are immutable and hashable."""
     classic = get_rules("classic")
     assert {classic: 1}[get_rules("classic")] == 1
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -129,7 +129,7 @@ def test_rules_are_frozen():
         ("x:spawn=2", "'2'", "weight"),
         ("x:start=17", "17", "fit"),
         ("x:start=0", "0", "at least 1"),
-        ("x:start=5..3", "5..3", "upper end"),
+        ("x:start=5..3", "5..3", "smaller number first"),
         ("x:target=6", "6", "power of two"),
         (f"x:target={2**64}", "2**64", "up to 2**63"),
         (f"x:spawn=2:9+{2**70}:1", "2**70", "up to 2**63"),
@@ -137,7 +137,7 @@ def test_rules_are_frozen():
         (f"x:start=1x2:1,spawn=edge:{2**64}", "2**64", "up to 2**63"),
         ("x:scoring=moves:1000001:-1", "1000001", "at most 1000000"),
         ("x:scoring=moves:1:-1000001", "-1000001", "at most 1000000"),
-        ("x:target=none,end=target", "target", "without one"),
+        ("x:target=none,end=target", "target", "needs a target"),
         ("x:spawn=edge:2", "edge", "start"),
         ("x:spawn=edge:6", "6", "power of two"),
         ("x:merging=twice", "'twice'", "once or cascade"),
@@ -152,7 +152,7 @@ def test_rules_are_frozen():
     ],
 )
 def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason):
-    """An error is one line that names what is wrong and what would be right."""
+    """Invalid rules are rejected in one line with the value and the fix."""
     with pytest.raises(RulesError) as caught:
         Rules.parse(text)
     message = str(caught.value)
@@ -164,14 +164,14 @@ def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason
 @pytest.mark.parametrize(
     "name", ["", "a b", "a:b", "a,b", "a=b", "a\x1b[1m", "a\ud800", "a\u202eb"]
 )
-def test_names_that_a_text_could_not_hold_are_refused(name):
-    """A name is one word that can be seen, without the grammar's signs."""
-    with pytest.raises(RulesError, match="not a name"):
+def test_names_that_cannot_be_parsed_are_refused(name):
+    """Names must be printable and free of grammar characters."""
+    with pytest.raises(RulesError, match="not a valid name"):
         Rules(name)
 
 
 def test_wrong_fields_are_refused():
-    """A mistyped field suggests the right one; a size must be a whole number."""
+    """A misspelled field is rejected with a suggestion, and sizes must be whole numbers."""
     with pytest.raises(RulesError, match="did you mean 'columns'"):
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):
@@ -179,7 +179,7 @@ def test_wrong_fields_are_refused():
 
 
 def test_given_rules_can_be_changed_like_a_preset():
-    """`get_rules` takes what `list_rules` gives."""
+    """`get_rules` accepts the results of `list_rules`."""
     for each in list_rules():
         assert get_rules(each) == each == get_rules(each.name)
     assert get_rules(get_rules("ist"), target=4096) == get_rules("ist", target=4096)

@@ -1,4 +1,4 @@
-"""The documented generator: its numbers never change, and it is fair."""
+"""The numbers of the documented generator never change, and it is fair."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def test_the_generator_is_pinned():
 
 
 def test_derived_seeds_differ():
-    """Each seed and index give a seed of their own: none is like another in either's place."""
+    """Different seeds and indices give different derived seeds, also when exchanged."""
     pairs = [(seed, index) for seed in range(40) for index in range(40)]
     assert len({rng.derive_seed(seed, index) for seed, index in pairs}) == len(pairs)
 
 
 def test_start_and_turns_use_different_draws():
-    """The counters of the start are beyond those of any turn."""
+    """Counters of start tiles never collide with counters of turns."""
     key = rng.key_of(1)
     turns = {rng.draw(key, ply) for ply in range(1000)}
     assert not turns & {rng.draw(key, rng.START + k) for k in range(30)}
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
-def test_a_seed_that_is_none_is_refused(seed):
-    """The error names the value and the range."""
+def test_invalid_seeds_are_refused(seed):
+    """Invalid seeds are rejected with the value and the range."""
     with pytest.raises(SeedError, match="whole number from 0"):
         Game(seed=seed)  # type: ignore[arg-type]
 
 
 def test_seeds_are_read_from_text():
-    """Command lines give seeds as text."""
+    """Seeds can be parsed from command lines."""
     assert rng.parse_seed("42") == 42
     with pytest.raises(SeedError, match="'abc' is not a seed"):
         rng.parse_seed("abc")

@@ -1,0 +1,121 @@
+"""Count the calls of one move: a key on a screen, and a message to the server.
+
+Usage: trace_walks.py [key|server] [--calls]
+
+Prints the calls into py2048 and the files they are in, from the key or the frame to the answer,
+including those of the threads that save the move. `--calls` lists every call. The second move of a
+game is traced, so that nothing is imported or compiled on the way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = str(ROOT / "src" / "py2048")
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server"), str(ROOT / "tests" / "app" / "storage")]
+SETTLE_S = 0.5
+"""Seconds to wait for threads to write the move."""
+
+
+class Trace:
+    """Records calls of functions in `src/py2048` on every thread while it is active."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+        self._frames: set[FrameType] = set()
+        self._is_active = False
+        threading.setprofile(self._record)
+        sys.setprofile(self._record)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Record calls within the block."""
+        self._is_active = True
+        yield
+        self._is_active = False
+
+    def _record(self, frame: FrameType, event: str, _argument: object) -> None:
+        file = frame.f_code.co_filename
+        is_new = event == "call" and frame not in self._frames  # a generator resumes by a call
+        if self._is_active and is_new and file.startswith(PACKAGE):
+            self._frames.add(frame)
+            self.calls.append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
+
+    def report(self, name: str, *, in_full: bool) -> None:
+        """Print the counts, and the calls or the files in the order of their first call."""
+        files = dict.fromkeys(file for file, _ in self.calls)
+        print(f"{name}: {len(self.calls)} calls in {len(files)} files")
+        for file in files:
+            calls = [qualname for each, qualname in self.calls if each == file]
+            listed = calls if in_full else dict.fromkeys(each.partition(".")[0] for each in calls)
+            print(f"  {file} ({len(calls)}): {', '.join(listed)}")
+
+
+def trace_key(folder: str) -> Trace:
+    """Trace a key on a screen that draws nothing, with the game stored in a SQLite file."""
+    controlled = import_module("tests.app.controller.fake_screen").controlled
+    from py2048.app.session import open_session
+
+    trace = Trace()
+    session = open_session(f"{folder}/key.sqlite3")
+    session.start(seed=7)
+    controller, _screen = controlled(session)
+    for is_traced in (False, True):
+        direction = str(session.game.legal_directions()[0])
+        time.sleep(SETTLE_S)
+        if is_traced:
+            with trace.active():
+                controller.do(direction)
+                time.sleep(SETTLE_S)
+        else:
+            controller.do(direction)
+    session.close()
+    return trace
+
+
+async def trace_server(folder: str) -> Trace:
+    """Trace a move message to the server's own parts, with one player in the room."""
+    inside = import_module("tests.server.inside")
+    trace = Trace()
+    async with inside.running(f"{folder}/server.sqlite3") as services:
+        visitor = inside.Visitor(services)
+        await visitor.new("classic", "ranked")
+        await visitor.move()
+        await asyncio.sleep(SETTLE_S)
+        frame = _move_frame(visitor)
+        with trace.active():
+            await visitor.connection.on_message(frame)
+            await asyncio.sleep(SETTLE_S)
+        await visitor.receive()
+    return trace
+
+
+def _move_frame(visitor: Any) -> str:
+    number, direction = visitor.state["version"] + 1, visitor.state["legal"][0]
+    return f'{{"type":"move","number":{number},"direction":"{direction}"}}'
+
+
+def main() -> None:
+    """Trace what the arguments name, both by default."""
+    names = [each for each in sys.argv[1:] if not each.startswith("-")] or ["key", "server"]
+    in_full = "--calls" in sys.argv
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        if "key" in names:
+            trace_key(folder).report("A key", in_full=in_full)
+        if "server" in names:
+            asyncio.run(trace_server(folder)).report("A move on the server", in_full=in_full)
+
+
+if __name__ == "__main__":
+    main()

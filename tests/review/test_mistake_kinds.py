@@ -1,0 +1,64 @@
+"""An example of each kind of mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from py2048 import Board, Direction, get_rules
+from py2048.core.errors import Py2048Error
+from py2048.review.mistakes import MistakeKind, is_ending, mistake_kind
+
+UP, DOWN, LEFT, RIGHT = Direction
+
+EXAMPLES = {
+    MistakeKind.CORNER: ("2 . . . / . . . . / 4 . . . / 64 16 8 .", RIGHT, DOWN),
+    MistakeKind.ROW: ("2 . 4 . / 4 . . . / 8 . . . / 64 32 16 8", UP, LEFT),
+    MistakeKind.ENDING: ("2 4 8 2 / 4 16 64 . / 32 256 512 1024 / 128 8192 4096 2048", RIGHT, UP),
+    MistakeKind.MERGE: ("2 . 4 . / 4 . . . / 8 . . 8 / 64 32 16 2", DOWN, LEFT),
+    MistakeKind.SETUP: ("2 . . 4 / 8 . . . / 4 . . . / 64 32 16 2", LEFT, DOWN),
+    MistakeKind.OTHER: ("2 . . . / 4 . . 16 / 8 . . . / 64 32 16 2", LEFT, DOWN),
+}
+
+
+@pytest.mark.parametrize("kind", MistakeKind)
+def test_each_kind_is_found(kind):
+    """Each kind is recognised in its example and in every rotation."""
+    text, played, best = EXAMPLES[kind]
+    board = Board.parse(text)
+    rules = get_rules("classic")
+    for _ in range(4):
+        assert mistake_kind(rules, board, played, best) is kind
+        # a quarter turn to the right
+        board = Board.from_rows(zip(*reversed(board.rows), strict=True))
+        turned = {UP: RIGHT, RIGHT: DOWN, DOWN: LEFT, LEFT: UP}
+        played, best = turned[played], turned[best]
+
+
+def test_a_merge_in_the_corner_does_not_leave_it():
+    """Merging the largest tile keeps the corner, and merging within the main line keeps the row."""
+    rules = get_rules("classic")
+    board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
+    assert mistake_kind(rules, board, UP, RIGHT) is not MistakeKind.CORNER
+    board = Board.parse("2 . 4 . / 4 . . . / 2 . . . / 64 16 16 4")
+    assert mistake_kind(rules, board, LEFT, UP) is not MistakeKind.ROW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 4 8 2 / . 16 64 8 / 32 256 512 1024 / 128 8192 4096 4096",  # two alike
+        "2 128 8 2 / . 16 1024 8 / 256 32 4 64 / 2 512 2 4",  # in no formation
+        "128 4 64 2 / . 16 64 64 / 32 256 512 1024 / 128 8192 4096 2048",  # too much beside them
+        "2 4 2 4 / . 2 4 2 / 2 8 16 32 / 2 256 128 64",  # small ones
+        "2 . . / . 512 1024 / . 128 256",  # on another board
+    ],
+)
+def test_endings_are_told_from_other_positions(text):
+    """An ending needs distinct large tiles in a formation on 4x4, and few other tiles."""
+    assert not is_ending(Board.parse(text))
+
+
+def test_an_unknown_kind_is_named():
+    """The error suggests the closest kind."""
+    with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
+        MistakeKind.parse("cornr")
