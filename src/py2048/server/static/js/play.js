@@ -22,8 +22,6 @@ const SLOW_ANSWER_MS = 4000;
 const SILENT_SERVER_MS = 5000;
 const RETRY_MS = 1000;
 const LEAVE_MS = 250;
-/** Whether the page came from a server, rather than from a disk or a static site. */
-const HAS_SERVER = !("alone" in document.body.dataset);
 const NO_CONNECTION = { isOpen: false, isLoggedOut: false, send: () => false, check() {} };
 
 const CHANGED = _("The board has changed meanwhile.");
@@ -40,7 +38,7 @@ export class PlayPage {
   #rivals = null;
 
   constructor() {
-    this.session = initial(wishOf(location.search));
+    this.session = initial(wishOf(location.search), !("alone" in document.body.dataset));
     this.scene = new Scene();
     this.result = new ResultDialog({
       do: (command) => this.do(command),
@@ -61,9 +59,9 @@ export class PlayPage {
     });
     this.queue = new ActionQueue((message) => this.send(message), () => this.#watchAnswers());
     this.offline = new OfflineGame((kept) => this.dispatch({ type: "kept", ...kept }));
-    this.connection = HAS_SERVER ? this.#connect() : NO_CONNECTION;
-    if (!HAS_SERVER && this.offline.game) this.#resume();
-    else if (!HAS_SERVER) this.start("classic");
+    this.connection = this.hasServer ? this.#connect() : NO_CONNECTION;
+    if (!this.hasServer && this.offline.game) this.#resume();
+    else if (!this.hasServer) this.start("classic");
   }
 
   #connect() {
@@ -78,6 +76,10 @@ export class PlayPage {
 
   get game() {
     return this.session.game;
+  }
+
+  get hasServer() {
+    return this.session.hasServer;
   }
 
   /** Whether the game goes on without the server. */
@@ -102,13 +104,13 @@ export class PlayPage {
   // What the player does
 
   start(rules, mode) {
-    if (!HAS_SERVER) this.#startAlone(rules);
+    if (!this.hasServer) this.#startAlone(rules);
     else if (!this.send({ type: "new", rules, mode })) this.#tellCannot(_("A new game needs it."));
   }
 
   move(direction) {
     if (this.game && !this.isOver) this.push({ type: "move", direction });
-    else if (this.game && !this.result.isUp) this.view.end(this.game, false, HAS_SERVER);
+    else if (this.game && !this.result.isUp) this.#showEnd(false);
   }
 
   /** Carry out the command of a key or a button. */
@@ -124,7 +126,7 @@ export class PlayPage {
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
-    games: () => HAS_SERVER && (this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it."))),
+    games: () => this.hasServer && (this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it."))),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
     more: () => openDialog("menu-dialog"),
     player: () => {
@@ -231,7 +233,7 @@ export class PlayPage {
 
   #choose() {
     const points = grouped(this.game?.score ?? 0);
-    const warning = HAS_SERVER
+    const warning = this.hasServer
       ? _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points })
       : _("A game is in progress, with {points} points. The new one takes its place.", { points });
     this.newGame.open(this.isInProgress ? warning : "", this.game);
@@ -329,7 +331,7 @@ export class PlayPage {
     this.help.autoplayed(this.game.autoplay);
     this.#render();
     this.offline.keep(this.game);
-    if (this.game.outcome !== "playing") this.view.end(this.game, false, HAS_SERVER);
+    if (this.game.outcome !== "playing") this.#showEnd(false);
     this.#followBattle();
     this.help.watch();
     if (isFresh) this.view.lookBeside(this.game);
@@ -360,7 +362,7 @@ export class PlayPage {
     showHint(null);
     this.help.comment(events);
     this.#render();
-    if (HAS_SERVER && events[0].kind !== "nothing_moved") this.scene.note(this.#awayText(), "warn");
+    if (this.hasServer && events[0].kind !== "nothing_moved") this.scene.note(this.#awayText(), "warn");
     this.#tellEnd(events);
     this.help.watch();
   }
@@ -387,7 +389,7 @@ export class PlayPage {
     else if (!isTold && !isQuiet) this.announce(message.message, "warn");
     if (!this.game) return;
     this.#render();
-    if (reason === "over" && this.game.outcome !== "playing") this.view.end(this.game, false, HAS_SERVER);
+    if (reason === "over" && this.game.outcome !== "playing") this.#showEnd(false);
     this.#showAhead();
   }
 
@@ -401,7 +403,7 @@ export class PlayPage {
   #resume() {
     this.dispatch({ type: "resumed", game: this.offline.game });
     this.#render();
-    if (this.game.outcome !== "playing") this.view.end(this.game, false, HAS_SERVER);
+    if (this.game.outcome !== "playing") this.#showEnd(false);
   }
 
   // Show or hide the boards of the other players in a battle.
@@ -429,6 +431,10 @@ export class PlayPage {
     this.connection.check();
   }
 
+  #showEnd(soon) {
+    this.view.end(this.game, soon, this.hasServer);
+  }
+
   #render() {
     this.view.render(this.game, this.#rivals?.time);
   }
@@ -443,7 +449,7 @@ export class PlayPage {
 
   /** Say why there is no help without the server. */
   tellNoHelp() {
-    const why = HAS_SERVER ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
+    const why = this.hasServer ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
     this.announce(why, "warn");
   }
 
@@ -483,7 +489,7 @@ export class PlayPage {
 
   #tellEnd(events) {
     const won = events.find(({ kind }) => kind === "won");
-    if (events.some(({ kind }) => kind === "over")) this.view.end(this.game, true, HAS_SERVER);
+    if (events.some(({ kind }) => kind === "over")) this.#showEnd(true);
     else if (won) this.scene.note(this.view.celebrate(this.game, won.tile), "good");
   }
 }
@@ -538,4 +544,4 @@ $("permanent").addEventListener("click", (event) => {
 page.view.showPad(read("pad") === "on");
 press("motion", mayMove());
 press("letters-line", hasLetterKeys());
-if (HAS_SERVER) keepPage();
+if (page.hasServer) keepPage();

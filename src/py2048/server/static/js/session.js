@@ -15,6 +15,7 @@ import { RETRYABLE } from "./connection.js";
  *
  * @typedef {object} Session
  * @property {Phase} phase
+ * @property {boolean} hasServer false for a page from a disk or a static site, which plays alone
  * @property {?Game} game the game on the board; only `reduce` changes it
  * @property {{game: ?string, unsent: number}} kept the game for offline play and its unsent moves
  * @property {{game?: ?string, mode?: ?string, rules?: ?string}} wish from the query of the page's address
@@ -34,13 +35,13 @@ const WISHED_MODES = ["daily", "ranked"];
 /**
  * The session of a page that has just been loaded.
  * @param {Session["wish"]} wish
- * @param {Session["kept"]} [kept]
+ * @param {boolean} [hasServer]
  * @returns {Session}
  */
-export function initial(wish, kept = { game: null, unsent: 0 }) {
-  return {
-    phase: "connecting", game: null, kept, wish, isConfirmed: false, isAway: false, unanswered: [],
-  };
+export function initial(wish, hasServer = true) {
+  const kept = { game: null, unsent: 0 };
+  const known = { isConfirmed: false, isAway: false, unanswered: [] };
+  return { phase: "connecting", hasServer, game: null, kept, wish, ...known };
 }
 
 /**
