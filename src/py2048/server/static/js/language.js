@@ -27,9 +27,10 @@ export function ngettext(one, many, count, values = {}) {
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-/** Format a number with the language's separators. */
+/** Format a number with the language's separators, rounded as the server does. */
 export function grouped(value, digits = 0) {
-  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  /** @type {Intl.NumberFormatOptions} */
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
   return value.toLocaleString(locale, options);
 }
 

@@ -137,5 +137,5 @@ export function hintOf(rated) {
 // A loss in few digits, as `short_loss` in `presentation/hints.py`; empty if it rounds to 0.
 function shortLoss(loss) {
   if (loss >= 99_999.5) return _("{n} k", { n: grouped(loss / 1000) });
-  return Math.round(loss) ? grouped(loss) : "";
+  return loss > 0.5 ? grouped(loss) : "";
 }
