@@ -1,12 +1,13 @@
-// The dialogs: a new game, and my games in progress.
+// The dialogs for a new game and for games in progress.
 import { $, button, element, put } from "./elements.js";
 import { _, grouped } from "./language.js";
-import { read, write } from "./settings.js";
+import { read, readJson, write, writeJson } from "./storage.js";
 
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
-const PAUSE = 200;
+const MODES = ["casual", "ranked", "daily"];
+const CHECK_PAUSE_MS = 200;
 
-/** The kinds of games in words. */
+/** What players call the kinds of games. */
 export const KINDS = {
   casual: _("casual"),
   ranked: _("ranked"),
@@ -18,16 +19,25 @@ export const KINDS = {
   position: _("from a position"),
 };
 
-/** Give the board the focus, so that keys are for it again. */
+/** Focus the board, so that keys go to it again. */
 export function toBoard() {
   $("board").focus({ preventScroll: true });
 }
 
-/** Open a dialog from the board, to which the browser returns the focus when it is closed. */
+/** Open a dialog. When it closes, the browser returns the focus to the board. */
 export function openDialog(id) {
   if ($(id).open) return;
   toBoard();
   $(id).showModal();
+}
+
+/**
+ * The preset with a name or with rules in full; undefined for other rules.
+ * @param {string} rules
+ * @returns {HTMLOptionElement | undefined}
+ */
+export function presetOf(rules) {
+  return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
 }
 
 export class NewGameDialog {
@@ -40,18 +50,19 @@ export class NewGameDialog {
     this.#play = play;
     $("new-form").addEventListener("input", () => this.#update());
     $("new-form").addEventListener("submit", (event) => this.#submitted(event));
-    this.#fill(read("own-rules"));
+    this.#fill(readJson("own-rules") ?? {});
   }
 
-  /** The mode chosen last. */
+  /** The mode that was chosen last. */
   get mode() {
-    return read("mode", "casual");
+    const mode = read("mode");
+    return MODES.includes(mode) ? mode : "casual";
   }
 
   /**
    * Open the dialog.
-   * @param {string} warning what happens to the game on the table, or an empty text
-   * @param {?{rules: {name: string}, mode: string}} game the game on the table
+   * @param {string} warning what happens to the game on the board; may be empty
+   * @param {?{rules?: {name: string}, mode?: string}} game the game on the board
    */
   open(warning, game) {
     const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
@@ -64,7 +75,7 @@ export class NewGameDialog {
     $("new-play").focus({ preventScroll: true });
   }
 
-  /** The rules as the server takes them. */
+  /** The chosen rules, as a preset's name or in full. */
   get rules() {
     return $("rules").value === "own" ? ownText() : $("rules").value;
   }
@@ -74,7 +85,7 @@ export class NewGameDialog {
     $("rules-choice").hidden = $("new-form").mode.value === "daily";
     $("own").hidden = !isOwn;
     clearTimeout(this.#timer);
-    if (isOwn) this.#timer = setTimeout(() => this.#check(), PAUSE);
+    if (isOwn) this.#timer = setTimeout(() => this.#check(), CHECK_PAUSE_MS);
     else this.#say($("rules").selectedOptions[0].dataset.summary, false);
   }
 
@@ -86,7 +97,7 @@ export class NewGameDialog {
       if (asked !== this.#asked) return;
       this.#say(answer.ok ? rules.summary : (rules.error ?? ""), answer.status === 422);
     } catch {
-      // Out of reach for the moment; the server looks at the rules again when the game starts.
+      // No connection. The server checks the rules again when the game starts.
       this.#say("", false);
     }
   }
@@ -101,25 +112,25 @@ export class NewGameDialog {
     if (event.submitter?.value !== "play") return;
     const mode = $("new-form").mode.value;
     write("mode", mode);
-    if ($("rules").value === "own") write("own-rules", JSON.stringify(ownFields()));
+    if ($("rules").value === "own") writeJson("own-rules", ownFields());
     this.#play(mode === "daily" ? "classic" : this.rules, mode);
   }
 
-  #fill(kept) {
-    if (!kept) return;
-    for (const [name, value] of Object.entries(JSON.parse(kept))) {
-      if (name === "ends") $("own-ends").checked = value;
-      else if ($(`own-${name}`)) $(`own-${name}`).value = value;
+  #fill({ ends = false, ...fields }) {
+    $("own-ends").checked = ends === true;
+    for (const [name, value] of Object.entries(fields)) {
+      if ($(`own-${name}`)) $(`own-${name}`).value = value;
     }
   }
 }
 
+/** @returns {{[name: string]: any}} */
 function ownFields() {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, $(`own-${name}`).value.trim()]));
   return { name: $("own-name").value.trim() || "own", ...fields, ends: $("own-ends").checked };
 }
 
-/** The form in the grammar that records and the command line use. */
+// The form as rules in full, as records and the command line write them.
 function ownText() {
   const { name, rows, columns, start, spawn, merging, scoring, target, ends } = ownFields();
   const end = ends ? "target" : "stuck";
@@ -129,8 +140,10 @@ function ownText() {
 }
 
 /**
- * Show a list of my games in progress, without the one on the table.
- * @param {(game: string) => void} open takes a game up again
+ * Show the player's other games in progress.
+ * @param {Protocol.OpenGameInfo[]} games
+ * @param {string | undefined} current the game on the board
+ * @param {(game: string) => void} open goes on with a game
  */
 export function showGames(games, current, open) {
   const others = games.filter(({ game }) => game !== current);
