@@ -54,7 +54,7 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""Sum of the board after which a computer's game need not go on; each move adds two.
+"""Board sum at which the grader stops watching a computer's game; each move adds 2.
 
 A random game takes about 700 moves and almost never 1,200; a planned one may never end.
 """
@@ -323,8 +323,8 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: Directions in which a click crashes the program or makes it hang. Games are restarted
-            without them.
+        faults: Directions in which a click crashes the program or makes it hang. Games are
+            restarted without them.
         fault: Why the last game was aborted, if it was.
         fixed: The texts at the start of a game.
         misplaced_numbers: The numbers on the edge of a square at the start of a game.
@@ -415,20 +415,20 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
         open_ways = [way for way in legal if way in seen.ways and way not in refused]
         if board is None or not open_ways:
             return
-        nearest = min(open_ways, key=lambda way: _free_room(after(board, way)))
+        nearest = min(open_ways, key=lambda way: _rate_room(after(board, way)))
         _make_move(driver, seen, _impossible_direction(driver, seen) or nearest)
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return a direction in which nothing can move, unless two such moves were tried."""
+    """Return a direction in which nothing can move, if it was tried less than twice."""
     board = driver.contents.board
     tried = [move.direction for move in seen.games[-1] if not move.changed]
     idle = [way for way in seen.ways if board and not board.slide(way).changed]
     return next((way for way in idle if tried.count(way) < 2), None)
 
 
-def _free_room(board: Board) -> tuple[int, int]:
-    """Return the number of empty cells now and after each move, and the number of moves."""
+def _rate_room(board: Board) -> tuple[int, int]:
+    """Rate the room on a board: empty cells now and after each move, and the number of moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -451,7 +451,7 @@ def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) 
 def _fail_without_moves(
     session: SubmissionSession, wanted: str, found: str = "there was none"
 ) -> NoReturn:
-    """Fail because the games contain no move that a check needs; give the reason."""
+    """Fail a check that found no suitable move; give the reason."""
     fault = observed_games(session).fault
     if fault is not None:
         raise fault
@@ -763,12 +763,14 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 
 # --- new game ---
 
-STARTS, PLAYED_STARTS = 32, 8
-"""Number of new games whose starts are compared, and in how many of them moves are tried.
+STARTS = 32
+"""Number of new games whose starts are compared.
 
-With 32, random starts are nested in fewer than one of a million runs, and a square that is never used
-is detected.
+The chance that 32 random starts are all nested is below one in a million.
 """
+
+PLAYED_STARTS = 8
+"""Number of new games in which moves are tried."""
 
 
 def starts_a_persons_game(session: SubmissionSession) -> None:
@@ -854,7 +856,7 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
 
 
 def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
-    """Look at the window several times a second; fail unless single moves can be watched."""
+    """Watch six seconds of a computer's game; fail unless single moves are visible."""
     session = driver.session
     driver.fixed = observed_games(session).fixed
     looks = [driver.look(), *(driver.look("screen.advance(200)") for _ in range(30))]
@@ -906,7 +908,7 @@ MAX_MORE_LOOKS = 150
 MIN_CHANCES = 50
 """How often a direction must be possible without being chosen before the check fails.
 
-A random player skips one that often in fewer than one of a million games.
+A random player avoids a direction that long in fewer than one in a million games.
 """
 
 
@@ -977,7 +979,7 @@ class ObservedChoices:
 
 
 def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
-    """Fail if a random computer never chooses some direction; look on until that is clear."""
+    """Fail if a random computer never chooses one of the four directions."""
     session, choices = driver.session, ObservedChoices()
     for one, two in pairwise(looks):
         choices.add(one, two)

@@ -78,7 +78,7 @@ R = TypeVar("R")
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Also accept the table's parameter names as keywords.
 
-    ``_with_aliases(game_board="board")`` passes the keyword argument ``game_board`` on as ``board``.
+    With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -860,6 +860,6 @@ GRADING = Grading(
     opening="import {module} as main, gui; from {module} import *; "
     "from types import SimpleNamespace",
     tasks=TASKS,
-    not_graded="whether animate_movement and move are recursive, whether bind and unbind use map and "
-    "lambda, and the Challenge in bonus.py",
+    not_graded="whether animate_movement and move are recursive, whether bind and unbind use map "
+    "and lambda, and the Challenge in bonus.py",
 )
