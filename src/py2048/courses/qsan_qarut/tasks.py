@@ -325,15 +325,14 @@ def announces(session: SubmissionSession) -> None:
     rows = [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]]
     won = _announced(session, rows, WON_WORDS, "that it is won")
     output = session.run("game.down_arrow(None)").output
-    flags = (
-        "True|False" if announces_in(WON_WORDS, won, "True|False") else "False"
-    )  # the win was printed as a flag
+    printed_as_flag = announces_in(WON_WORDS, won, "True|False")
+    flags = "True|False" if printed_as_flag else "False"
     if announces_in(WON_WORDS, output, flags):
         session.fail("only one announcement of the win", repr(output))
 
 
-# The next functions run in the submission's process, where `screen` is the simulated user. Lines run
-# with `type_line` are recorded, to show students how to repeat them.
+# The next functions run in the submission's process, where `screen` is the simulated user. Lines
+# run with `type_line` are recorded, to show students how to repeat them.
 
 
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
