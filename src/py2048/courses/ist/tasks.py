@@ -20,17 +20,17 @@ from py2048.courses.grading import (
     Check,
     Example,
     Grading,
-    Lines,
     Raises,
     SubmissionSession,
     Task,
+    TextLines,
     calling,
     read_sheet,
     right_versions,
 )
 from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
 from py2048.courses.grading.chance import Odds
-from py2048.courses.grading.submissions import places
+from py2048.courses.grading.submissions import line_numbers
 from py2048.courses.ist import adt
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
@@ -73,7 +73,7 @@ class Language:
                 found = {self(key): value for key, value in found.items()}
             case FunctionType():
                 return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
-            case Task() | Check() | Example() | Raises() | Lines():
+            case Task() | Check() | Example() | Raises() | TextLines():
                 # Titles are translated when they are shown.
                 later = {"title", "asked"}
                 texts = {n: v if n in later else self(v) for n, v in vars(found).items()}
@@ -361,10 +361,10 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
     return "\n".join(["b = create_board()", *points, *fills])
 
 
-def output_of(rows: Rows, score: int) -> Lines:
+def output_of(rows: Rows, score: int) -> TextLines:
     """Return what `print_board` prints; spaces at the ends of lines do not matter."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
-    return Lines("\n".join([*lines, f"Score: {score}"]))
+    return TextLines("\n".join([*lines, f"Score: {score}"]))
 
 
 def refused(call: str, arguments: Iterable[str]) -> list[Example]:
@@ -972,7 +972,7 @@ def outside_ascii(text: str) -> Iterator[str]:
         yield _(
             "has characters outside ASCII ({places}): the document deducts 3 of its 20 marks "
             "for that; nothing is deducted here"
-        ).format(places=places(lines))
+        ).format(places=line_numbers(lines))
 
 
 ENGLISH_GRADING = Grading(

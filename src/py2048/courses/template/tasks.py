@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from py2048.courses.grading import Check, Example, Grading, Lines, read_sheet
+from py2048.courses.grading import Check, Example, Grading, TextLines, read_sheet
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
@@ -23,8 +23,8 @@ def totals(seed: str) -> Iterator[Example]:
 
 UNCHANGED = Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2, 4]]})
 SHOWN = (
-    Example("show([[2, 0], [0, 16]])", None, prints=Lines("2 .\n. 16\nTotal: 18\n")),
-    Example("show([[0, 4, 8]])", None, prints=Lines(". 4 8\nTotal: 12\n")),
+    Example("show([[2, 0], [0, 16]])", None, prints=TextLines("2 .\n. 16\nTotal: 18\n")),
+    Example("show([[0, 4, 8]])", None, prints=TextLines(". 4 8\nTotal: 12\n")),
 )
 
 GRADING = Grading(
