@@ -243,9 +243,8 @@ class BorderPresenter:
 
     def _let_computer_move(self) -> None:
         try:
-            direction = (
-                self._planner.next() if self._planner else self._random.choice(list(Direction))
-            )
+            planner = self._planner
+            direction = planner.next() if planner else self._random.choice(list(Direction))
         except CourseError as error:
             self._show(str(error))
             return

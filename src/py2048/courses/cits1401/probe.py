@@ -111,7 +111,7 @@ def in_sight() -> bool:
     return True
 
 
-def misplaced_numbers() -> list[str]:
+def misplaced() -> list[str]:
     """Return the numbers on a canvas whose centre is on the edge of a square."""
     canvas, box = SQUARES[0, 0]
     found, split = [], canvas.interpreter.splitlist

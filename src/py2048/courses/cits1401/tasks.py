@@ -95,7 +95,7 @@ class WindowContents:
         """Whether no move is possible; False for a board that cannot be read."""
         return self.board is not None and not self.board.can_move()
 
-    def shows_text(self, words: str) -> bool:
+    def has_text(self, words: str) -> bool:
         """Return whether any text outside the squares matches."""
         return bool(_matching(words, self.others))
 
@@ -110,9 +110,7 @@ class WindowContents:
 
     def shows_score(self, score: int) -> bool:
         """Return whether a text outside the squares contains this number."""
-        return self.shows_text(
-            rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b"
-        )
+        return self.has_text(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
 
 
 def _matching(words: str, texts: Iterable[str]) -> list[str]:
@@ -297,7 +295,7 @@ class ObservedMove:
         return self.before.rows != self.now.rows
 
     @property
-    def new_status_lines(self) -> list[str]:
+    def new_lines(self) -> list[str]:
         """The status lines added by the move, or all of them if the status is unchanged.
 
         Empty if the lines only changed their order, as in a rolling log, because it is unknown
@@ -327,14 +325,14 @@ class ObservedGames:
             restarted without them.
         fault: Why the last game was aborted, if it was.
         fixed: The texts at the start of a game.
-        misplaced_numbers: The numbers on the edge of a square at the start of a game.
+        misplaced: The numbers on the edge of a square at the start of a game.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
     faults: dict[Direction, CheckFailed] = field(default_factory=dict)
     fault: CheckFailed | None = None
     fixed: frozenset[str] = frozenset()
-    misplaced_numbers: list[str] = field(default_factory=list)
+    misplaced: list[str] = field(default_factory=list)
 
     @property
     def moves(self) -> list[ObservedMove]:
@@ -383,7 +381,7 @@ def _play(session: SubmissionSession) -> ObservedGames:
         while to_play:
             driver = start_program(session, seed=2 - len(to_play))
             seen.fixed = driver.fixed
-            seen.misplaced_numbers += session.value("misplaced_numbers()", show=False)
+            seen.misplaced += session.value("misplaced()", show=False)
             seen.games.append([])
             known = len(seen.faults)
             try:
@@ -448,9 +446,7 @@ def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) 
     seen.games[-1].append(ObservedMove(before, direction, now))
 
 
-def _fail_without_moves(
-    session: SubmissionSession, wanted: str, found: str = "there was none"
-) -> NoReturn:
+def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") -> NoReturn:
     """Fail a check that found no suitable move; give the reason."""
     fault = observed_games(session).fault
     if fault is not None:
@@ -462,7 +458,7 @@ def _fail_without_moves(
 def has_all_components(session: SubmissionSession) -> None:
     """Check that there are squares, a score board and New game."""
     driver = start_program(session)
-    if not driver.contents.shows_text("score"):
+    if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
     if not session.value("in_sight()", show=False):
         session.fail("5 x 5 squares in sight", "some lie outside their canvas")
@@ -495,11 +491,9 @@ def quits(session: SubmissionSession) -> None:
 def shows_legal_values(session: SubmissionSession) -> None:
     """Check that each square shows a power of two or nothing."""
     seen = observed_games(session)
-    if seen.misplaced_numbers:
+    if seen.misplaced:
         session.shown[:] = ["choose('Human')"]
-        session.fail(
-            "each number inside its square", f"on an edge: {', '.join(seen.misplaced_numbers)}"
-        )
+        session.fail("each number inside its square", f"on an edge: {', '.join(seen.misplaced)}")
     for move in seen.moves:
         if move.now.board is None:
             _fail(session, move, "2, 4, 8 … or nothing on every square", str(move.now.rows))
@@ -531,9 +525,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
                     "some that look the same",
                 )
     if not compared:
-        _fail_without_moves(
-            session, "moved and unmoved squares with equal numbers", "none to compare"
-        )
+        _fail_missing(session, "moved and unmoved squares to compare", "none to compare")
 
 
 # --- clicks ---
@@ -555,12 +547,10 @@ def border_squares_act(session: SubmissionSession) -> None:
         session.fail("moves after clicks on the border", "nothing on most sides")
 
 
-def _acts(
-    driver: WindowDriver, cell: Cell, direction: Direction, ways: Sequence[Direction]
-) -> bool:
+def _acts(driver: WindowDriver, cell: Cell, asked: Direction, ways: Sequence[Direction]) -> bool:
     """Return whether a click on `cell` does anything when its move is possible."""
     for way in (*ways, *ways):
-        if _possible(driver.contents, direction):
+        if _possible(driver.contents, asked):
             break
         driver.click(BORDERS[way][0])
     before = driver.contents
@@ -601,7 +591,7 @@ def _moves_in(
         if board is not None and move.direction is direction and move.possible is possible:
             found.append((move, board))
     if possible and not found:
-        _fail_without_moves(session, f"boards on which the move {direction} is possible")
+        _fail_missing(session, f"boards on which the move {direction} is possible")
     return found
 
 
@@ -620,7 +610,7 @@ def _with_one_more(slid: Board, shown: Board) -> bool:
     return all(one == two or (one, two) == (0, 2) for one, two in pairs)
 
 
-def adds_tile_in_place(session: SubmissionSession, direction: Direction) -> None:
+def adds_tile(session: SubmissionSession, direction: Direction) -> None:
     """Check that the new 2 appears on the square that the rules name."""
     for move, board in _moves_in(session, direction, possible=True):
         shown, wanted = move.now.board, after(board, direction)
@@ -629,7 +619,7 @@ def adds_tile_in_place(session: SubmissionSession, direction: Direction) -> None
             _fail(session, move, str(listed(wanted)), str(move.now.rows))
 
 
-def leaves_board_unchanged(session: SubmissionSession, direction: Direction) -> None:
+def keeps_board(session: SubmissionSession, direction: Direction) -> None:
     """Check that an impossible move leaves the board unchanged."""
     for move, board in _moves_in(session, direction, possible=False):
         if move.changed:
@@ -639,7 +629,7 @@ def leaves_board_unchanged(session: SubmissionSession, direction: Direction) -> 
 
 def _some_move(session: SubmissionSession) -> None:
     if not any(move.changed for move in observed_games(session).moves):
-        _fail_without_moves(session, "moves that change the board", "the board never changes")
+        _fail_missing(session, "moves that change the board", "the board never changes")
 
 
 # --- status and score ---
@@ -657,7 +647,7 @@ def reports_successes(session: SubmissionSession) -> None:
             wanted = f"a text such as '{way.name.title()} movement is successful'"
             _fail(session, move, wanted, str(move.now.others))
     if not checked:
-        _fail_without_moves(session, "a successful move")
+        _fail_missing(session, "a successful move")
 
 
 def reports_failures(session: SubmissionSession) -> None:
@@ -671,11 +661,11 @@ def reports_failures(session: SubmissionSession) -> None:
             if not move.now.status_matches(FAILURE):
                 _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
         elif move.actual_direction is not None and _matching(
-            "not possible|impossible", move.new_status_lines
+            "not possible|impossible", move.new_lines
         ):
             _fail(session, move, "no report of a failure", str(move.now.others))
     if not checked:
-        _fail_without_moves(session, "an impossible move that leaves the board as it is")
+        _fail_missing(session, "an impossible move that leaves the board as it is")
 
 
 def announces_the_end(session: SubmissionSession) -> None:
@@ -820,7 +810,7 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
     cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
     if not cells or any(rows[row][column] != 2 for row, column in cells):
         session.fail("1 to 25 squares with a 2 at the start, and no other numbers", str(rows))
-    if contents.shows_text("score") and not contents.shows_score(0):
+    if contents.has_text("score") and not contents.shows_score(0):
         session.fail("the score 0 at the start", str(contents.others))
     return cells
 
@@ -899,7 +889,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
     if any(step.actual_direction is not None for step in steps):
         return 1
     failed = one.texts == two.texts and one.status != two.status
-    return -1 if failed and _matching(FAILURE, steps[0].new_status_lines) else 0
+    return -1 if failed and _matching(FAILURE, steps[0].new_lines) else 0
 
 
 MAX_MORE_LOOKS = 150
@@ -1001,9 +991,8 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
     """Return whether a person's moves in this direction are correct, and so recognizable."""
     moves = observed_games(session).moves
-    return all(
-        move.actual_direction is way for move in moves if move.direction is way and move.possible
-    )
+    possible = [move for move in moves if move.direction is way and move.possible]
+    return all(move.actual_direction is way for move in possible)
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
@@ -1107,7 +1096,7 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 # --- the tasks ---
 
 SHEET = read_sheet(HERE / "starter" / "TASKS.md")
-GAMES_TIMEOUT_S = 20.0
+GAME_TIMEOUT_S = 20.0
 """Time limit for one request of a check that plays whole games, in seconds."""
 
 
@@ -1121,15 +1110,10 @@ def _move(id: str, direction: Direction) -> Task:
         Check(
             "tiles slide and merge",
             run=partial(slides, direction=direction),
-            seconds=GAMES_TIMEOUT_S,
+            seconds=GAME_TIMEOUT_S,
         ),
-        Check(
-            "the new 2 is on the right square", run=partial(adds_tile_in_place, direction=direction)
-        ),
-        Check(
-            "an impossible move changes nothing",
-            run=partial(leaves_board_unchanged, direction=direction),
-        ),
+        Check("the new 2 is on the right square", run=partial(adds_tile, direction=direction)),
+        Check("an impossible move changes nothing", run=partial(keeps_board, direction=direction)),
     )
 
 
@@ -1141,7 +1125,7 @@ TASKS = (
     ),
     _task(
         "2",
-        Check("squares show only legal values", run=shows_legal_values, seconds=GAMES_TIMEOUT_S),
+        Check("squares show only legal values", run=shows_legal_values, seconds=GAME_TIMEOUT_S),
         Check("moved squares are highlighted", run=highlights_what_moved),
     ),
     _task(
@@ -1155,17 +1139,15 @@ TASKS = (
     _move("7", Direction.LEFT),
     _task(
         "8",
-        Check("reports successful moves", run=reports_successes, seconds=GAMES_TIMEOUT_S),
+        Check("reports successful moves", run=reports_successes, seconds=GAME_TIMEOUT_S),
         Check("reports impossible moves", run=reports_failures),
         Check("announces the end of the game", run=announces_the_end),
     ),
-    _task(
-        "9", Check("the score is right after every click", run=keeps_score, seconds=GAMES_TIMEOUT_S)
-    ),
+    _task("9", Check("the score is always right", run=keeps_score, seconds=GAME_TIMEOUT_S)),
     _task(
         "10",
         Check("Human starts a new game", run=starts_a_persons_game),
-        Check("the computer plays to the end", run=lets_the_computer_play, seconds=GAMES_TIMEOUT_S),
+        Check("the computer plays to the end", run=lets_the_computer_play, seconds=GAME_TIMEOUT_S),
         Check("New game stops the computer", run=stops_the_computer),
     ),
 )

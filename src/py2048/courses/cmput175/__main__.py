@@ -26,13 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
     """Return rows, columns and number of initial tiles; exit with status 2 if they are invalid."""
     parser = OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=4, help="number of rows (default: 4)")
-    parser.add_argument(
-        "columns", nargs="?", type=int, help="number of columns (default: same as rows)"
-    )
-    parser.add_argument(
-        "initial", nargs="?", type=int, default=2, help="number of initial tiles (default: 2)"
-    )
+    parser.add_argument("rows", nargs="?", type=int, default=4, help="rows (default: 4)")
+    parser.add_argument("columns", nargs="?", type=int, help="columns (default: same as rows)")
+    parser.add_argument("initial", nargs="?", type=int, default=2, help="start tiles (default: 2)")
     given = parser.parse_args(arguments)
     rows, initial = given.rows, given.initial
     columns = rows if given.columns is None else given.columns

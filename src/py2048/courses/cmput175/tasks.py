@@ -85,7 +85,7 @@ def rank_of(rows: Rows) -> int:
     return len(tiles_of(rows))
 
 
-def read_examples(rows: Rows) -> Iterator[Example]:
+def reads(rows: Rows) -> Iterator[Example]:
     """Read every cell of a grid."""
     for cell, tile in enumerate(chain(*rows)):
         yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
@@ -108,9 +108,10 @@ def other_size_cells(seed: str) -> Iterator[Example]:
         set_example(3, 2, [[0, 0]] * 3),
     )
     for size in SIZES:
-        yield from read_examples(random_rows(f"{seed} get", POWERS, *size))
+        yield from reads(random_rows(f"{seed} get", POWERS, *size))
 
 
+LineExample = Callable[[list[int], list[int]], Example]
 POWERS = [2**power for power in range(1, 12)]
 
 
@@ -177,7 +178,7 @@ def start_with_full_row(grid_class: Any) -> list[Any]:
     return spawned
 
 
-def update_examples(boards: Iterable[Rows]) -> Iterator[Example]:
+def updates(boards: Iterable[Rows]) -> Iterator[Example]:
     """Call `updateEmptiesSet` on grids whose list is out of date."""
     for rows in boards:
         given = grid_of(rows).rpartition("\n")[0]
@@ -201,7 +202,7 @@ def fills_empty_cells(session: SubmissionSession) -> None:
                 session.fail(f"a new tile in an empty cell of {before}", str(after))
 
 
-def adds_only_after_changes(session: SubmissionSession) -> None:
+def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if it changes something.
 
     The given code already does so; the check therefore fails until `updateEmptiesSet` works.
@@ -222,7 +223,7 @@ def adds_only_after_changes(session: SubmissionSession) -> None:
 SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
-def collapsible_examples(boards: Iterable[Rows]) -> list[Example]:
+def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Call `collapsible` on each board, and on two with different answers.
 
     The two make every constant result fail.
@@ -244,13 +245,13 @@ def packed(seed: str) -> Iterator[Rows]:
             yield rows
 
 
-COLLAPSIBLE_OTHER_SIZES = collapsible_examples(
+COLLAPSIBLE_OTHER_SIZES = can_collapse(
     rows
     for size in SIZES
     for rows in (checkered(*size), *with_one_gap(*size), *with_one_pair(*size))
 )
 UNCHANGED = [
-    *collapsible_examples(()),
+    *can_collapse(()),
     *(
         Example(
             "grid.collapsible()",
@@ -284,9 +285,7 @@ OTHER_LINES = lists(
 )
 
 
-def line_examples(
-    look: Callable[[list[int], list[int]], Example],
-) -> Callable[[str], Iterator[Example]]:
+def line_examples(look: LineExample) -> Callable[[str], Iterator[Example]]:
     """Return a function that yields examples for chosen and random lines of four."""
 
     def examples(seed: str) -> Iterator[Example]:
@@ -322,10 +321,7 @@ def flag_example(line: list[int], after: list[int]) -> Example:
 
 
 PAIR = (
-    Example(
-        "type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__",
-        "tuple",
-    ),
+    Example("type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__", "tuple"),
     Example("len(Grid(4, 4, 0).collapseRow([2, 2, 0, 0]))", 2),
     Example(
         "list(Grid(4, 4, 0).collapseRow([0, 0, 0, 2]))",
@@ -517,7 +513,7 @@ def all_but_points() -> tuple[str, ...]:
 
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
-OTHER_SIZES = "grids of other sizes"
+ANY_SIZE = "grids of other sizes"
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
@@ -536,27 +532,22 @@ TASKS = (
     _task(
         "2",
         Check("setCell sets the right cell", set_examples),
-        Check(
-            "getCell reads the right cell", lambda seed: read_examples(random_rows(seed, POWERS))
-        ),
+        Check("getCell reads the right cell", lambda seed: reads(random_rows(seed, POWERS))),
         Check("a new grid starts with 2s", run=starts_with_twos),
-        Check(OTHER_SIZES, other_size_cells),
+        Check(ANY_SIZE, other_size_cells),
         about=("setCell", "getCell"),
     ),
     _task(
         "3",
         Check(
             "True while a cell is empty",
-            lambda seed: collapsible_examples([SPARSE, *with_one_gap(), *packed(seed)]),
+            lambda seed: can_collapse([SPARSE, *with_one_gap(), *packed(seed)]),
         ),
-        Check("True on a full grid with equal neighbours", collapsible_examples(with_one_pair())),
-        Check(
-            "False on a full grid without equal neighbours",
-            collapsible_examples([checkered(), FULL]),
-        ),
+        Check("True on a full grid with equal neighbours", can_collapse(with_one_pair())),
+        Check("False on a full grid without equal neighbours", can_collapse([checkered(), FULL])),
         Check("collapsible changes nothing", UNCHANGED),
         Check("looks at the grid, not at emptiesSet", WRONG_EMPTIES),
-        Check(OTHER_SIZES, COLLAPSIBLE_OTHER_SIZES),
+        Check(ANY_SIZE, COLLAPSIBLE_OTHER_SIZES),
         about=("collapsible",),
     ),
     _task(
@@ -589,20 +580,15 @@ TASKS = (
             collapses(boards, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
             reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
         ),
-        Check(OTHER_SIZES, collapses(other_boards, EVERY, GRID, grid_after)),
+        Check(ANY_SIZE, collapses(other_boards, EVERY, GRID, grid_after)),
         about=tuple(DIRECTIONS),
     ),
     _task(
         "6",
-        Check("lists the empty cells in order", lambda seed: update_examples(holes(seed))),
-        Check(
-            OTHER_SIZES,
-            lambda seed: update_examples(random_rows(seed, (0, 2), *size) for size in SIZES),
-        ),
+        Check("lists the empty cells in order", lambda seed: updates(holes(seed))),
+        Check(ANY_SIZE, lambda seed: updates(random_rows(seed, (0, 2), *size) for size in SIZES)),
         Check("in a game, new tiles go into empty cells", run=fills_empty_cells),
-        Check(
-            "in a game, only a move that changes something adds a tile", run=adds_only_after_changes
-        ),
+        Check("in a game, only moves that change something add a tile", run=adds_after_changes),
         about=("updateEmptiesSet",),
     ),
 )

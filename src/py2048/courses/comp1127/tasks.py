@@ -50,11 +50,11 @@ PUT_ALL = (
     "n // 4, n % 4) for n in range(16)]"
 )
 KEY_ONLY = "key"
-KEY_AND_DISTANCES = "key, horizontal, vertical"
+DISTANCES = "key, horizontal, vertical"
 PUT_PARAMETERS = "key, number, row, column"
 
 
-def recorder(function: str, parameters: str, note: str) -> str:
+def log(function: str, parameters: str, note: str) -> str:
     """Return code that replaces a function of gui by one that records its calls.
 
     The replacement accepts the board under both of the document's names.
@@ -64,7 +64,7 @@ def recorder(function: str, parameters: str, note: str) -> str:
     return f"gui.{function} = {takes}: (board or game_board).numbers is None or {note}"
 
 
-RECORD_MOVED = "moved = []\n" + recorder("move_tile", KEY_AND_DISTANCES, "moved.append(key)")
+LOG_MOVED = "moved = []\n" + log("move_tile", DISTANCES, "moved.append(key)")
 KEYS_BOUND = (
     "keys = {}\n"
     "frame.bind = lambda sequence, func, add=None: keys.update({sequence: func})\n"
@@ -96,7 +96,7 @@ def grid_code(rows: Rows) -> str:
     return f"main.grid = {rows}"
 
 
-def board_code(rows: Rows, *notes: str) -> str:
+def setup(rows: Rows, *notes: str) -> str:
     """Return code that sets the grid, opens a board with its tiles, and runs `notes`."""
     puts = [
         f"gui.put(board, {key_of((row, column))!r}, gui.find_number({rows[row][column]}), "
@@ -166,21 +166,17 @@ ONE_LEFT = with_tiles({(2, 3): 0}, STUCK)
 ADDED_EVERYWHERE = (
     Example(
         "add_random_number(board)",
-        given=board_code(ONE_LEFT),
-        then={
-            "main.grid[2][3]": OneOf(2, 4),
-            COUNT: 16,
-            "(2, 3) in board.numbers.values()": True,
-        },
+        given=setup(ONE_LEFT),
+        then={"main.grid[2][3]": OneOf(2, 4), COUNT: 16, "(2, 3) in board.numbers.values()": True},
     ),
     Example(
         "add_random_number(board)",
-        given=board_code(
+        given=setup(
             ONE_LEFT,
             "seen = []",
             A_2_AND_A_4,
             "put = gui.put",
-            recorder(
+            log(
                 "put",
                 PUT_PARAMETERS,
                 f"seen.append(number.value) or put(board or game_board, {PUT_PARAMETERS})",
@@ -191,7 +187,7 @@ ADDED_EVERYWHERE = (
     Example(
         "add_random_number(board)\nadd_random_number(board)\nsorted(sum(main.grid, []))",
         [0] * 14 + [2, 4],
-        given=board_code(EMPTY, A_2_AND_A_4),
+        given=setup(EMPTY, A_2_AND_A_4),
     ),
 )
 THREE_KEYS = Satisfies(
@@ -204,7 +200,7 @@ def counts_its_keys(session: SubmissionSession) -> None:
     """Check that three numbers have three different keys, all strings."""
     session.fresh()
     session.begin()
-    session.run(board_code(EMPTY))
+    session.run(setup(EMPTY))
     for _ in range(3):
         session.run("add_random_number(board)")
     session.expect("list(board.numbers)", THREE_KEYS)
@@ -215,23 +211,19 @@ def lands_on_any_slot(session: SubmissionSession) -> None:
     places = set()
     for seed in map(session.seed_for, range(20)):
         session.begin()
-        rows = session.value(f"{board_code(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
+        rows = session.value(f"{setup(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
         places.add(tuple(tiles_of(rows)))
     if len(places) == 1:
         session.fail("different slots in different games", f"20 times {rows}")
 
 
-def identifier_example(cell: Cell, expected: str | None) -> Example:
+def identifier_at(cell: Cell, expected: str | None) -> Example:
     """Ask for the key on one slot of the figure."""
-    return Example(
-        f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=board_code(FIGURE_3)
-    )
+    return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=setup(FIGURE_3))
 
 
-IDENTIFIERS = [identifier_example(cell, key_of(cell)) for cell in tiles_of(FIGURE_3)]
-NO_IDENTIFIERS = [
-    identifier_example(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)
-]
+IDENTIFIERS = [identifier_at(cell, key_of(cell)) for cell in tiles_of(FIGURE_3)]
+NO_IDENTIFIERS = [identifier_at(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)]
 
 
 def identifiers(seed: str) -> list[Example]:
@@ -239,7 +231,7 @@ def identifiers(seed: str) -> list[Example]:
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
     found = [(cell, key_of(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
     drawn = [
-        Example(f"find_identifier(board, {row}, {column})", key, given=board_code(rows))
+        Example(f"find_identifier(board, {row}, {column})", key, given=setup(rows))
         for (row, column), key in found
     ]
     return [*IDENTIFIERS, *drawn]
@@ -268,15 +260,11 @@ def steps(direction: str) -> Callable[[str], list[Example]]:
 ONE: Rows = with_tiles({(1, 1): 2})
 
 
-def animate_example(
-    direction: str, distance: int, code: str, expected: object, step: int = 20
-) -> Example:
+def animate(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
     """Animate a single tile over a distance; afterwards `code` must give `expected`."""
     down, right = STEPS[direction]
-    moves = "moves = []\n" + recorder(
-        "move_tile", KEY_AND_DISTANCES, "moves.append((horizontal, vertical))"
-    )
-    given = board_code(ONE, moves)
+    moves = "moves = []\n" + log("move_tile", DISTANCES, "moves.append((horizontal, vertical))")
+    given = setup(ONE, moves)
     return Example(
         f"animate_movement(board, 'f', {distance * abs(right)}, {distance * abs(down)}, "
         f"{direction})",
@@ -292,7 +280,7 @@ TOTAL = "[sum(right for right, down in moves), sum(down for right, down in moves
 def whole_way(direction: str) -> list[Example]:
     """Check the total distance that a single tile moves."""
     down, right = STEPS[direction]
-    return [animate_example(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
+    return [animate(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
 
 
 def in_steps(direction: str, distance: int, step: int = 20) -> Example:
@@ -300,10 +288,10 @@ def in_steps(direction: str, distance: int, step: int = 20) -> Example:
     down, right = STEPS[direction]
     lengths = [step] * (distance // step) + [distance % step] * (distance % step > 0)
     expected = [(right * length, down * length) for length in lengths]
-    return animate_example(direction, distance, "[m for m in moves if m != (0, 0)]", expected, step)
+    return animate(direction, distance, "[m for m in moves if m != (0, 0)]", expected, step)
 
 
-def move_example(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
+def move_of(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
     """Move one tile as far as it goes."""
     rows = with_tiles(tiles)
     call = f"move(board, {key_of(cell)!r}, {direction})"
@@ -313,7 +301,7 @@ def move_example(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
     """Check that `call` turns `rows` into `after`, both in the grid and on the board."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
-    return Example(call, given=board_code(rows), then=then)
+    return Example(call, given=setup(rows), then=then)
 
 
 # --- problems 9 to 14, and 21 ---
@@ -362,7 +350,7 @@ def order_of(direction: str, call: str) -> Example:
         key=lambda cell: (cell[1], -down * cell[0]) if down else (cell[0], -right * cell[1]),
     )
     order = {"list(dict.fromkeys(moved))": [key_of(cell) for cell in cells]}
-    return Example(call, given=board_code(middle, RECORD_MOVED), then=order)
+    return Example(call, given=setup(middle, LOG_MOVED), then=order)
 
 
 def by_key(direction: str) -> Check:
@@ -379,7 +367,7 @@ def by_key(direction: str) -> Check:
 def turn_example(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Example:
     """Press one key on a board."""
     code = f"keyboard_callback({event_code(direction)}, frame, board)"
-    return Example(code, given=board_code(rows, *notes), then=then)
+    return Example(code, given=setup(rows, *notes), then=then)
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
@@ -397,15 +385,15 @@ def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
     return turn_example(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
 
 
-def bound_key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
+def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
     """Press a key while the arrow keys are bound to something."""
-    alive = "alive = []\n" + recorder("move_tile", KEY_AND_DISTANCES, "alive.append(sorted(keys))")
+    alive = "alive = []\n" + log("move_tile", DISTANCES, "alive.append(sorted(keys))")
     return turn_example(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
 def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:
     """Check which keys are bound after a call."""
-    return [Example(call, given=board_code(EMPTY, *notes), then={"sorted(keys)": keys})]
+    return [Example(call, given=setup(EMPTY, *notes), then={"sorted(keys)": keys})]
 
 
 def key_plays(direction: str) -> Example:
@@ -413,7 +401,7 @@ def key_plays(direction: str) -> Example:
     row, column = moved_fully(ONE, (1, 1), direction)[0]
     return Example(
         f"bind(frame, board)\nkeys['<{direction.title()}>']({event_code(direction)})",
-        given=board_code(ONE, KEYS_BOUND),
+        given=setup(ONE, KEYS_BOUND),
         then={f"main.grid[{row}][{column}]": 2},
     )
 
@@ -483,21 +471,17 @@ TWO_ON_ONE = (
     "gui.put(board, 'z', gui.find_number(4), 1, 1)\n"
     "board.score = 100\n"
 )
-RECORD_PICTURES = "\n".join(
+LOG_PICTURES = "\n".join(
     (
         "pictures = {'x': 4, 'y': 4, 'z': 4}",
-        recorder("remove_number", KEY_ONLY, "pictures.pop(key, None)"),
-        recorder("put", PUT_PARAMETERS, "pictures.update({key: number.value}) is None"),
+        log("remove_number", KEY_ONLY, "pictures.pop(key, None)"),
+        log("put", PUT_PARAMETERS, "pictures.update({key: number.value}) is None"),
     )
 )
-RECORD_SCORES = "shown = []\n" + recorder(
-    "update_score", "", "shown.append((board or game_board).score)"
-)
+LOG_SCORES = "seen = []\n" + log("update_score", "", "seen.append((board or game_board).score)")
 
 
-def merge_examples(
-    code: str, expected: object, notes: str = "", answer: object = ...
-) -> list[Example]:
+def merges(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
     """Check the state after two tiles have merged, using the key of either tile."""
     then = {code: expected} if code else {}
     return [
@@ -506,7 +490,7 @@ def merge_examples(
     ]
 
 
-ALONE = Example("merge(board, 'f')", False, given=board_code(ONE))
+ALONE = Example("merge(board, 'f')", False, given=setup(ONE))
 ONTO_AN_EQUAL = (
     "main.grid = [[4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n"
     "frame, board = gui.setup()\n"
@@ -516,20 +500,18 @@ ONTO_AN_EQUAL = (
 )
 
 
-def arrival_example(answer: object = ..., **options: Any) -> list[Example]:
+def arrival(answer: object = ..., **options: Any) -> list[Example]:
     """Animate a tile onto an equal one."""
     call = "animate_movement(board, 'b', 140, 0, LEFT)"
     return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
 
 
-RECORD_ENDED = "ended = []\n" + recorder("game_over", "winner", "ended.append(bool(winner))")
+LOG_END = "ended = []\n" + log("game_over", "winner", "ended.append(bool(winner))")
 
 
-def over_example(rows: Rows, answer: bool, ended: list[bool]) -> Example:
+def over_call(rows: Rows, answer: bool, ended: list[bool]) -> Example:
     """Call `is_game_over` once; `ended` lists the messages it must show."""
-    return Example(
-        "is_game_over(board)", answer, given=board_code(rows, RECORD_ENDED), then={"ended": ended}
-    )
+    return Example("is_game_over(board)", answer, given=setup(rows, LOG_END), then={"ended": ended})
 
 
 def reached_2048(tiles: dict[Cell, int]) -> Example:
@@ -538,15 +520,13 @@ def reached_2048(tiles: dict[Cell, int]) -> Example:
     The game may be won or, as in the staff's solution, not over yet.
     """
     answers = OneOf((True, [True]), (False, []))
-    given = board_code(with_tiles(tiles), RECORD_ENDED)
+    given = setup(with_tiles(tiles), LOG_END)
     return Example("is_game_over(board), ended", answers, given=given)
 
 
 # Included in other checks, so that a constant result fails them.
-STUCK_ENDS = Example("is_game_over(board)", True, given=board_code(STUCK, RECORD_ENDED))
-WON_AT_LAST = [
-    over_example(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))
-]
+STUCK_ENDS = Example("is_game_over(board)", True, given=setup(STUCK, LOG_END))
+WON_LAST = [over_call(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
 
 
 # --- reference versions of other problems' functions ---
@@ -578,10 +558,7 @@ TASKS = (
     _problem(
         1,
         Check("four rows of four zeros", [Example("main.grid", EMPTY)]),
-        Check(
-            "the four rows are different lists",
-            [Example("len({id(row) for row in main.grid})", 4)],
-        ),
+        Check("the rows are different lists", [Example("len({id(row) for row in main.grid})", 4)]),
     ),
     _problem(2, Check("all empty slots, and no others", empty_slots)),
     _problem(3, Check("draws every empty slot, and no other slot", run=draws_every_slot)),
@@ -590,9 +567,9 @@ TASKS = (
         Check(
             "returns the slot",
             [
-                Example("add_random_number(board)", (2, 3), given=board_code(ONE_LEFT)),
+                Example("add_random_number(board)", (2, 3), given=setup(ONE_LEFT)),
                 Example(
-                    "add_random_number(board) in main.empty_slots()", False, given=board_code(EMPTY)
+                    "add_random_number(board) in main.empty_slots()", False, given=setup(EMPTY)
                 ),
             ],
         ),
@@ -629,10 +606,7 @@ TASKS = (
     ),
     _problem(
         7,
-        *(
-            Check(f"moves the whole distance {way.lower()}", whole_way(way), weight=2)
-            for way in STEPS
-        ),
+        *(Check(f"moves all the way {way.lower()}", whole_way(way), weight=2) for way in STEPS),
         Check(
             "moves in steps of 20 pixels, then the remainder",
             [in_steps(way, distance) for way in ("RIGHT", "DOWN") for distance in (140, 50, 7)],
@@ -649,27 +623,27 @@ TASKS = (
         Check(
             "moves to the wall",
             [
-                move_example({(3, 1): 4}, (3, 1), "UP"),
-                move_example({(0, 2): 4}, (0, 2), "DOWN"),
-                move_example({(1, 0): 4}, (1, 0), "RIGHT"),
-                move_example({(2, 3): 4}, (2, 3), "LEFT"),
+                move_of({(3, 1): 4}, (3, 1), "UP"),
+                move_of({(0, 2): 4}, (0, 2), "DOWN"),
+                move_of({(1, 0): 4}, (1, 0), "RIGHT"),
+                move_of({(2, 3): 4}, (2, 3), "LEFT"),
             ],
             weight=3,
         ),
         Check(
             "stops before a different number",
             [
-                move_example({(0, 0): 4, (0, 3): 2}, (0, 3), "LEFT"),
-                move_example({(3, 2): 8, (0, 2): 2}, (0, 2), "DOWN"),
-                move_example({(3, 2): 8, (2, 2): 2}, (2, 2), "DOWN"),
+                move_of({(0, 0): 4, (0, 3): 2}, (0, 3), "LEFT"),
+                move_of({(3, 2): 8, (0, 2): 2}, (0, 2), "DOWN"),
+                move_of({(3, 2): 8, (2, 2): 2}, (2, 2), "DOWN"),
             ],
         ),
         Check(
             "merges with an equal number and stops there",
             [
-                move_example({(0, 0): 2, (0, 3): 2}, (0, 3), "LEFT"),
-                move_example({(0, 0): 8, (0, 1): 4, (0, 3): 4}, (0, 3), "LEFT"),
-                move_example({(3, 1): 8, (2, 1): 4, (1, 1): 4}, (1, 1), "DOWN"),
+                move_of({(0, 0): 2, (0, 3): 2}, (0, 3), "LEFT"),
+                move_of({(0, 0): 8, (0, 1): 4, (0, 3): 4}, (0, 3), "LEFT"),
+                move_of({(3, 1): 8, (2, 1): 4, (1, 1): 4}, (1, 1), "DOWN"),
             ],
             weight=2,
         ),
@@ -715,10 +689,7 @@ TASKS = (
     ),
     _problem(
         16,
-        Check(
-            "no key stays bound",
-            bound_after("unbind(frame)", [], KEYS_BOUND, KEYS_DO_SOMETHING),
-        ),
+        Check("no key is bound", bound_after("unbind(frame)", [], KEYS_BOUND, KEYS_DO_SOMETHING)),
     ),
     _problem(
         17,
@@ -734,78 +705,76 @@ TASKS = (
     ),
     _problem(
         18,
-        Check(
-            "returns True if two tiles have merged", [*merge_examples("", None, answer=True), ALONE]
-        ),
+        Check("returns True if tiles have merged", [*merges("", None, answer=True), ALONE]),
         Check(
             "returns False if there is only one tile",
             [
                 Example(f"merge(board, {key!r})", False, given=given, then={COUNT: count})
-                for key, given, count in (("f", board_code(ONE), 1), ("x", TWO_ON_ONE, 3))
+                for key, given, count in (("f", setup(ONE), 1), ("x", TWO_ON_ONE, 3))
             ]
-            + merge_examples("", None, answer=True),
+            + merges("", None, answer=True),
             weight=2,
         ),
         Check(
             "leaves one of the two tiles in board.numbers",
-            merge_examples("sorted(board.numbers.values())", [(1, 1), (3, 3)]),
+            merges("sorted(board.numbers.values())", [(1, 1), (3, 3)]),
             weight=2,
         ),
         Check(
             "the window shows the sum",
-            merge_examples("sorted(pictures.values())", [4, 8], RECORD_PICTURES),
+            merges("sorted(pictures.values())", [4, 8], LOG_PICTURES),
             weight=2,
         ),
-        Check("adds the sum to the score", merge_examples("board.score", 108)),
-        Check("the window shows the score", merge_examples("shown", [108], RECORD_SCORES)),
+        Check("adds the sum to the score", merges("board.score", 108)),
+        Check("the window shows the score", merges("seen", [108], LOG_SCORES)),
     ),
     _problem(
         19,
         Check(
             "merges the tile when it arrives",
-            arrival_example(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
+            arrival(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
         ),
         Check(
             "returns False after a merge",
             [
-                *arrival_example(False),
-                Example("animate_movement(board, 'f', 140, 0, RIGHT)", True, given=board_code(ONE)),
+                *arrival(False),
+                Example("animate_movement(board, 'f', 140, 0, RIGHT)", True, given=setup(ONE)),
             ],
         ),
         about="animate_movement",
     ),
     _problem(
         20,
-        Check("won, even if no move is left", WON_AT_LAST, weight=2),
+        Check("won, even if no move is left", WON_LAST, weight=2),
         Check(
             "never lost with 2048 on the board",
             [
                 reached_2048({(1, 2): 2048}),
                 reached_2048({(0, 0): 2048, (3, 3): 2}),
                 reached_2048({(3, 3): 2048, (3, 2): 2048}),
-                WON_AT_LAST[0],  # so that a function that never shows a message fails
+                WON_LAST[0],  # so that a function that never shows a message fails
             ],
         ),
         Check(
             "lost if no tile can move",
             [
-                over_example(rows, True, [False])
+                over_call(rows, True, [False])
                 for rows in (STUCK, checkered(), [[2, 4, 2, 4], [8, 16, 8, 16]] * 2)
             ],
             weight=3,
         ),
         Check(
             "not over while a slot is empty",
-            [STUCK_ENDS, over_example(EMPTY, False, [])]
+            [STUCK_ENDS, over_call(EMPTY, False, [])]
             + [
-                over_example(with_tiles({cell: 0}, STUCK), False, [])
+                over_call(with_tiles({cell: 0}, STUCK), False, [])
                 for cell in ((0, 0), (3, 3), (1, 2))
             ],
             weight=2,
         ),
         Check(
             "not over while two neighbours are equal",
-            [STUCK_ENDS, *(over_example(rows, False, []) for rows in with_one_pair())],
+            [STUCK_ENDS, *(over_call(rows, False, []) for rows in with_one_pair())],
             weight=2,
         ),
     ),
@@ -814,7 +783,7 @@ TASKS = (
         Check(
             "keys are unbound during the move and bound again afterwards",
             [
-                bound_key_turn(
+                key_turn(
                     ONE,
                     way,
                     {"len(alive) > 0": True, "sum(alive, [])": [], "sorted(keys)": SEQUENCES},
@@ -825,17 +794,13 @@ TASKS = (
         ),
         Check(
             "keys stay unbound if the game is won",
-            [
-                bound_key_turn(
-                    with_tiles({(0, 0): 1024, (0, 1): 1024}), "RIGHT", {"sorted(keys)": []}
-                )
-            ],
+            [key_turn(with_tiles({(0, 0): 1024, (0, 1): 1024}), "RIGHT", {"sorted(keys)": []})],
         ),
         Check(
             "keys stay unbound if the new number ends the game",
             [
                 # The new number, a 2 or a 4, fills the board. If it is missing, problem 14 fails.
-                bound_key_turn(
+                key_turn(
                     [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
                     "LEFT",
                     {

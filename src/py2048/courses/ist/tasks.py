@@ -377,7 +377,7 @@ def _row(*values: int) -> Rows:
     return (values, *EMPTY[1:])
 
 
-def _random_board(seed: str, tiles: int) -> Rows:
+def _random(seed: str, tiles: int) -> Rows:
     """Return a board with `tiles` random tiles."""
     draw = random.Random(f"{seed} {tiles}")
     cells = draw.choices((2, 2, 4, 4, 8, 16), k=tiles) + [0] * (16 - tiles)
@@ -399,7 +399,7 @@ def _boards(seed: str) -> Iterator[Rows]:
     yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
     yield STUCK
     for number in range(2):
-        yield from (_random_board(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
+        yield from (_random(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
 
 
 def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
@@ -506,11 +506,7 @@ BOARDS = replace(
             "board_position returns a value and refuses anything but coordinates",
             lambda seed: [
                 Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
-                Example(
-                    ROWS_OF_B,
-                    as_lists(_random_board(seed, 12)),
-                    given=build(_random_board(seed, 12)),
-                ),
+                Example(ROWS_OF_B, as_lists(_random(seed, 12)), given=build(_random(seed, 12))),
                 Example("board_position(create_board(), create_coordinate(2, 4))", 0),
                 *refused("board_position(b, {})", _NO_COORDINATES),
             ],
@@ -533,7 +529,7 @@ BOARDS = replace(
             lambda seed: [
                 *(
                     Example(_EMPTIES, _empty_cells(rows), given=build(rows))
-                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _random_board(seed, 9))
+                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _random(seed, 9))
                 ),
                 Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
                 Example("isinstance(board_empty_positions(b), list)", True, given=build()),
@@ -573,10 +569,7 @@ BOARDS = replace(
                 *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
             ],
         ),
-        Check(
-            "board_finished returns True only for full boards without moves, and changes nothing",
-            _finished,
-        ),
+        Check("board_finished is True only for stuck boards, and changes nothing", _finished),
         Check(
             "boards_equal compares the values and the score",
             lambda seed: [
@@ -590,8 +583,8 @@ BOARDS = replace(
                     ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
                     ((_MIXED, 4), (_MIXED, 4), True),
                     ((_MIXED, 4), (_MIXED[::-1], 4), False),
-                    ((_random_board(seed, 10), 4), (_random_board(seed, 10), 4), True),
-                    ((_random_board(seed, 10), 4), (_random_board(seed, 11), 4), False),
+                    ((_random(seed, 10), 4), (_random(seed, 10), 4), True),
+                    ((_random(seed, 10), 4), (_random(seed, 11), 4), False),
                 )
             ],
         ),
@@ -602,7 +595,7 @@ BOARDS = replace(
                     Example("print_board(b)", None, given=build(*board), prints=output_of(*board))
                     for board in (
                         *((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4)),
-                        (_random_board(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
+                        (_random(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
                     )
                 ),
                 *refused("print_board({})", ("'a'", "0", "None", "[]")),
@@ -628,7 +621,7 @@ _LINE = r"(?:\[ \d+ \] ?){4}\s*\n"
 _BOARD = rf"((?:{_LINE}){{4}})Score: (\d+)"
 
 
-def _asks_again(wrong: Sequence[str], letter: str) -> Example:
+def _asks(wrong: Sequence[str], letter: str) -> Example:
     refusals = f"{PROMPT}{REFUSAL}\n" * len(wrong)
     return Example("request_move()", letter, typed=[*wrong, letter], prints=refusals + PROMPT)
 
@@ -636,19 +629,13 @@ def _asks_again(wrong: Sequence[str], letter: str) -> Example:
 REQUEST = replace(
     SHEET["3"],
     checks=(
-        Check(
-            "request_move asks and returns the letter",
-            [_asks_again((), letter) for letter in "NSEW"],
-        ),
+        Check("request_move returns the letter", [_asks((), letter) for letter in "NSEW"]),
         Check(
             "request_move asks again until the answer is one of the four capital letters",
             [
-                _asks_again(("1", "a", "n"), "N"),
-                *(
-                    _asks_again((wrong,), "E")
-                    for wrong in ("", "NS", "SE", "EW", "e", "North", "X")
-                ),
-                *(_asks_again((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
+                _asks(("1", "a", "n"), "N"),
+                *(_asks((wrong,), "E") for wrong in ("", "NS", "SE", "EW", "e", "North", "X")),
+                *(_asks((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
             ],
         ),
     ),
@@ -699,9 +686,9 @@ def play(
     setting: str = "",
 ) -> ObservedGame:
     """Play the given moves; read the scenes from the game's output."""
-    session.shown[:] = _repeat_code(letters, seed, words, setting)
+    session.shown[:] = _repeat(letters, seed, words, setting)
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
-    session.shown[:] = _repeat_code(letters[: outcome.asked], seed, words, setting)
+    session.shown[:] = _repeat(letters[: outcome.asked], seed, words, setting)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail(_("a game"), str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
@@ -739,9 +726,7 @@ def _scene_before_a_question(
     return scene
 
 
-def _repeat_code(
-    letters: Sequence[str], seed: int, words: Language, setting: str = ""
-) -> list[str]:
+def _repeat(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
     """Return code that repeats a game, for a student to paste."""
     special = [words(setting)] if setting else []
     if not letters:
@@ -777,7 +762,7 @@ def _fail_at(
     """Report what followed move `number` of a game, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
-    again = _repeat_code(played.letters[:number], played.seed, words, played.setting)
+    again = _repeat(played.letters[:number], played.seed, words, played.setting)
     session.shown[:] = [
         *again,
         _("# the last move, {letter}, is made on this board:").format(
@@ -822,10 +807,8 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
             continue
         cell = _new_cell(slide, after.board)
         if cell is None or after.board[cell] not in (2, 4):
-            afterstate = PrintedBoard(slide.board, before.score + slide.points)
-            _fail_at(
-                session, words, played, number, _("one new 2 or 4 added to") + f"\n{afterstate}"
-            )
+            wanted = PrintedBoard(slide.board, before.score + slide.points)
+            _fail_at(session, words, played, number, _("one new 2 or 4 added to") + f"\n{wanted}")
         if after.score != before.score + slide.points:
             _fail_at(session, words, played, number, f"Score: {before.score + slide.points}")
 
@@ -905,7 +888,7 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
         asked_at = played.scenes[:-1] if played.closing else played.scenes
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
-                session.shown[:] = _repeat_code(played.letters[:number], seed, words)
+                session.shown[:] = _repeat(played.letters[:number], seed, words)
                 wanted = _("the end, because no move is left")
                 _fail(session, words, wanted, _("another question with") + f"\n{scene}")
         if not played.ended:
@@ -925,12 +908,7 @@ def _continues_after_2048(session: SubmissionSession, words: Language = ENGLISH)
         setting = _("# create_board puts 1024 at (1, 1) and at (1, 2)")
         played = play(session, letters, seed, words, setting)
     if played.scenes[0].board.max_tile < 1024:
-        _fail(
-            session,
-            words,
-            _("a game on the board that create_board returns"),
-            f"\n{played.scenes[0]}",
-        )
+        _fail(session, words, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
         ended = played.more + _("the end with") + f"\n{played.scenes[-1]}"
         _fail(session, words, _("a game that continues after 2048"), ended)
@@ -948,10 +926,7 @@ def _keeps_types_abstract(session: SubmissionSession, words: Language = ENGLISH)
 GAME = replace(
     SHEET["4"],
     checks=(
-        Check(
-            "starts with two tiles; new tiles are on random cells, a 4 with probability 1/5",
-            run=_spawns,
-        ),
+        Check("starts with two tiles; new tiles and their cells are random", run=_spawns),
         Check("each move reduces the board, adds the points and adds one tile", run=_moves),
         Check("a move that changes nothing adds no tile", run=_nothing_moved),
         Check("the game continues after 2048", run=_continues_after_2048),

@@ -21,12 +21,7 @@ from py2048.core.errors import CourseError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DIRECTIONS = {
-    "l": Direction.LEFT,
-    "r": Direction.RIGHT,
-    "u": Direction.UP,
-    "b": Direction.DOWN,
-}
+DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
 """The document's letters for the moves ("b" is for bottom)."""
 
 WINNING_NUMBER = 2048
@@ -158,9 +153,7 @@ def _rows(board: NDArray[np.int_]) -> Rows:
 
 def _checked_size(size: object) -> int:
     if not isinstance(size, int | np.integer) or size < 2:
-        raise CourseError(
-            f"N = {size!r} is not a valid size: give a whole number from 2, such as 4"
-        )
+        raise CourseError(f"N = {size!r} is not valid: give a whole number from 2, such as 4")
     return int(size)
 
 

@@ -693,9 +693,7 @@ def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
 
 
 def _stack(moves: str) -> list[Check]:
-    return [
-        Check(f"moves and merges everything {ARROWS[move]}", stack_examples(move)) for move in moves
-    ]
+    return [Check(f"moves and merges {ARROWS[move]}", stack_examples(move)) for move in moves]
 
 
 TASKS = (
