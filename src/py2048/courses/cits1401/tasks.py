@@ -547,10 +547,10 @@ def border_squares_act(session: SubmissionSession) -> None:
         session.fail("moves after clicks on the border", "nothing on most sides")
 
 
-def _acts(driver: WindowDriver, cell: Cell, asked: Direction, ways: Sequence[Direction]) -> bool:
+def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
     """Return whether a click on `cell` does anything when its move is possible."""
     for way in (*ways, *ways):
-        if _possible(driver.contents, asked):
+        if _possible(driver.contents, goal):
             break
         driver.click(BORDERS[way][0])
     before = driver.contents
