@@ -63,9 +63,7 @@ def test_collapse_row_is_the_slide(row):
 
 @given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
 def test_collapses_are_the_slides(rows, name):
-    """Collapses are the engine's slides; they score, return whether they moved, and update the
-    list.
-    """
+    """Collapses are the engine's slides, and update the score and the empty cells."""
     grid = build(rows)
     slid = Board.from_rows(rows).slide(COLLAPSES[name])
     assert getattr(grid, name)() is slid.changed

@@ -1,4 +1,4 @@
-"""A board and a frame that record what happens, and new_copy copies of the course's modules."""
+"""A board and a frame that record what happens, and new copies of the course's modules."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class RecordingBoard:
 
     @property
     def messages(self) -> list[str]:
-        return [note[1] for note in self.calls if note[0] == "message"]
+        return [call[1] for call in self.calls if call[0] == "message"]
 
     @property
     def shifts(self) -> list[tuple[int, int]]:
-        return [note[2:] for note in self.calls if note[0] == "shift"]
+        return [call[2:] for call in self.calls if call[0] == "shift"]
 
     def seen(self) -> Rows:
         """Return the visible rows; two tiles on one cell are an error."""

@@ -1,4 +1,4 @@
-"""Fixtures: a new_copy program, and a board and a frame without a window."""
+"""Fixtures: a new copy of the program, and a board and a frame without a window."""
 
 from __future__ import annotations
 

@@ -80,9 +80,7 @@ def test_unknown_keys_and_cells_are_ignored(board):
 
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())
 def test_move_number_passes_unsigned_distances(row, column, new_row, new_column, answer):
-    """`move_number` moves to update_grid's cell, passes unsigned distances, returns the animation's
-    result.
-    """
+    """`move_number` moves to update_grid's cell and returns the animation's result."""
     board = RecordingBoard()
     gui.put(board, "a", gui.find_number(2), row, column)
     asked: list[tuple[int, ...]] = []
