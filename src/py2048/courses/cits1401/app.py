@@ -59,7 +59,7 @@ class GameSettings:
 
     @property
     def rules(self) -> Rules:
-        """The course's rules for this board size; a game starts with one 2 up to a full board."""
+        """The course's rules on this board size, starting with one to all squares filled."""
         preset = get_rules("cits1401")
         start = RandomStart(1, self.rows * self.columns, preset.start_weights)
         return replace(preset, rows=self.rows, columns=self.columns, start=start)

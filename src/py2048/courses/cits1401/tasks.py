@@ -199,7 +199,7 @@ class WindowDriver:
         self.session.fail("a button New game", self.texts())
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer a dialog that asks instead of two buttons."""
+        """Answer the dialog of a program without buttons for the choice."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -218,8 +218,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run `do` and return what the window shows afterwards.
 
-        `do` must evaluate to whether the program has processed it; if it has, one request is
-        enough.
+        `do` is an expression for whether the program has already processed the action. If it has,
+        the window is read in the same request.
         """
         outcome = self.session.run(f"seen_after({do})", show=False)
         if outcome.error is not None:
@@ -426,7 +426,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Rate the room on a board: empty cells now and after each move, and the number of moves."""
+    """Measure the room on a board: empty cells now and after each move, and legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -532,7 +532,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that if one square of a side takes clicks, all but the corners do."""
+    """Check that every square of a side takes clicks except the corners, or none does."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -879,7 +879,11 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 
 
 def possible_scores(texts: Iterable[str]) -> set[int]:
-    """Return the numbers in texts with the word score or without words, or else all numbers."""
+    """Return the numbers that may be the score.
+
+    These are the numbers in texts with the word score or without other words. If there are none,
+    all numbers are returned.
+    """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
 
@@ -945,9 +949,8 @@ class ObservedChoices:
     def avoided_direction(self) -> Direction | None:
         """A direction that a random player never chooses, if any.
 
-        A player with a plan may avoid a direction. It is recognized by never trying impossible
-        moves, by always preferring one direction to another, by taking turns, or by avoiding two
-        directions.
+        A player with a plan may avoid a direction. Such a player never tries impossible moves,
+        always prefers one direction to another, takes turns, or avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
@@ -1021,7 +1024,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 def _check_the_end(driver: WindowDriver) -> None:
     """Fail unless the computer has stopped and announced the end after half a minute.
 
-    Other texts than the score may change, such as a blinking announcement or a clock.
+    Other texts may change, such as a blinking announcement or a clock.
     """
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")

@@ -81,7 +81,7 @@ def set_example(cell: int, val: int, rows: Rows) -> Example:
 
 
 def rank_of(rows: Rows) -> int:
-    """Return the number of tiles: examples with few tiles are easier to follow and shown first."""
+    """Return the number of tiles; examples with few tiles are shown first."""
     return len(tiles_of(rows))
 
 
@@ -129,7 +129,7 @@ def starts_with_twos(session: SubmissionSession) -> None:
 
 
 SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
-"""Rows and columns of the grids of other sizes."""
+"""Other grid sizes to check, as (rows, columns)."""
 
 
 def holes(seed: str) -> list[Rows]:
@@ -141,7 +141,7 @@ KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", 
 
 
 def record_new_tiles(grid_class: Any) -> list[Any]:
-    """Keep a game going for ever, and record the grid before and after each new tile."""
+    """Make the game never end, and record the grid before and after each new tile."""
     seen: list[Any] = []
     original = grid_class.assignRandCell
 
@@ -226,7 +226,7 @@ SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Call `collapsible` on each board, and on two with different answers.
 
-    The two make every constant result fail.
+    A constant result is wrong for one of the two.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
@@ -421,14 +421,14 @@ def grid_after(slide: Slide) -> Rows:
 
 
 def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
-    """Replace directions of the submission by correct ones.
+    """Replace the submission's directions with correct ones.
 
-    The reference's own directions cannot be used, because they update the list of empty cells. A
-    student may do that in the grid's methods or in the game, and this choice must stay.
+    The reference's own directions cannot be used, because they update the list of empty cells.
+    Students may do that in the grid's methods or in the game, and the patch must not change this.
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns and run backwards.
+        moves: For each direction, whether its lines are columns and whether they run backwards.
         uses: Returns whether a method must be kept because it calls the one that is checked.
     """
     codes = [getattr(method, "__code__", None) for method in vars(grid_class).values()]
@@ -490,10 +490,10 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return a patch that replaces all methods but those `about` by the reference version.
+    """Return a patch that replaces all methods except `about` with the reference version.
 
-    A direction that calls the one being checked is kept. Otherwise, of two directions that only
-    call each other, each would pass thanks to a correct version of the other.
+    A direction that calls the one being checked is kept. Otherwise two directions that only call
+    each other would both pass, because a correct version would replace the other one.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
@@ -517,7 +517,7 @@ ANY_SIZE = "grids of other sizes"
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
-    """Return a task of the sheet; its patches replace all methods but those `about`."""
+    """Return a task with its checks; its patches replace all methods except `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 

@@ -5,7 +5,7 @@ These are the eleven functions of the document's Table 1. Importing the module n
 that never had one: any object with ``numbers`` and ``score`` works as a board.
 
 Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it has to run
-without py2048. The grader replaces ``gui_window.py`` by a version that draws nothing.
+without py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
 
 The table contradicts itself in three places, which are settled as follows:
 

@@ -1,4 +1,4 @@
-"""Names that the examples use; runs beside a submission before each example.
+"""Defines names that the examples use; runs before each example.
 
 The code runs in the submission's process, where `main` is the student's module and py2048 cannot be
 imported.
@@ -20,10 +20,10 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 
 
 def restore_given_names() -> None:
-    """Restore the functions of gui and the frames' methods that an example has replaced.
+    """Restore gui functions and frame methods that an example has replaced.
 
-    Names imported with ``from gui import *`` are replaced by functions that look up the current
-    function in gui at each call.
+    Names imported with ``from gui import *`` become functions that look up the current function in
+    gui at each call.
     """
     given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
     vars(gui).update(given)

@@ -145,7 +145,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield the document's figure, grids with one, no and only empty slots, and equal rows."""
+    """Yield the document's figure, grids with one, none or only empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -537,7 +537,7 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return code that replaces all functions of ``main`` but `asked` by the reference ones."""
+    """Return code that replaces all functions of ``main`` except `asked` with the reference."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
@@ -547,7 +547,7 @@ def all_but(*asked: str) -> str:
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """Return a problem of the sheet; its patches replace all functions but the one `about`."""
+    """Return a problem with its checks; its patches replace all functions except `about`."""
     task = SHEET[str(number)]
     about = task.title.partition("(")[0] if about is None else about
     patch = calling(reset_grid, "main") if about == "grid" else all_but(about)

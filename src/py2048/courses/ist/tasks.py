@@ -250,7 +250,7 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Return patches of single board operations, but of none that a check is `about`."""
+    """Return patches that replace single board operations, except those in `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
     steady = calling(fix_modifiers, "project", repr(sorted(modifiers)))
@@ -287,7 +287,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns one number of a coordinate, which also stores the other."""
+    """Check that `name` returns one number of a coordinate and that the other is stored too."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
@@ -660,18 +660,18 @@ class ObservedGame(NamedTuple):
         scenes: The boards that were printed, starting with the first.
         letters: The moves that were typed, one between two scenes.
         ended: Whether the game ended instead of asking for more moves.
-        closing: Whether the game printed a board after its last move.
-        setting: A comment describing the game's special setting, if any.
-        more: Part of a message about an unexpected question, if there was one.
+        has_final_board: Whether the game printed a board after its last move.
+        setting: A comment for the report about the game's special conditions, if any.
+        unexpected_question: Part of a message about an unexpected question, if there was one.
     """
 
     seed: int
     scenes: list[PrintedBoard]
     letters: list[str]
     ended: bool
-    closing: bool
+    has_final_board: bool
     setting: str = ""
-    more: str = ""
+    unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
         """Yield the scene before each move, the move, and the scene after it."""
@@ -770,7 +770,7 @@ def _fail_at(
         ),
         *picture,
     ]
-    _fail(session, words, expected, f"{played.more}\n{after}")
+    _fail(session, words, expected, f"{played.unexpected_question}\n{after}")
 
 
 def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> NoReturn:
@@ -885,7 +885,7 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
     for seed in map(session.seed_for, range(2)):
         played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
-        asked_at = played.scenes[:-1] if played.closing else played.scenes
+        asked_at = played.scenes[:-1] if played.has_final_board else played.scenes
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
                 session.shown[:] = _repeat(played.letters[:number], seed, words)
@@ -893,10 +893,10 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
                 _fail(session, words, wanted, _("another question with") + f"\n{scene}")
         if not played.ended:
             _fail(session, words, _("the end of the game"), _("still asking with") + f"\n{last}")
-        if not played.closing:
+        if not played.has_final_board:
             session.fail(_("the board at the end"), _("none"))
         if last.board.legal_directions():
-            ended = played.more + _("the end with") + f"\n{last}"
+            ended = played.unexpected_question + _("the end with") + f"\n{last}"
             _fail(session, words, _("a game that continues while a move is left"), ended)
 
 
@@ -910,7 +910,7 @@ def _continues_after_2048(session: SubmissionSession, words: Language = ENGLISH)
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
-        ended = played.more + _("the end with") + f"\n{played.scenes[-1]}"
+        ended = played.unexpected_question + _("the end with") + f"\n{played.scenes[-1]}"
         _fail(session, words, _("a game that continues after 2048"), ended)
 
 

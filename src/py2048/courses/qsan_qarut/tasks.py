@@ -646,7 +646,7 @@ def shows_the_win(session: SubmissionSession) -> None:
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Replace the constructors by correct ones, which try the student's own first."""
+    """Replace the constructors with correct ones, which try the student's own first."""
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:
@@ -678,7 +678,7 @@ METHODS = {
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return patches that replace everything but the parts `about` by the reference version."""
+    """Return patches that replace everything except the parts in `about` with the reference."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
     start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
@@ -688,7 +688,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """Return a task of the sheet; its patches replace everything but the parts `about`."""
+    """Return a task with its checks; its patches replace everything except the parts in `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 
