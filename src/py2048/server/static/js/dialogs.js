@@ -1,44 +1,11 @@
 // The dialogs for a new game and for games in progress.
-import { $, button, element, put } from "./elements.js";
+import { $, button, element, openDialog, put } from "./elements.js";
 import { _, grouped } from "./language.js";
-import { read, readJson, write, writeJson } from "./storage.js";
+import { readJson, write, writeJson } from "./storage.js";
+import { KINDS, lastMode } from "./view.js";
 
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
-const MODES = ["casual", "ranked", "daily"];
 const CHECK_PAUSE_MS = 200;
-
-/** What players call the kinds of games. */
-export const KINDS = {
-  casual: _("casual"),
-  ranked: _("ranked"),
-  daily: _("daily"),
-  battle: _("battle"),
-  assisted: _("assisted"),
-  computer: _("with the computer"),
-  offline: _("offline"),
-  position: _("from a position"),
-};
-
-/** Focus the board, so that keys go to it again. */
-export function toBoard() {
-  $("board").focus({ preventScroll: true });
-}
-
-/** Open a dialog. When it closes, the browser returns the focus to the board. */
-export function openDialog(id) {
-  if ($(id).open) return;
-  toBoard();
-  $(id).showModal();
-}
-
-/**
- * The preset with a name or with rules in full; undefined for other rules.
- * @param {string} rules
- * @returns {HTMLOptionElement | undefined}
- */
-export function presetOf(rules) {
-  return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
-}
 
 export class NewGameDialog {
   #play;
@@ -53,12 +20,6 @@ export class NewGameDialog {
     this.#fill(readJson("own-rules") ?? {});
   }
 
-  /** The mode that was chosen last. */
-  get mode() {
-    const mode = read("mode");
-    return MODES.includes(mode) ? mode : "casual";
-  }
-
   /**
    * Open the dialog.
    * @param {string} warning what happens to the game on the board; may be empty
@@ -67,7 +28,7 @@ export class NewGameDialog {
   open(warning, game) {
     const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
     if (game) $("rules").value = known ? game.rules.name : "own";
-    $("new-form").mode.value = game?.mode ?? this.mode;
+    $("new-form").mode.value = game?.mode ?? lastMode();
     put("new-warning", warning);
     $("new-warning").hidden = !warning;
     this.#update();

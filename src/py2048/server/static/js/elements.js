@@ -69,3 +69,15 @@ export function button(label, act, kind = "") {
 export function link(label, address, kind = "") {
   return element("a", { href: address, class: `button ${kind}` }, label);
 }
+
+/** Focus the board, so that keys go to it again. */
+export function toBoard() {
+  $("board").focus({ preventScroll: true });
+}
+
+/** Open a dialog. When it closes, the browser returns the focus to the board. */
+export function openDialog(id) {
+  if ($(id).open) return;
+  toBoard();
+  $(id).showModal();
+}

@@ -1,19 +1,17 @@
 // Help in casual games: hints, the coach and autoplay. They come from the server's players, or while
 // it is away from a small network in the browser.
-import { showHint, wordOn } from "./computer.js";
-import { presetOf } from "./dialogs.js";
+import { Computer, showHint, wordOn } from "./computer.js";
 import { $, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
 import { _ } from "./language.js";
 import { read, write } from "./storage.js";
+import { presetOf } from "./view.js";
 
 /** @import { Hint } from "./computer.js" */
 /** @import { PlayPage } from "./play.js" */
 
 // The coach looks at the board only when the player pauses, so that play never waits for it.
 const COACH_PAUSE_MS = 400;
-
-export const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 
 export class Help {
   #page;
@@ -26,6 +24,13 @@ export class Help {
   /** @param {PlayPage} page */
   constructor(page) {
     this.#page = page;
+    this.computer = new Computer(() => {
+      if (this.isAutoplaying) this.letPlay(this.computer.player);
+      if (!$("menu-dialog").open) page.announce(this.computer.pace);
+    });
+    this.autoplayed(page.game?.autoplay ?? null);
+    this.showCoach();
+    this.watch();
   }
 
   /** Whether a computer player makes the moves. */
@@ -40,7 +45,7 @@ export class Help {
     const page = this.#page;
     this.#isAsked = true;
     if (!page.isAlone) {
-      page.push({ type: "hint", player: page.computer.player });
+      page.push({ type: "hint", player: this.computer.player });
       return;
     }
     this.autoplayed(null);
@@ -80,24 +85,19 @@ export class Help {
   toggleAutoplay() {
     const page = this.#page;
     if (this.isAutoplaying) this.letPlay(null);
-    else if (!page.isCasual) page.announce(NEEDS_CASUAL);
+    else if (!page.isCasual) page.tellNeedsCasual();
     else if (!page.isOver) {
       page.result.lower();
-      this.letPlay(page.computer.player);
+      this.letPlay(this.computer.player);
     }
   }
 
   /** Let a computer player make the moves; null stops autoplay. */
   letPlay(player) {
     const page = this.#page;
-    if (!page.isAlone) page.send({ type: "autoplay", player, delay: page.computer.delay });
+    if (!page.isAlone) page.send({ type: "autoplay", player, delay: this.computer.delay });
     else if (player === null) this.autoplayed(null);
     else this.#playAlone();
-  }
-
-  /** Continue autoplay with the player and the speed that have been chosen. */
-  changePlayer() {
-    if (this.isAutoplaying) this.letPlay(this.#page.computer.player);
   }
 
   /** Note and show whether a computer player makes the moves. */
@@ -118,7 +118,7 @@ export class Help {
       if (hint) this.#page.playAlone(hint.direction, true);
       else this.#page.tellNoHelp();
       if (!hint || this.#page.result.isUp) this.autoplayed(null);
-      await new Promise((done) => setTimeout(done, this.#page.computer.delay));
+      await new Promise((done) => setTimeout(done, this.computer.delay));
     }
   }
 
@@ -127,7 +127,7 @@ export class Help {
   /** Turn the coach on or off. */
   toggleCoach() {
     if (!this.#page.isCasual && !this.#isCoached) {
-      this.#page.announce(NEEDS_CASUAL);
+      this.#page.tellNeedsCasual();
       return;
     }
     write("coach", this.#isCoached ? "" : "on");
@@ -138,6 +138,7 @@ export class Help {
   /** Forget the hint, because the board has changed. */
   reset() {
     this.#hint = null;
+    showHint(null);
     this.showCoach();
   }
 
@@ -149,15 +150,17 @@ export class Help {
     if (!isOn || page.game.outcome !== "playing" || this.#hint) return;
     this.#pause = setTimeout(() => {
       if (page.isAlone) this.#hintAlone().then((hint) => hint && page.dispatch(hint));
-      else if (!page.queue.length) page.queue.push({ type: "hint", player: page.computer.player });
+      else if (!page.queue.length) page.queue.push({ type: "hint", player: this.computer.player });
     }, COACH_PAUSE_MS);
   }
 
   /**
-   * Comment on the moves among some events, if the coach has looked at the board before them.
+   * Hide the hint, and comment on the moves among some events if the coach has looked at the board
+   * before them.
    * @param {any[]} events
    */
   comment(events) {
+    showHint(null);
     const turns = events.filter(({ motions }) => motions);
     if (!turns.length) return;
     const word = this.#hint && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#hint) : "";

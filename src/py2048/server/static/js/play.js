@@ -1,29 +1,27 @@
 // The page for playing.
-import { Computer, showHint } from "./computer.js";
 import { AWAY, Connection, LOGGED_OUT, RETRYABLE } from "./connection.js";
-import { NewGameDialog, openDialog, presetOf, showGames, toBoard } from "./dialogs.js";
-import { $, badge, find, findAll, press } from "./elements.js";
-import { Help, NEEDS_CASUAL } from "./help.js";
+import { $, badge, find, findAll, openDialog, press, toBoard } from "./elements.js";
 import { isTaken, hasLetterKeys, meaning, onSwipe, toggleLetterKeys } from "./input.js";
-import { keepPage } from "./install.js";
 import { _, grouped, ngettext } from "./language.js";
 import { moves as mayMove, toggleMotion } from "./motion.js";
 import { OfflineGame } from "./offline.js";
 import { nextTheme } from "./page.js";
 import { ActionQueue, MAX_ACTIONS } from "./queue.js";
-import { ResultDialog } from "./result.js";
 import { Scene } from "./scene.js";
 import { initial, reduce } from "./session.js";
 import { spoken } from "./speech.js";
 import { nameOf, read } from "./storage.js";
-import { GameView } from "./view.js";
+import { GameView, lastMode, presetOf } from "./view.js";
 
 const SLOW_ANSWER_MS = 4000;
 const SILENT_SERVER_MS = 5000;
 const RETRY_MS = 1000;
 const LEAVE_MS = 250;
+// Help and dialogs load after the first move, or after this time without a move.
+const LAZY_LOAD_MS = 3000;
 const NO_CONNECTION = { isOpen: false, isLoggedOut: false, send: () => false, check() {} };
 
+const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
 const CHANGED = _("The board has changed meanwhile.");
 const NOTHING = {
   undo: _("There is nothing to undo."),
@@ -36,32 +34,60 @@ export class PlayPage {
   #slow = 0;
   #retry = 0;
   #rivals = null;
+  /** @type {?Promise<void>} */
+  #loading = null;
+
+  // Null until they are loaded:
+  /** @type {?import("./help.js").Help} */
+  help = null;
+  /** @type {?import("./dialogs.js").NewGameDialog} */
+  newGame = null;
+  /** @type {?import("./result.js").ResultDialog} */
+  result = null;
 
   constructor() {
     this.session = initial(wishOf(location.search), !("alone" in document.body.dataset));
     this.scene = new Scene();
-    this.result = new ResultDialog({
-      do: (command) => this.do(command),
-      move: (direction) => this.move(direction),
-      leave: (address) => this.leave(address),
-    });
-    this.view = new GameView(this.result, {
-      again: () => this.#again(),
-      choose: () => this.#choose(),
-      undo: () => this.do("undo"),
-      refresh: () => this.game && this.view.lookBeside(this.game),
-    });
-    this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
-    this.help = new Help(this);
-    this.computer = new Computer(() => {
-      this.help.changePlayer();
-      if (!$("menu-dialog").open) this.announce(this.computer.pace);
-    });
+    this.view = new GameView();
     this.queue = new ActionQueue((message) => this.send(message), () => this.#watchAnswers());
     this.offline = new OfflineGame((kept) => this.dispatch({ type: "kept", ...kept }));
     this.connection = this.hasServer ? this.#connect() : NO_CONNECTION;
     if (!this.hasServer && this.offline.game) this.#resume();
     else if (!this.hasServer) this.start("classic");
+    if (!this.hasServer || read("coach") === "on") this.load();
+  }
+
+  /** Load what the first move does not need, then have the service worker cache the whole page. */
+  load() {
+    this.#loading ??= Promise.all([
+      import("./dialogs.js"),
+      import("./help.js"),
+      import("./install.js"),
+      import("./result.js"),
+    ]).then(
+      ([{ NewGameDialog }, { Help }, { keepPage }, { ResultDialog }]) => {
+        this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
+        this.result = new ResultDialog({
+          do: (command) => this.do(command),
+          move: (direction) => this.move(direction),
+          leave: (address) => this.leave(address),
+          refresh: () => this.game && this.view.lookBeside(this.game),
+        });
+        this.help = new Help(this);
+        if (this.hasServer) keepPage();
+      },
+      () => {
+        this.#loading = null; // the server is away: the next move tries again
+      },
+    );
+    return this.#loading;
+  }
+
+  // Call `act` when help and dialogs are loaded, synchronously if they already are.
+  async #whenLoaded(act) {
+    if (!this.help) await this.load();
+    if (this.help) act();
+    else this.announce(AWAY, "warn");
   }
 
   #connect() {
@@ -110,7 +136,7 @@ export class PlayPage {
 
   move(direction) {
     if (this.game && !this.isOver) this.push({ type: "move", direction });
-    else if (this.game && !this.result.isUp) this.#showEnd(false);
+    else if (this.game && !this.result?.isUp) this.#showEnd(false);
   }
 
   /** Carry out the command of a key or a button. */
@@ -122,25 +148,29 @@ export class PlayPage {
     undo: () => this.#act("undo", this.game?.can_undo || (this.isCasual && this.queue.length > 0)),
     redo: () => this.#act("redo", this.game?.can_redo),
     hint: () => this.#act("hint", this.isCasual && !this.isOver),
-    auto: () => this.help.toggleAutoplay(),
+    auto: () => this.#whenLoaded(() => this.help.toggleAutoplay()),
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
     games: () => this.hasServer && (this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it."))),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
-    more: () => openDialog("menu-dialog"),
-    player: () => {
+    more: () => {
       openDialog("menu-dialog");
-      $("player-choice").querySelector("input:checked, input").focus();
+      this.load();
     },
-    coach: () => this.help.toggleCoach(),
+    player: () =>
+      this.#whenLoaded(() => {
+        openDialog("menu-dialog");
+        $("player-choice").querySelector("input:checked, input").focus();
+      }),
+    coach: () => this.#whenLoaded(() => this.help.toggleCoach()),
     pad: () => this.view.showPad(find(".pad").hidden),
     letters: () => {
       this.announce(toggleLetterKeys() ? _("Letter keys on.") : _("Letter keys off."));
       press("letters-line", hasLetterKeys());
     },
-    faster: () => this.computer.changeSpeed(1),
-    slower: () => this.computer.changeSpeed(-1),
+    faster: () => this.#whenLoaded(() => this.help.computer.changeSpeed(1)),
+    slower: () => this.#whenLoaded(() => this.help.computer.changeSpeed(-1)),
     theme: () => this.announce(_("Theme: {theme}.", { theme: nextTheme() })),
     motion: () => {
       this.announce(toggleMotion() ? _("Animation on.") : _("Animation off."));
@@ -169,10 +199,10 @@ export class PlayPage {
     }
     this.scene.view.finish();
     if (type === "hint") {
-      this.help.ask();
+      this.#whenLoaded(() => this.help.ask());
       return;
     }
-    this.help.forgetAsked();
+    this.help?.forgetAsked();
     if (this.isAlone) this.#takeBackAlone(type);
     else this.push({ type });
   }
@@ -183,16 +213,16 @@ export class PlayPage {
    */
   push(action) {
     if (this.isAlone && action.type === "move") {
-      this.help.autoplayed(null);
+      this.help?.autoplayed(null);
       this.playAlone(action.direction);
       return;
     }
-    if (this.help.isAutoplaying) this.help.letPlay(null);
+    if (this.help?.isAutoplaying) this.help.letPlay(null);
     if (!this.queue.push(action)) {
       this.#tellUnsent();
       return;
     }
-    this.result.lower();
+    this.result?.lower();
     if (this.queue.length === 1) this.#showAhead();
   }
 
@@ -210,7 +240,7 @@ export class PlayPage {
   }
 
   #takeBackAlone(type) {
-    this.help.autoplayed(null);
+    this.help?.autoplayed(null);
     const message = this.offline[type]();
     if (message) this.dispatch({ type: "played", message });
     else this.tellNoHelp();
@@ -218,9 +248,9 @@ export class PlayPage {
 
   #startAlone(rules) {
     const { value, dataset } = presetOf(rules);
-    this.help.autoplayed(null);
-    this.result.lower();
-    showHint(null);
+    this.help?.autoplayed(null);
+    this.help?.reset();
+    this.result?.lower();
     this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary });
     this.#resume();
   }
@@ -236,7 +266,7 @@ export class PlayPage {
     const warning = this.hasServer
       ? _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points })
       : _("A game is in progress, with {points} points. The new one takes its place.", { points });
-    this.newGame.open(this.isInProgress ? warning : "", this.game);
+    this.#whenLoaded(() => this.newGame.open(this.isInProgress ? warning : "", this.game));
   }
 
   // What the connection and the server say
@@ -247,14 +277,15 @@ export class PlayPage {
     if (message.type === "refused" && this.queue.isStale(message)) return;
     const isShown = "game" in message && message.game === this.game?.game;
     if (message.type === "compiling") isShown && this.scene.note(message.say);
-    else if (message.type === "autoplay") isShown && this.help.autoplayed(message.player);
-    else if (message.type === "games") showGames(message.games, this.game?.game, (game) => this.#open(game));
+    else if (message.type === "autoplay") isShown && this.#whenLoaded(() => this.help.autoplayed(message.player));
+    else if (message.type === "games") this.#showGames(message.games);
     else if (message.type === "battle") this.#rivals?.show(message);
     else this.dispatch(message);
   }
 
-  #open(game) {
-    this.send({ type: "open", game });
+  async #showGames(games) {
+    const { showGames } = await import("./dialogs.js");
+    showGames(games, this.game?.game, (game) => this.send({ type: "open", game }));
   }
 
   #lose() {
@@ -279,7 +310,7 @@ export class PlayPage {
   #effects = {
     send: ({ message }) => this.send(message),
     start: ({ rules, mode }) => this.start(rules, mode),
-    startUsual: () => this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode),
+    startUsual: () => this.start("classic", lastMode() === "daily" ? "casual" : lastMode()),
     reconcile: ({ state }) => {
       const messages = this.offline.messages(state);
       const { saved, length: unsent } = this.offline;
@@ -309,7 +340,7 @@ export class PlayPage {
       this.announce(`${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`, "warn"),
     tellAway: (effect) => this.#tellAway(effect),
     tellLoggedOut: () => this.#tellLoggedOut(),
-    stopAutoplay: () => this.help.autoplayed(null),
+    stopAutoplay: () => this.help?.autoplayed(null),
     draw: ({ isFresh }) => this.scene.show(this.game, isFresh),
     retract: () => this.game && this.scene.retract(this.game),
     welcome: ({ isFresh }) => this.#welcome(isFresh),
@@ -325,15 +356,16 @@ export class PlayPage {
       clearAddress();
       this.scene.note("");
     }
-    showHint(null);
-    this.help.reset();
-    this.result.lower();
-    this.help.autoplayed(this.game.autoplay);
+    this.help?.reset();
+    this.result?.lower();
+    this.help?.autoplayed(this.game.autoplay);
+    if (this.game.autoplay) this.load();
+    else setTimeout(() => this.load(), LAZY_LOAD_MS);
     this.#render();
     this.offline.keep(this.game);
     if (this.game.outcome !== "playing") this.#showEnd(false);
     this.#followBattle();
-    this.help.watch();
+    this.help?.watch();
     if (isFresh) this.view.lookBeside(this.game);
   }
 
@@ -343,34 +375,34 @@ export class PlayPage {
     this.offline.keep(this.game);
     const dropped = this.queue.events(version, events);
     if (events.length) {
-      showHint(null);
-      this.result.lower();
-      this.help.comment(events);
+      this.result?.lower();
+      this.help?.comment(events);
     }
-    this.help.autoplayed(autoplay);
+    this.help?.autoplayed(autoplay);
     this.#render();
     this.#tellDropped(dropped, CHANGED);
     if (outcome !== "playing") this.#tellDropped(this.queue.drop(), _("The game is over."));
     this.#tellEnd(events);
     this.#showAhead();
-    this.help.watch();
+    this.help?.watch();
+    this.load();
   }
 
   #animateAlone({ before, message: { events } }) {
-    this.result.lower();
+    this.result?.lower();
     this.scene.play(before, this.game, events);
-    showHint(null);
-    this.help.comment(events);
+    this.help?.comment(events);
     this.#render();
     if (this.hasServer && events[0].kind !== "nothing_moved") this.scene.note(this.#awayText(), "warn");
     this.#tellEnd(events);
-    this.help.watch();
+    this.help?.watch();
+    this.load();
   }
 
   #showHint(hint) {
     this.queue.hinted(hint.version);
     if (!this.isAlone) this.offline.keep(this.game);
-    this.help.show(hint);
+    this.#whenLoaded(() => this.help.show(hint));
     this.#render();
     this.#showAhead();
   }
@@ -381,10 +413,10 @@ export class PlayPage {
     const dropped = this.queue.refused(message, Boolean(isKnown));
     if (state) this.scene.show(state, before?.game !== state.game);
     else if (!this.queue.head && before) this.scene.retract(before);
-    if (state) this.help.autoplayed(state.autoplay);
+    if (state) this.help?.autoplayed(state.autoplay);
     // Announce a repeated reason only once; the note stays until the action succeeds.
     const isTold = RETRYABLE.includes(reason) && this.scene.noted === message.message;
-    const isQuiet = of === "hint" && this.help.isQuiet;
+    const isQuiet = of === "hint" && this.help?.isQuiet;
     if (reason === "gap") this.#tellDropped(dropped, CHANGED);
     else if (!isTold && !isQuiet) this.announce(message.message, "warn");
     if (!this.game) return;
@@ -432,7 +464,9 @@ export class PlayPage {
   }
 
   #showEnd(soon) {
-    this.view.end(this.game, soon, this.hasServer);
+    this.#whenLoaded(() => {
+      if (this.game.outcome !== "playing") this.result.end(this.game, soon, this.hasServer);
+    });
   }
 
   #render() {
@@ -445,6 +479,11 @@ export class PlayPage {
   announce(text, kind = "") {
     this.scene.note(text, kind);
     this.scene.speech.announce(text);
+  }
+
+  /** Say that help needs a casual game. */
+  tellNeedsCasual() {
+    this.announce(NEEDS_CASUAL);
   }
 
   /** Say why there is no help without the server. */
@@ -468,9 +507,9 @@ export class PlayPage {
   }
 
   #tellLoggedOut() {
-    if (this.view.isLoggedOutShown(this.scene.noted)) return;
+    if (this.result?.isUp && this.scene.noted === LOGGED_OUT) return;
     this.announce(LOGGED_OUT, "warn");
-    this.view.showLoggedOut(this.offline.length);
+    this.#whenLoaded(() => this.result.showLoggedOut(this.offline.length));
   }
 
   #tellCannot(why) {
@@ -490,7 +529,7 @@ export class PlayPage {
   #tellEnd(events) {
     const won = events.find(({ kind }) => kind === "won");
     if (events.some(({ kind }) => kind === "over")) this.#showEnd(true);
-    else if (won) this.scene.note(this.view.celebrate(this.game, won.tile), "good");
+    else if (won) this.#whenLoaded(() => this.scene.note(this.result.celebrate(this.game, won.tile), "good"));
   }
 }
 
@@ -544,4 +583,3 @@ $("permanent").addEventListener("click", (event) => {
 page.view.showPad(read("pad") === "on");
 press("motion", mayMove());
 press("letters-line", hasLetterKeys());
-if (page.hasServer) keepPage();

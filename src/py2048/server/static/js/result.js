@@ -1,10 +1,11 @@
-// The dialog over the board when a game ends: the server's figures, or a few words without them.
-import { toBoard } from "./dialogs.js";
-import { element } from "./elements.js";
+// The dialog over the board: a game's end with the server's figures, a target tile, or a session's end.
+import { button, element, link, toBoard } from "./elements.js";
 import { onSwipe } from "./input.js";
-import { _ } from "./language.js";
+import { _, ngettext } from "./language.js";
 import { WAIT, moves } from "./motion.js";
 import { fetched } from "./server.js";
+
+/** @import { Game } from "./session.js" */
 
 const SERVER_TIMEOUT_MS = 1500;
 // The review is asked for at growing intervals.
@@ -18,8 +19,9 @@ export class ResultDialog {
   #act;
 
   /**
-   * @param {{do: (command: string) => void, leave: (address: string) => void,
-   *          move: (direction: string) => void}} act carries out its buttons and swipes
+   * @param {{do: (command: string) => void, leave: (address: string) => void, refresh: () => void,
+   *          move: (direction: string) => void}} act carries out its buttons and swipes, and refreshes
+   *   the cards beside the board
    */
   constructor(act) {
     this.#act = act;
@@ -43,11 +45,67 @@ export class ResultDialog {
   }
 
   /**
+   * Celebrate the target tile; return the line for the status.
+   * @param {Game} game
+   * @param {number} tile
+   */
+  celebrate(game, tile) {
+    const isMine = isByPlayer(game);
+    const actions = [
+      button(_("Keep playing"), () => this.lower(), "primary"),
+      button(_("New game"), () => this.#act.do("rules")),
+    ];
+    const title = isMine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
+    this.#raise({ title, text: _("Any move plays on."), won: true, actions }, true);
+    return isMine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile });
+  }
+
+  /**
+   * Show the end of a game.
+   * @param {Game} game
+   * @param {boolean} soon whether to wait until the last move has been seen
+   * @param {boolean} hasServer whether to fetch figures about the game
+   */
+  end(game, soon, hasServer) {
+    const won = isByPlayer(game) && (game.outcome === "won" || game.won);
+    const title = won ? _("You win") : _("Game over");
+    const text = ngettext("{n} point.", "{n} points.", game.score);
+    const actions = [button(_("New game"), () => this.#act.do("new"), "primary")];
+    if (!hasServer) actions.push(button(_("Undo the last move"), () => this.#act.do("undo")));
+    const content = { title, text, won: false, actions };
+    if (hasServer) this.#showFigures(game, content, soon).then(() => this.#act.refresh());
+    else this.#raise(content, soon);
+  }
+
+  /**
+   * Show that the session has ended.
+   * @param {number} unsent the number of moves that the server does not know
+   */
+  showLoggedOut(unsent) {
+    const text = unsent
+      ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", unsent)
+      : "";
+    const actions = [
+      link(_("Log in"), "/account", "primary"),
+      button(_("Go on as a guest"), () => location.reload()),
+    ];
+    this.#raise({ title: _("You are logged out"), text, won: false, actions }, false);
+  }
+
+  /** Close the dialog and focus the board. */
+  lower() {
+    const wasOpen = this.#dialog.open;
+    this.#next(false);
+    this.#dialog.close();
+    if (wasOpen) toBoard();
+  }
+
+  /**
    * Show a title and a text.
    * @param {{title: string, text: string, won: boolean, actions: HTMLElement[]}} content
    * @param {boolean} soon whether to wait until the last move has been seen
    */
-  async raise({ title, text, won, actions }, soon) {
+  async #raise({ title, text, won, actions }, soon) {
     const shown = this.#next();
     if (soon && moves()) await pause(WAIT);
     if (shown !== this.#shown) return;
@@ -62,11 +120,11 @@ export class ResultDialog {
 
   /**
    * Show the server's figures about a game that has ended, and ask for its review, which comes later.
-   * @param {import("./session.js").Game} game
-   * @param {Parameters<ResultDialog["raise"]>[0]} content shown if the server does not answer
+   * @param {Game} game
+   * @param {object} content shown by `#raise` if the server does not answer
    * @param {boolean} soon whether to wait until the last move has been seen
    */
-  async end({ game: id, can_undo }, content, soon) {
+  async #showFigures({ game: id, can_undo }, content, soon) {
     const shown = this.#next();
     const address = `/game/${encodeURIComponent(id)}/result`;
     const answer = fetched(address, { method: "POST" });
@@ -74,7 +132,7 @@ export class ResultDialog {
     const found = await Promise.race([answer, pause(SERVER_TIMEOUT_MS)]);
     if (shown !== this.#shown) return;
     if (!found) {
-      this.raise(content, false);
+      this.#raise(content, false);
       return;
     }
     this.#show(soon, ...found.body.childNodes);
@@ -87,14 +145,6 @@ export class ResultDialog {
         this.#dialog.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     }
-  }
-
-  /** Close the dialog and focus the board. */
-  lower() {
-    const wasOpen = this.#dialog.open;
-    this.#next(false);
-    this.#dialog.close();
-    if (wasOpen) toBoard();
   }
 
   get #pending() {
@@ -133,5 +183,11 @@ export class ResultDialog {
     }
   }
 }
+
+/**
+ * Whether the player has made all moves. With moves by the computer, a win is not praised.
+ * @param {Game} game
+ */
+const isByPlayer = ({ category }) => category !== "computer";
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
