@@ -111,14 +111,9 @@ class NetworkLayout:
         return self.ranks - 1
 
     @property
-    def symmetries(self) -> int:
-        """Number of board images to which each tuple is applied."""
-        return 8 if self.rows == self.columns else 4
-
-    @property
     def active(self) -> int:
         """Number of weights that sum to a board's value."""
-        return len(self.tuples) * self.symmetries
+        return len(self.tuples) * len(self.images)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
@@ -215,15 +210,14 @@ def _tuples_of(word: str, rows: int, columns: int) -> list[Tuple]:
 
 def _cells_of(word: str) -> Tuple:
     try:
-        cells = (
-            [int(n) for n in word.split("-") if n] if "-" in word else [int(d, 16) for d in word]
-        )
+        if "-" in word:
+            return tuple(sorted(int(number) for number in word.split("-") if number))
+        return tuple(sorted(int(digit, 16) for digit in word))
     except ValueError:
         raise WeightsError(
             f"{word!r} names no tuples{did_you_mean(word, [*NAMED, *PLACED])}, or write cells such "
             "as 012456 or 0-1-2-5-6-7"
         ) from None
-    return tuple(sorted(cells))
 
 
 def cells_text(cells: Tuple) -> str:

@@ -394,10 +394,7 @@ _FIELDS: dict[str, Check] = {
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
     "history": (is_objects, "a list of objects, one for each training"),
 }
-_PACKED_FIELDS: dict[str, Check] = {
-    "step": _STEP,
-    "prune": (is_amount, "a number of points from 0"),
-}
+_PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
 _HISTORY_FIELDS: dict[str, Check] = {
     "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
     "begun": _COUNT,
@@ -491,15 +488,7 @@ def band_of(path: Path, values: Mapping[str, Any]) -> Band:
 
 def _header(network: Network, encoding: str) -> dict[str, Any]:
     layout, bands = network.layout, network.bands
-    late: dict[str, object] = {}
-    if bands:
-        late["bands"] = {
-            "tuples": [list(cells) for cells in bands.layout.tuples],
-            "ranks": bands.layout.ranks,
-            "step": bands.step,
-            "bands": [band._asdict() for band in bands.bands],
-        }
-    return {
+    header = {
         "rules": str(network.rules),
         "rows": layout.rows,
         "columns": layout.columns,
@@ -509,8 +498,15 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
         "held": list(range(len(layout.stages) + 1)),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
-        **late,
     }
+    if bands:
+        header["bands"] = {
+            "tuples": [list(cells) for cells in bands.layout.tuples],
+            "ranks": bands.layout.ranks,
+            "step": bands.step,
+            "bands": [band._asdict() for band in bands.bands],
+        }
+    return header
 
 
 # --- the networks that are installed -------------------------------------------------------------

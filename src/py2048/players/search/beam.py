@@ -309,6 +309,7 @@ def spec_of(rules: Rules) -> BeamSpec:
     pair_values = -ROUGHNESS * np.abs(values[:, None] - values)
     pair_values[0] = pair_values[:, 0] = 0.0
     np.fill_diagonal(pair_values, PAIR_BONUS * values)
+    words = np.random.default_rng(2048).integers(2**64, size=(rules.cells, RANKS), dtype=np.uint64)
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
@@ -322,9 +323,7 @@ def spec_of(rules: Rules) -> BeamSpec:
         cell_values=cell_values,
         pair_values=pair_values,
         neighbours=np.concatenate([beside, below]),
-        hash_words=np.random.default_rng(2048).integers(
-            2**64, size=(rules.cells, RANKS), dtype=np.uint64
-        ),
+        hash_words=words,
     )
 
 
@@ -442,9 +441,8 @@ class BeamPlanner:
     def _append(self, moves: Cells) -> None:
         for part in moves.reshape(-1, CHECKPOINT_MOVES):
             depth, cells = self._checkpoints[-1]
-            self._checkpoints.append(
-                (depth + CHECKPOINT_MOVES, board_after(cells, part, self._spec))
-            )
+            cells = board_after(cells, part, self._spec)
+            self._checkpoints.append((depth + CHECKPOINT_MOVES, cells))
         self._trial += moves.tobytes()
         self._adopt(self._trial)
         if len(self._trial) > self._passed_depth:

@@ -191,11 +191,6 @@ class Searcher:
         """Return the points of each slide, -1 if illegal, and the value of each move."""
         return self._locked(self._rate_limited, cells)
 
-    def search_once(self, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
-        """Run a single search with the given parameters; for benchmarks."""
-        with self._lock:
-            return self._measured(self._rate, self.workers[0], cells, params)
-
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, max_moves: int
     ) -> NDArray[np.uint8]:
@@ -227,17 +222,10 @@ class Searcher:
         while game < len(boards):
             if states[game, kernels.OVER]:
                 game += 1
-            elif is_plain:
-                rest = boards[game:], states[game:], keys[game:]
-                pieces.append(
-                    self._locked(self._play_limited, *rest, MAX_MOVES_PER_CALL, plays=True)
-                )
-                nodes += self.nodes
-            else:
-                pieces.append(
-                    self.play_on(boards[game], states[game], int(keys[game]), MAX_MOVES_PER_CALL)
-                )
-                nodes += self.nodes
+                continue
+            at = slice(game, None) if is_plain else game
+            pieces.append(self.play_on(boards[at], states[at], keys[at], MAX_MOVES_PER_CALL))
+            nodes += self.nodes
         self.nodes = nodes
         return np.concatenate(pieces)
 

@@ -433,14 +433,10 @@ class _Builder:
 
     def run(self, timer: SolvingTimer) -> None:
         """Compute the chances of all missing layers, from the largest sum down."""
-        sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
+        sizes, totals = self._positions.sizes, range(self._positions.reach, -1, -2)
         left = [total for total in totals if ("sizes", total) not in self._store]
-        all_ = sum(sizes[total // 2] for total in left)
-        timer.start("values")
-        for total in left:
+        for total in timer.backward(left, lambda total: sizes[total // 2]):
             self._find(total)
-            done += sizes[total // 2]
-            timer.report(total, done, all_)
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]
