@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
+
+import numpy as np
 
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
@@ -160,22 +162,11 @@ def board_kind(rows: int, columns: int) -> str:
 
 def images(rows: int, columns: int) -> Iterator[Tuple]:
     """Yield the symmetries of a board, each as the source cell of every cell."""
-    for turned in (False, True) if rows == columns else (False,):
-        for flipped in (False, True):
-            for mirrored in (False, True):
-                yield tuple(
-                    _source(rows, columns, cell, turned, flipped, mirrored)
-                    for cell in range(rows * columns)
-                )
-
-
-def _source(rows: int, columns: int, cell: int, turned: bool, flipped: bool, mirrored: bool) -> int:
-    row, column = divmod(cell, columns)
-    if turned:
-        row, column = column, row
-    row = rows - 1 - row if flipped else row
-    column = columns - 1 - column if mirrored else column
-    return row * columns + column
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    for is_turned in (False, True) if rows == columns else (False,):
+        for flip, mirror in product((1, -1), repeat=2):
+            image = cells[::flip, ::mirror]
+            yield tuple((image.T if is_turned else image).ravel().tolist())
 
 
 def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:

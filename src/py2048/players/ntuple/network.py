@@ -324,11 +324,8 @@ class Bands:
 
     def beyond(self, band: Band) -> Bands | None:
         """Return a copy without this tile's bands up to this sum, or `None` if empty."""
-        kept = {
-            each: row
-            for each, row in self._parts()
-            if each.tile != band.tile or each.least > band.least
-        }
+        tile, least = band.tile, band.least
+        kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
 
     def _parts(self) -> Iterator[tuple[Band, Quantized]]:
@@ -660,7 +657,8 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
         return kernels.CellBoardSpec(rows, columns, given.cascade, ranks, places, offsets)
     parts = [parts_of(cells) for cells in layout.tuples]
     longest = max(map(len, parts))
-    padded = np.array([[*pairs, *[(0, 0)] * (longest - len(pairs))] for pairs in parts], np.uint64)
+    padded = [[*pairs, *[(0, 0)] * (longest - len(pairs))] for pairs in parts]
+    shifts, masks = np.array(padded, np.uint64).transpose(2, 0, 1).copy()
     return kernels.PackedBoardSpec(
         np.uint64(layout.rows),
         np.uint64(layout.columns),
@@ -668,7 +666,8 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
         given.cascade,
         given.across,
         given.down,
-        *padded.transpose(2, 0, 1).copy(),  # shifts and masks
+        shifts,
+        masks,
         np.array(layout.offsets[:-1], np.uint64),
         np.uint64(layout.known),
     )

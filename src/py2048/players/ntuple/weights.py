@@ -66,6 +66,7 @@ from py2048.players.ntuple.network import (
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
+Shape = tuple[int, ...]
 MAX_STEP = 2**15 - 1
 MIN_POINTS = 1e-30
 """Smallest valid step; below it, even the largest weight underflows in float32."""
@@ -226,11 +227,7 @@ def _bands_of(archive: Archive) -> Bands:
 
 
 def _checked(
-    archive: Archive,
-    name: str,
-    array: Array,
-    dtype: type[np.generic],
-    shape: tuple[int, ...] | None,
+    archive: Archive, name: str, array: Array, dtype: type[np.generic], shape: Shape | None
 ) -> Array:
     if array.dtype != dtype or shape not in (None, array.shape):
         raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
@@ -544,6 +541,4 @@ def _shipped_paths() -> dict[tuple[object, ...], Path]:
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 
-@cache
-def _shipped_at(path: Path) -> Network:
-    return load(path)
+_shipped_at = cache(load)

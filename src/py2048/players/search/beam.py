@@ -26,7 +26,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import RulesError
 from py2048.core.rules import Rules
 from py2048.engine._board_kernels import Cells, Int, Word, Words, place_fixed_cells, slide_cells
-from py2048.engine.boards import ranks_of, tiles_of
+from py2048.engine.boards import ranks_of
 from py2048.engine.jit import kernel
 from py2048.engine.rules import CompiledRules
 
@@ -248,14 +248,13 @@ def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
 
 
 @kernel
-def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
-    """Play `moves` on `cells` until one is illegal; return how many were played."""
-    child = np.empty_like(cells)
-    for step in range(moves.size):
-        if not slide_and_spawn(cells, child, moves[step], spec):
-            return step
+def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
+    """Return the board after legal moves."""
+    cells, child = start.copy(), np.empty_like(start)
+    for move in moves:
+        slide_and_spawn(cells, child, move, spec)
         cells[:] = child
-    return moves.size
+    return cells
 
 
 # --- planning ------------------------------------------------------------------------------------
@@ -333,13 +332,6 @@ def search_moves(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
     return moves[: search(cells, width, moves, spec)]
 
 
-def board_after(cells: Cells, moves: Cells, spec: BeamSpec) -> Cells:
-    """Return the board after `moves`."""
-    end = cells.copy()
-    follow(end, moves, spec)
-    return end
-
-
 def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
     """Return the moves from `board` to the best board that a beam search finds.
 
@@ -400,13 +392,6 @@ class BeamPlanner:
         """Return a planned move, counted from 0."""
         return Direction(self._plan[index])
 
-    def last_board(self) -> Board:
-        """Return the board at the end of the plan."""
-        with self._lock:
-            moves = np.array(self._plan, np.uint8)
-        cells = board_after(self._start, moves, self._spec)
-        return Board(tiles_of(cells.reshape(self.rules.shape)).tolist())
-
     def take(self) -> Direction | None:
         """Return the next move and make it final, or `None` if no further move is planned yet.
 
@@ -431,12 +416,6 @@ class BeamPlanner:
                 self._append(moves[:-DISCARDED_MOVES])
             else:
                 self._step_back(moves)
-
-    def finish(self) -> None:
-        """Complete the plan now, without backtracking from the next dead end."""
-        self.max_width = self.width
-        while not self.is_complete:
-            self.extend()
 
     def _append(self, moves: Cells) -> None:
         for part in moves.reshape(-1, CHECKPOINT_MOVES):

@@ -23,7 +23,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError
 from py2048.core.rules import Rules
-from py2048.engine._board_kernels import Cells, Int
+from py2048.engine._board_kernels import Cells, Int, Words
 from py2048.engine.boards import checked_boards, keys_of, ranks_of, start_boards, tiles_of
 from py2048.engine.jit import plain_form, shares, together
 from py2048.engine.rules import CompiledRules
@@ -192,9 +192,12 @@ class Searcher:
         return self._locked(self._rate_limited, cells)
 
     def play_on(
-        self, cells: Cells, state: NDArray[np.int64], key: int, max_moves: int
+        self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
         """Continue a game by the best moves; return the moves played.
+
+        A search on one thread without a time limit can also continue several games one after
+        another, given as in `play_out`.
 
         Args:
             cells: Board as ranks; overwritten with the final board.

@@ -403,6 +403,4 @@ def shipped_moves(rules: Rules) -> DistilledMoves | None:
     return moves if moves.serves(rules) else None
 
 
-@cache
-def _loaded(path: Path) -> DistilledMoves:
-    return DistilledMoves.load(path)
+_loaded = cache(DistilledMoves.load)
