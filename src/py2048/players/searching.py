@@ -275,7 +275,7 @@ _networks = Recent[tuple[object, Network]](64)
 
 def _loaded(weights: str) -> Network:
     state = _state(Path(weights)), _state(records_path(weights))
-    return _networks.find(weights, lambda: (state, load(weights)), lambda it: it[0] == state)[1]
+    return _networks.find(weights, lambda: (state, load(weights)), lambda old: old[0] == state)[1]
 
 
 def _state(path: Path) -> tuple[int, int] | None:
@@ -288,7 +288,7 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 def options_text(options: Mapping[str, object]) -> str:
-    """Format options as in a spec, without empty ones and zeros."""
+    """Format options as in a spec; leave out empty ones and zeros."""
     return ",".join(
         f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
         for name, value in options.items()

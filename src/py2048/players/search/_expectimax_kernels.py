@@ -299,7 +299,7 @@ def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
 
 def make_choose_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
     """Build the kernel that rates the moves of a board."""
-    fetch, is_won, leaf = parts.fetch, known[0], parts.leaf
+    (is_won, _, _), fetch, leaf = known, parts.fetch, parts.leaf
     chance = make_chance_kernel(parts, known, spawns)
 
     @kernel(borrows=True, expand=True)

@@ -282,8 +282,8 @@ class DistilledMoves:
         covered: Boards with larger sums are not included.
         predictor: Orders the moves of a board.
         questions: Filter bits for each question.
-        filters: Filter bits that are not 0.
-        decisions: Answers to the questions that pass the filter.
+        filters: Bits of the filters.
+        decisions: Stored decisions.
     """
 
     rules: Rules

@@ -47,7 +47,7 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import LayerCount, Solution, SolvingProgress
 from py2048.players.solving.solver import (
     DEFAULT_MEMORY,
-    SolvingTimer,
+    LayerLoops,
     expanded,
     save_and_reload,
     start_keys,
@@ -105,7 +105,7 @@ def solve_sharded(
     _ = plan.problem  # raises before files are created
     claim(folder, {"rules": plan.rules, "goal": plan.goal})
     max_keys = max(1, memory // BYTES_PER_KEY)
-    solution = _ShardedSolver(plan, workers, max_keys, SolvingTimer(progress)).run()
+    solution = _ShardedSolver(plan, workers, max_keys, LayerLoops(progress)).run()
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     return save_and_reload(solution, save, memory, remove)
 
@@ -384,18 +384,18 @@ class ShardFiles:
 
 
 class _ShardedSolver:
-    def __init__(self, plan: Plan, workers: Workers, max_keys: int, timer: SolvingTimer) -> None:
-        self._plan, self._workers, self._max_keys, self._timer = plan, workers, max_keys, timer
+    def __init__(self, plan: Plan, workers: Workers, max_keys: int, loops: LayerLoops) -> None:
+        self._plan, self._workers, self._max_keys, self._loops = plan, workers, max_keys, loops
         self._files = ShardFiles(plan.folder)
 
     def run(self) -> Solution:
         problem = self._plan.problem
         starts = start_keys(problem)
-        totals = self._timer.forward(problem, starts, partial(self._find_both, starts))
-        for total in self._timer.backward(totals[::-1], self._boards):
+        totals = self._loops.forward(problem, starts, partial(self._find_both, starts))
+        for total in self._loops.backward(totals[::-1], self._boards):
             self._evaluate(LayerName("after", total))
             self._evaluate(LayerName("before", total))
-        return self._timer.solution(problem, self._files, *self._count(totals))
+        return self._loops.solution(problem, self._files, *self._count(totals))
 
     def _boards(self, total: int) -> int:
         """Return the number of boards with a sum."""

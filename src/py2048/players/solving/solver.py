@@ -64,7 +64,7 @@ def solve(
     plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
-    solution = _Solver(problem, store, threads or available_threads(), SolvingTimer(progress)).run()
+    solution = _Solver(problem, store, threads or available_threads(), LayerLoops(progress)).run()
     return solution if save is None else save_and_reload(solution, save, memory, store.remove)
 
 
@@ -75,7 +75,7 @@ def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score"
         SolvingError: If the problem cannot be solved.
     """
     problem, store = Problem(rules, Goal.parse(goal), boards=boards), LayerStore(0)
-    return _Solver(problem, store, available_threads(), SolvingTimer(None)).run()
+    return _Solver(problem, store, available_threads(), LayerLoops(None)).run()
 
 
 def save_and_reload(
@@ -87,8 +87,8 @@ def save_and_reload(
     return Solution.load(save, memory=memory // 4)
 
 
-class SolvingTimer:
-    """Measures a solver's time and reports its progress.
+class LayerLoops:
+    """Loops over the layers of a solver, which measure its time and report its progress.
 
     Args:
         progress: Called after each layer, if given.
@@ -183,22 +183,22 @@ def expanded(
 
 class _Solver:
     def __init__(
-        self, problem: Problem, store: LayerStore, threads: int, timer: SolvingTimer
+        self, problem: Problem, store: LayerStore, threads: int, loops: LayerLoops
     ) -> None:
         self._problem, self._store, self._threads = problem, store, threads
         self._spec, self._width = problem.spec, 4 * problem.rules.cells
-        self._timer = timer
+        self._loops = loops
 
     def run(self) -> Solution:
         starts = start_keys(self._problem)
-        totals = self._timer.forward(self._problem, starts, partial(self._find, starts))
+        totals = self._loops.forward(self._problem, starts, partial(self._find, starts))
         largest, images = self._evaluate(totals), np.empty(8, np.uint64)
         counts = [
             LayerCount(total, len(keys), int(kernels.count_images(keys, self._spec, images)))
             for total in totals
             for keys in [self._store.get(("before", total))]
         ]
-        return self._timer.solution(self._problem, self._store, counts, largest)
+        return self._loops.solution(self._problem, self._store, counts, largest)
 
     # --- boards forward --------------------------------------------------------------------------
 
@@ -252,8 +252,8 @@ class _Solver:
         """Compute the value of every board; return the largest."""
         store, known, largest = self._store, dict[int, kernels.Lookup](), 0.0
         reach = max(spawn.tile for spawn in self._problem.spawns)
-        for total in self._timer.backward(
-            totals[::-1], lambda sum_: store.length(("before", sum_))
+        for total in self._loops.backward(
+            totals[::-1], lambda each: store.length(("before", each))
         ):
             known = {other: layer for other, layer in known.items() if other <= total + reach}
             keys = store.get(("before", total))
