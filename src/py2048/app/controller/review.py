@@ -34,6 +34,15 @@ if TYPE_CHECKING:
     from py2048.review.advice import Finding
 
 PAGE = 10  # moves skipped by Page Up and Page Down
+
+RETRY_DIRECTIONS = {
+    "back": Direction.LEFT,
+    "forward": Direction.RIGHT,
+    "previous_mistake": Direction.UP,
+    "next_mistake": Direction.DOWN,
+}
+"""Directions of the arrow keys, by their navigation action, while a mistake is retried."""
+
 MAX_NAME_LENGTH = 40
 
 
