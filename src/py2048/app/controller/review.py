@@ -35,12 +35,8 @@ if TYPE_CHECKING:
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 
-RETRY_DIRECTIONS = {
-    "back": Direction.LEFT,
-    "forward": Direction.RIGHT,
-    "previous_mistake": Direction.UP,
-    "next_mistake": Direction.DOWN,
-}
+_ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
+RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True))
 """Directions of the arrow keys, by their navigation action, while a mistake is retried."""
 
 MAX_NAME_LENGTH = 40

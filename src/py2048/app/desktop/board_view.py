@@ -55,8 +55,7 @@ class CanvasBoard(tk.Canvas):
         super().__init__(
             parent, highlightthickness=3, borderwidth=0, takefocus=True, width=10, height=10
         )
-        self._look, self._on_gesture = look_of(parent), on_gesture
-        self._background_name = background
+        self._look, self._on_gesture, self._page = look_of(parent), on_gesture, background
         self.margin = self._look.px(MARGIN)
         self._photos: dict[Hashable, tk.PhotoImage] = {}
         self.shape = (4, 4)
@@ -113,7 +112,7 @@ class CanvasBoard(tk.Canvas):
     def set_theme(self) -> None:
         """Apply the current theme."""
         theme = self._look.theme
-        self.theme = theme._replace(page=getattr(theme, self._background_name))
+        self.theme = theme._replace(page=getattr(theme, self._page))
         self.configure(background=self.theme.page, highlightbackground=self.theme.page)
         self.hide_focus_ring()
         self._lay_out()
@@ -125,7 +124,7 @@ class CanvasBoard(tk.Canvas):
         self._end_effect()
         self.delete("banner")
         if is_on and fades:
-            self._start_effect("fade", self._draw_dimming)
+            self._run_effect("fade", self._draw_dimming)
         elif is_on:
             self._draw_dimming()
 
@@ -138,7 +137,7 @@ class CanvasBoard(tk.Canvas):
             (old_x, old_y), self._lean = self._lean, (shift * across, shift * down)
             self.move("all", self._lean[0] - old_x, self._lean[1] - old_y)
 
-        self._start_effect("lean", draw)
+        self._run_effect("lean", draw)
 
     def show_ring(self, cell: Cell) -> None:
         """Show an expanding ring around a tile after it has slid into place."""
@@ -153,11 +152,9 @@ class CanvasBoard(tk.Canvas):
                 centre = self.cells.middle(*cell)
                 self.create_image(*centre, image=self._ring, tags=("ring", "over"))
 
-        self._start_effect("ring", draw, motion.SLIDE_S)
+        self._run_effect("ring", draw, motion.SLIDE_S)
 
-    def _start_effect(
-        self, name: str, draw: Callable[[float], object], delay_s: float = 0.0
-    ) -> None:
+    def _run_effect(self, name: str, draw: Callable[[float], object], delay_s: float = 0) -> None:
         """Call `draw` with the elapsed share (0-1) of the effect's duration until it is over."""
         self._end_effect()
         began = time.perf_counter() + delay_s

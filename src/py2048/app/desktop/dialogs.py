@@ -360,7 +360,10 @@ class RulesDialog(Dialog):
         self.fields: dict[str, ttk.Entry] = {}
         for name, (label, suggestions) in _FIELDS.items():
             labels = {value: label for label, value in _value_labels(name).items()}
-            value, offered = labels.get(values[name], values[name]), [*labels.values(), *suggestions]
+            value, offered = (
+                labels.get(values[name], values[name]),
+                [*labels.values(), *suggestions],
+            )
             self.fields[name] = self.add_field(_(label), value, self.check, offered)
             self.fields[name].configure(state="readonly" if labels else "normal")
         # No Tk variable: a worker thread that collected it would block until Tk's thread responds.

@@ -176,7 +176,9 @@ class StatisticsWindow(Dialog):
         for index, (tile, count) in enumerate(tiles):
             colour = graph.look.theme.tile(tile or 2).background
             x, top, width = graph.bar(index, len(tiles), count, colour)
-            fits = (text for text in spellings(tile) if text_width(self, text, "caption") < width - 2)
+            fits = (
+                text for text in spellings(tile) if text_width(self, text, "caption") < width - 2
+            )
             graph.write(x, graph.winfo_height() - line, next(fits, ""), "ink")
             if text_width(self, number(count), "caption") < width:
                 graph.write(x, top - line * 0.7, number(count))
