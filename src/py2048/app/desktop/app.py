@@ -14,7 +14,7 @@ from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import fault_of
-from py2048.app.desktop import dialogs
+from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import colour_menu
@@ -98,7 +98,7 @@ class DesktopApp:
         self.controller = controller = ScreenController(
             session,
             self,
-            window.theme,
+            window.look.theme,
             reduced_motion=reduced_motion,
             player=player,
             text_of=text_of,
@@ -145,7 +145,7 @@ class DesktopApp:
         if self.dialog is not None:
             self.dialog.close()
         language = str(self.session.get_setting("language", ""))
-        theme, geometry = self.window.theme.name, self.root.geometry()
+        theme, geometry = self.window.look.theme.name, self.root.geometry()
         self._remember(theme=theme, geometry=geometry, language=language)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -198,15 +198,11 @@ class DesktopApp:
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open the review window."""
-        from py2048.app.desktop.board_windows import ReviewWindow
-
-        self.open(ReviewWindow, review, play_on)
+        self.open(board_windows.ReviewWindow, review, play_on)
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice window."""
-        from py2048.app.desktop.board_windows import PracticeWindow
-
-        self.open(PracticeWindow, run, answer)
+        self.open(board_windows.PracticeWindow, run, answer)
 
     def show_help(self) -> None:
         """Show all keys and mouse gestures."""
@@ -273,7 +269,7 @@ class DesktopApp:
             ("", _("The game 2048: to play it, to teach with it, to study it.")),
             ("Python", platform.python_version()),
         )
-        self.open(dialogs.read, _("About py2048"), lines)
+        self.open(dialogs.show_table, _("About py2048"), lines)
 
     def keep_going(self) -> None:
         """Remove the overlay after a win."""
@@ -336,7 +332,6 @@ class DesktopApp:
         Raises:
             RecordError: If the record breaks its rules.
         """
-        from py2048.app.desktop.board_windows import ReplayWindow
 
         def play_from(turns: int) -> None:
             self.controller.game.replace(lambda: self.session.start_from(record, turns))
@@ -344,17 +339,18 @@ class DesktopApp:
         def review() -> None:
             self.controller.presenter.attempt(lambda: self.controller.reviews.open(record))
 
-        self.open(ReplayWindow, record, play_from, review, self.controller.presenter.is_animated)
+        is_animated = self.controller.presenter.is_animated
+        self.open(board_windows.ReplayWindow, record, play_from, review, is_animated)
 
     def export_picture(self) -> None:
         """Save the board as a PNG picture."""
-        game, theme = self.session.game, self.window.theme
+        game, theme = self.session.game, self.window.look.theme
         write = partial(save_board_image, position=game.board, score=game.score, theme=theme)
         self._export(_("Export the board"), PICTURES, write)
 
     def export_gif(self) -> None:
         """Save the game as an animated GIF."""
-        write = partial(save_gif, record=self.session.record(), theme=self.window.theme)
+        write = partial(save_gif, record=self.session.record(), theme=self.controller.theme)
         self._export(_("Export the game"), GIFS, write)
 
     def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:

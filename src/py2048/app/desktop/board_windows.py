@@ -6,10 +6,9 @@ import tkinter as tk
 from collections.abc import Callable
 from functools import partial
 from tkinter import ttk
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.practice import PracticeRun
 from py2048.app.controller.review import (
     PAGE,
     RETRY_DIRECTIONS,
@@ -34,6 +33,9 @@ from py2048.presentation.hints import name_of
 from py2048.presentation.themes import mixed
 from py2048.presentation.words import grade_word
 from py2048.review import MoveReview
+
+if TYPE_CHECKING:
+    from py2048.app.controller.practice import PracticeRun
 
 # Unscaled pixels.
 REVIEW_SIZE = 960, 700

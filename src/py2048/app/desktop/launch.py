@@ -64,9 +64,9 @@ class GameWindow:
     def _set_up(self, theme: Theme) -> None:
         root = self.root
         root.title("2048")
-        scale, limit = _scale(root), _usable_size(root)
-        root.minsize(*_limited(limit, MIN_WIDTH * scale, MIN_HEIGHT * scale))
-        width, height = _limited(limit, WIDTH * scale, HEIGHT * scale)
+        scale = _scale(root)
+        root.minsize(*_on_screen(root, MIN_WIDTH * scale, MIN_HEIGHT * scale))
+        width, height = _on_screen(root, WIDTH * scale, HEIGHT * scale)
         root.geometry(usable_geometry(root, self._state.get("geometry")) or f"{width}x{height}")
         self.window = MainWindow(root, theme, scale, self._do)
         root.bind("<Key>", self._press)
@@ -98,7 +98,7 @@ class GameWindow:
         from py2048.app.desktop.app import DesktopApp  # slow; imported after the first frame
 
         options, theme = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
-        if not options.get("theme") and theme is not None and theme != self.window.theme:
+        if not options.get("theme") and theme is not None and theme != self.window.look.theme:
             self.window.set_theme(theme)
         self.app = app = DesktopApp(
             self.window,
@@ -245,13 +245,10 @@ def _scale(root: tk.Tk) -> float:
     return scale if scale > 1.15 else 1.0  # many 96 dpi screens report 100 dpi
 
 
-def _usable_size(root: tk.Tk) -> tuple[int, int]:
-    """Return the screen size without title and task bars, approximately."""
-    return round(root.winfo_screenwidth() * 0.96), round(root.winfo_screenheight() * 0.9)
-
-
-def _limited(limit: tuple[int, int], width: float, height: float) -> tuple[int, int]:
-    return min(limit[0], round(width)), min(limit[1], round(height))
+def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
+    """Limit a window size to the screen, with a margin for title and task bars."""
+    max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
+    return round(min(max_width, width)), round(min(max_height, height))
 
 
 def usable_geometry(root: tk.Tk, geometry: str) -> str:
@@ -264,7 +261,7 @@ def usable_geometry(root: tk.Tk, geometry: str) -> str:
     is_visible = 0 <= x < screen_width - 50 and 0 <= y < screen_height - 50
     if not is_visible or width < MIN_WIDTH or height < MIN_HEIGHT:
         return ""
-    width, height = _limited(_usable_size(root), width, height)
+    width, height = _on_screen(root, width, height)
     if not found[3]:
         return f"{width}x{height}"
     return f"{width}x{height}+{min(x, screen_width - width)}+{min(y, screen_height - height)}"

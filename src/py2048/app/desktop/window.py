@@ -97,11 +97,6 @@ class MainWindow:
         root.bind("<Configure>", self._on_configure)
         self.board.focus_set()
 
-    @property
-    def theme(self) -> Theme:
-        """The current theme."""
-        return self.look.theme
-
     def set_theme(self, theme: Theme) -> None:
         """Apply a theme."""
         self.look.change(theme)
@@ -144,8 +139,8 @@ class MainWindow:
         for row, each in enumerate(rows):
             each.grid_forget()
             if each is self.board:
-                cell = {"row": 0, "rowspan": 7} if is_beside else {"row": row, "rowspan": 1}
-                each.grid(column=0, pady=gap, **cell)
+                first, span = (0, 7) if is_beside else (row, 1)
+                each.grid(row=first, column=0, rowspan=span, pady=gap)
             elif each in visible:
                 edge = margin - round(RING_PADDING * scale) * (each is self.tools)
                 each.grid(row=row, column=int(is_beside), sticky="ew", padx=edge, pady=(gap, 0))
@@ -248,12 +243,12 @@ class MainWindow:
         fits = panel_height <= board.cells.height and panel_width >= 300 * look.unit
         board.dim(is_on=fits)
         if fits:
-            size = {"width": panel_width, "height": panel_height}
-            panel.place(in_=board, relx=0.5, rely=0.5, anchor="center", **size)
+            panel.place(in_=board, relx=0.5, rely=0.5, anchor="center")
+            panel.place_configure(width=panel_width, height=panel_height)
         else:
-            size = {"width": self.root.winfo_width(), "height": self.root.winfo_height()}
-            panel.fit(*size.values())
-            panel.place(in_=self.root, relx=0, rely=0, anchor="nw", **size)
+            width, height = self.root.winfo_width(), self.root.winfo_height()
+            panel.fit(width, height)
+            panel.place(in_=self.root, relx=0, rely=0, anchor="nw", width=width, height=height)
 
 
 class ScoreHeader(ttk.Frame):

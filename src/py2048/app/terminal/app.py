@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -27,18 +27,9 @@ from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import Start
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
+from py2048.app.terminal import screens
 from py2048.app.terminal.board import TerminalBoard
 from py2048.app.terminal.game_view import GameView
-from py2048.app.terminal.screens import (
-    Answer,
-    ConfirmDialog,
-    ListScreen,
-    ModalDialog,
-    MoreScreen,
-    PracticeScreen,
-    ReviewScreen,
-    bindings_of,
-)
 from py2048.core.folders import expanded
 from py2048.core.language import N_, _
 from py2048.presentation import themes
@@ -50,6 +41,8 @@ from py2048.presentation.screen import FileKind, ListRequest
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
+
+T = TypeVar("T")
 
 FILE_PROMPT = N_("the name of a file")
 MIN_TIMER_S = 0.001  # Textual divides by a timer's interval
@@ -76,7 +69,7 @@ class GameApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(ACTIONS, "do"),
+        *screens.bindings_of(ACTIONS, "do"),
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
 
@@ -177,12 +170,12 @@ class GameApp(App[None]):
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a yes-no question; run `action` on yes."""
-        question = ConfirmDialog(text, yes.lower(), no.lower())
+        question = screens.ConfirmDialog(text, yes.lower(), no.lower())
         self._open(question, lambda _: action())
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self._open(ListScreen(request), request.take)
+        self._open(screens.ListScreen(request), request.take)
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -202,21 +195,23 @@ class GameApp(App[None]):
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open the review screen."""
-        screen = ReviewScreen(review, self._displayable(self.controller.theme))
+        screen = screens.ReviewScreen(review, self._displayable(self.controller.theme))
         self._open(screen, lambda _: play_on())
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""
-        self.push_screen(PracticeScreen(run, answer, self._displayable(self.controller.theme)))
+        self.push_screen(
+            screens.PracticeScreen(run, answer, self._displayable(self.controller.theme))
+        )
 
     def show_help(self) -> None:
         """Show all actions and their keys."""
-        self._open(MoreScreen(), self.controller.do)
+        self._open(screens.MoreScreen(), self.controller.do)
 
-    def _open(self, dialog: ModalDialog[Answer], take: Callable[[Answer], object]) -> None:
+    def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
         """Open a dialog; `take` receives its answer, unless it is cancelled."""
 
-        def on_close(answer: Answer | None) -> None:
+        def on_close(answer: T | None) -> None:
             if answer is not None:
                 take(answer)
 

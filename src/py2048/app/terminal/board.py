@@ -324,6 +324,11 @@ class Run(NamedTuple):
     background: str
     bold: bool
 
+    @property
+    def styled(self) -> tuple[str, str]:
+        """The text and its style for `Content.assemble`."""
+        return self.text, f"{'bold ' * self.bold}{self.ink} on {self.background}"
+
 
 class Canvas:
     """An image of `columns` x `rows` characters, with 2x2 pixels each."""
@@ -376,15 +381,8 @@ class Canvas:
 
     def content(self) -> list[Content]:
         """Return the rows as content for other widgets."""
-        return [
-            Content.assemble(
-                *(
-                    (run.text, f"{'bold ' * run.bold}{run.ink} on {run.background}")
-                    for run in self.runs(row)
-                )
-            )
-            for row in range(self.rows)
-        ]
+        rows = map(self.runs, range(self.rows))
+        return [Content.assemble(*(run.styled for run in row)) for row in rows]
 
 
 Quarters = tuple[str, str, str, str]

@@ -67,7 +67,7 @@ class PlainTextGame:
         self, session: Session, write: Callable[[str], object], player: str | None = None
     ) -> None:
         self._session = session
-        self._write = self.warn = write
+        self._write = write
         self._preferred_player = player
         # The action on yes and the response to no.
         self._question: tuple[Callable[[], object], str] | None = None
@@ -283,6 +283,10 @@ class PlainTextGame:
         """Write the coach's comments on the position, if it is on."""
         if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
             self._write(_("Coach: {sentences}").format(sentences=self._coach.sentences))
+
+    def warn(self, text: str) -> None:
+        """Write a warning."""
+        self._write(text)
 
     def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - `show` writes sentences
         """Report the compiler's progress while the coach is waiting for it."""

@@ -24,14 +24,8 @@ from py2048.app.terminal.board import Canvas, TerminalBoard, fit
 from py2048.app.terminal.game_view import ARROWS, bar, key_bar, key_label
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
-from py2048.presentation.actions import (
-    ACTIONS,
-    HELP_SECTIONS,
-    MENUS,
-    PRACTICE_ACTIONS,
-    REVIEW_ACTIONS,
-    UserAction,
-)
+from py2048.presentation import actions
+from py2048.presentation.actions import UserAction
 from py2048.presentation.hints import DirectionRow
 from py2048.presentation.motion import BoardTransition
 from py2048.presentation.screen import Choice, ListRequest
@@ -44,11 +38,11 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def bindings_of(actions: Iterable[UserAction], method: str) -> list[BindingType]:
+def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
     """Bind the keys of actions to an action method that takes their names."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
-        for action in actions
+        for action in table
         if action.keys
     ]
 
@@ -171,11 +165,13 @@ class MoreScreen(ModalDialog[str]):
     def compose(self) -> ComposeResult:
         """Create the list of actions and a line about the mouse."""
         options = []
-        for menu in MENUS:
-            labelled = [action for action in ACTIONS if action.menu == menu and action.label]
+        for menu in actions.MENUS:
+            labelled = [
+                action for action in actions.ACTIONS if action.menu == menu and action.label
+            ]
             options += [_title(menu), *(Option(_line(each), id=each.name) for each in labelled)]
-        for title, actions in HELP_SECTIONS[1:]:
-            options += [_title(title), *(Option(_line(each), disabled=True) for each in actions)]
+        for title, table in actions.HELP_SECTIONS[1:]:
+            options += [_title(title), *(Option(_line(each), disabled=True) for each in table)]
         with Vertical(classes="dialog", id="more"):
             yield Choices(*options)
             yield Static(_("Swipe over the board, or click near a side. Each move is saved."))
@@ -328,7 +324,7 @@ class ReviewScreen(BoardScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(REVIEW_ACTIONS, "go"),
+        *bindings_of(actions.REVIEW_ACTIONS, "go"),
         Binding("t,T", "try_again", "Try it again"),
     ]
     graph: ReviewGraph
@@ -483,7 +479,7 @@ class PracticeScreen(BoardScreen[None]):
         practice: The practice run.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS, "go")
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(actions.PRACTICE_ACTIONS, "go")
     keys = (
         (1, "←↑↓→", N_("your move"), ""),
         (2, "⏎", N_("next"), ""),
