@@ -76,7 +76,7 @@ def test_custom_rules(desk):
     assert dialog.winfo_exists()
     desk.type(dialog.fields["spawn"], "2:1+8:1")
     desk.type(dialog.fields["rows"], "3")
-    dialog.fields["merging"].set("merged tiles can merge again")
+    dialog.fields["merging"].set("merged tiles merge again")
     dialog.fields["target"].set("512")
     assert not dialog.ends.instate(["selected"])
     dialog.ends.invoke()

@@ -233,7 +233,7 @@ class DesktopApp:
     def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # the dialog was part of this application
+            self.window.board.focus_force()  # not stolen from another application
 
     def new_from_seed(self) -> None:
         """Ask for a seed and start a game from it."""

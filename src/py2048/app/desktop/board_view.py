@@ -21,13 +21,19 @@ if TYPE_CHECKING:
     from py2048.presentation.result import Result
 
 FRAME_S = 1 / 60
-SIZE_STEPS = 16  # a growing tile's size is rounded to this fraction, so that images are reused
-MIN_SWIPE_CELLS = 0.25  # shorter drags are clicks
-MAX_CACHED_PIXELS = 12_000_000  # of tile images, 4 bytes each
-MARGIN = 8  # unscaled pixels around the board, for marks and the focus ring
+SIZE_STEPS = 16
+"""The size of a growing tile is rounded to sixteenths, so that its images can be reused."""
+
+MIN_SWIPE_CELLS = 0.25
+"""Shorter drags count as clicks."""
+
+MAX_CACHED_PIXELS = 12_000_000
+"""Limit for all cached tile images, at 4 bytes per pixel."""
+
+MARGIN, LEAN_PX = 8, 4
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
-LEAN_PX = 4
-MIN_RING_TILE = 128  # the first tile of this value or more gets a ring
+MIN_RING_TILE = 128
+"""Smallest tile that gets a ring when it first appears."""
 
 
 class CanvasBoard(tk.Canvas):
@@ -178,7 +184,7 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor on its usual duration; 0 shows the result at once.
+            pace: Factor applied to its duration; 0 shows the result at once.
         """
         self._stop()
         self._transition, self._pace = transition, pace

@@ -9,16 +9,10 @@ from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.review import (
-    PAGE,
-    RETRY_DIRECTIONS,
-    GameReview,
-    grade_colour,
-    record_title,
-)
+from py2048.app.controller.review import PAGE, RETRY_DIRECTIONS, grade_colour, record_title
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
-from py2048.app.desktop.style import Flow, Graph, MessageArea, Text
+from py2048.app.desktop.style import Flow, Graph, Text, TextArea
 from py2048.app.desktop.window import MainWindow, tk_keys
 from py2048.app.session import Moved, Replay, Undone
 from py2048.core.direction import Direction
@@ -36,13 +30,13 @@ from py2048.review import MoveReview
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
+    from py2048.app.controller.review import GameReview
 
 # Unscaled pixels.
-REVIEW_SIZE = 960, 700
-MIN_WIDE_WIDTH = 620  # narrower windows have the text below the board
-TEXT_WIDTH = 430
-GRAPH_HEIGHT = 130
-PRACTICE_SIDE = 380
+REVIEW_SIZE, PRACTICE_SIDE = (960, 700), 380
+TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
+MIN_WIDE_WIDTH = 620
+"""Narrower reviews have their text below the board."""
 
 NAVIGATION = (
     (N_("First move"), "first", "first"),
@@ -135,7 +129,7 @@ class ReviewWindow(Dialog):
         self._add(card, "place", "label", "muted", "").grid(row=0, columnspan=2, sticky="w")
         self._badge = tk.Label(card, font="label", borderwidth=0, padx=look.px(8), pady=look.px(4))
         self._badge.grid(row=0, column=2, sticky="e")
-        self._message = MessageArea(card, 3, "lead", background="panel")
+        self._message = TextArea(card, 3, "lead", background="panel")
         self._message.grid(row=1, columnspan=3, sticky="ew", pady=look.px(6))
         self._rows = []
         for row in range(2, 6):
@@ -330,7 +324,7 @@ class PracticeWindow(Dialog):
         self.next, _close = self.add_buttons(
             (_("Next"), partial(self.go, "next")), (_("Close"), self.close)
         )
-        self.feedback = MessageArea(self.body, 6, "small")
+        self.feedback = TextArea(self.body, 6, "small")
         self.feedback.pack(side="bottom", fill="x")
         self.view = self.add_board(PRACTICE_SIDE, lambda direction: self.go(str(direction)))
         self.bind_actions(PRACTICE_ACTIONS, self.go, self.view)
@@ -357,7 +351,8 @@ class PracticeWindow(Dialog):
             self.view.mark(run.answer.move.best, run.answer.move.played)
 
 
-REPLAY_SPEEDS = SPEEDS[:-1]  # turns per second; the last speed does not animate
+REPLAY_SPEEDS = SPEEDS[:-1]
+"""Turns per second, without the fastest speed, which skips animations."""
 
 
 class ReplayWindow(Dialog):

@@ -25,8 +25,11 @@ from py2048.presentation.actions import UserAction
 from py2048.presentation.describe import describe_rules
 from py2048.presentation.screen import Choice, FileKind, ListRequest
 
-WRAP_WIDTH = 400  # unscaled pixels
-EMPTY_ID = " "  # stands for an empty value in a table, because Tk generates an ID if it is empty
+WRAP_WIDTH = 400
+"""Initial width of wrapped texts in unscaled pixels."""
+
+EMPTY_ID = " "
+"""Row ID for an empty value; Tk would replace an empty ID with a generated one."""
 
 
 class Dialog(tk.Toplevel):
@@ -94,7 +97,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a text, or with `below` stack it on the widgets at the bottom."""
+        """Append a text; with `below`, place it above the widgets at the bottom."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -282,17 +285,14 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
 
 DEFAULT_NAME = "own"
 VALUE_LABELS = {
-    "merging": {
-        N_("each tile merges once per move"): "once",
-        N_("merged tiles can merge again"): "cascade",
-    },
+    "merging": {N_("tiles merge once a move"): "once", N_("merged tiles merge again"): "cascade"},
     "scoring": {
         N_("the new tile of each merge"): "merges",
         N_("1 per move, -1 for an illegal one"): "moves:1:-1",
         N_("the sum of the board"): "sum",
     },
 }
-"""Values of fields with a fixed set of values, by label."""
+"""Values of the drop-down fields, by label."""
 
 END_VALUES = {True: "target", False: "stuck"}
 
@@ -352,9 +352,7 @@ class RulesDialog(Dialog):
     def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
         super().__init__(window, _("Rules of your own"))
         self._take = take
-        (self.button, _cancel) = self.add_buttons(
-            (_("Play"), self.accept), (_("Cancel"), self.close)
-        )
+        self.button, _cancel = self.add_buttons((_("Play"), self.accept), (_("Cancel"), self.close))
         self.message = self.add_text(below=True)
         values = fields_of(rules)
         self.fields: dict[str, ttk.Entry] = {}
@@ -367,9 +365,8 @@ class RulesDialog(Dialog):
             self.fields[name] = self.add_field(_(label), value, self.check, offered)
             self.fields[name].configure(state="readonly" if labels else "normal")
         # No Tk variable: a worker thread that collected it would block until Tk's thread responds.
-        self.ends = ttk.Checkbutton(
-            self.body, text=_("The target ends the game"), command=self.check
-        )
+        text = _("The target ends the game")
+        self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]
         self.ends.state(["!alternate", "selected" if is_on else "!selected"])
         self.ends.pack(anchor="w")

@@ -25,9 +25,10 @@ from py2048.presentation.screen import spellings
 MAX_GAMES = 10_000
 ALL = "all"
 CATEGORIES = {ALL: N_("all"), "plain": N_("plain")} | CATEGORY_LABELS
-SIZE = 620, 680  # unscaled pixels
-PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")  # until a game is finished
+SIZE = 620, 680
 TREND_GAMES = 10
+PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
+"""Board shown until a game is finished."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,10 +28,7 @@ FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TY
 """Unscaled height in pixels and boldness of each named font."""
 
 # Unscaled pixels.
-ROW_HEIGHT = 28
-RING_PADDING = 5  # around a button, for its focus ring
-ICON_SIDE = 20
-MIN_CARD_WIDTH = 92
+ROW_HEIGHT, ICON_SIDE, MIN_CARD_WIDTH = 28, 20, 92
 
 BUTTON_INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
 
@@ -173,7 +170,7 @@ class Look:
             background: Name of the theme colour behind the button.
             kind: "primary", "plain", "danger" or "ghost" (without a face).
         """
-        room, radius = self.px(RING_PADDING), self.px(RADIUS["button"])
+        room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
         style, default = (
             f"{background}.{kind}.TButton",
             "panel" if background != "panel" else "raised",
@@ -279,10 +276,10 @@ class Text(ttk.Label):
         self.configure(font=font, text=text)
 
 
-class MessageArea(ttk.Frame):
+class TextArea(ttk.Frame):
     """A text area with a fixed number of lines, so that surrounding widgets never move.
 
-    If the text has several lines, all but the last are shown larger.
+    If a text has two lines, the first is shown larger.
 
     Attributes:
         text: The whole text.
@@ -385,6 +382,8 @@ class Button(ttk.Button):
         background: Name of the theme colour behind the button.
         has_text: Whether the text is shown beside the icon.
     """
+
+    RING_PADDING = 5  # unscaled pixels around the button, for its focus ring
 
     def __init__(
         self,

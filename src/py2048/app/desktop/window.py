@@ -10,16 +10,7 @@ from tkinter import ttk
 from typing import TYPE_CHECKING
 
 from py2048.app.desktop.board_view import CanvasBoard, ResultPanel
-from py2048.app.desktop.style import (
-    RING_PADDING,
-    Button,
-    Look,
-    MessageArea,
-    NumberCard,
-    Text,
-    look_of,
-    text_width,
-)
+from py2048.app.desktop.style import Button, Look, NumberCard, Text, TextArea, look_of, text_width
 from py2048.core.language import N_, _, number
 from py2048.presentation import motion
 from py2048.presentation.actions import ACTIONS, UserAction
@@ -33,9 +24,11 @@ if TYPE_CHECKING:
 # Unscaled pixels.
 WIDTH, HEIGHT = 560, 760
 MIN_WIDTH, MIN_HEIGHT = 320, 300
-NARROW_WIDTH, LOW_HEIGHT = 480, 460  # below these, the layout is more compact
-MIN_COLUMN_WIDTH = 304  # of the texts and buttons above and below a narrower board
-MAX_RESULT_WIDTH = 460
+NARROW_WIDTH, LOW_HEIGHT = 480, 460
+"""Smaller windows have a more compact layout."""
+
+MIN_COLUMN_WIDTH, MAX_RESULT_WIDTH = 304, 460
+"""Width of the texts and buttons if the board is narrower, and of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -89,7 +82,7 @@ class MainWindow:
         more = add(_("More"), partial(do, "more"), kind="ghost", icon="more", has_text=False)
         more.pack(side="right")
         self.buttons["more"] = more
-        self.line = MessageArea(page, 2, "small", "muted", "page")
+        self.line = TextArea(page, 2, "small", "muted", "page")
         self.notice = NoticeBar(page, self.lay_out)
         self.result: Result | None = None
         self.panel: ResultPanel | None = None
@@ -142,7 +135,7 @@ class MainWindow:
                 first, span = (0, 7) if is_beside else (row, 1)
                 each.grid(row=first, column=0, rowspan=span, pady=gap)
             elif each in visible:
-                edge = margin - round(RING_PADDING * scale) * (each is self.tools)
+                edge = margin - round(Button.RING_PADDING * scale) * (each is self.tools)
                 each.grid(row=row, column=int(is_beside), sticky="ew", padx=edge, pady=(gap, 0))
         self.page.rowconfigure(6, weight=1)
         self.page.columnconfigure(0, weight=int(not is_beside))
@@ -167,7 +160,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message; the first of several lines is shown larger."""
+        """Show a message; if it has two lines, the first is shown larger."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:
@@ -368,7 +361,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Replace the warning, which the player can dismiss, or the reason; "" removes it."""
+        """Replace the warning or the reason; an empty text removes it."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)

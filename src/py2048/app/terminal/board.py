@@ -398,8 +398,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character only has two colours. Three can meet during an animation; all but the most frequent
-    one are then drawn in the second most frequent.
+    A character only has two colours. If three meet during an animation, the rarest is replaced by
+    the second most frequent.
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
@@ -415,12 +415,21 @@ def _block(quarters: Quarters) -> Run:
 
 # Layout, for terminals of 20x10 characters and more
 
-FULL_COLUMNS = 6  # enough for all digits of 131072
-MAX_POWER_COLUMNS = 2  # labels this narrow show the tile's rank
-MIN_PITCH = 4  # smaller cells have no gaps
-COMFORTABLE_PITCH = 8  # larger tiles do not justify a smaller panel
+FULL_COLUMNS = 6
+"""Label width that shows all digits of 131072."""
+
+MAX_POWER_COLUMNS = 2
+"""Labels up to this width show the tile's rank."""
+
+MIN_PITCH = 4
+"""Cells with a smaller vertical pitch have no gaps."""
+
+COMFORTABLE_PITCH = 8
+"""Tiles larger than this do not justify a smaller panel."""
+
 PANEL_COLUMNS = 22
-MARGINS = (2, 3, 2)  # columns left of the board, between board and panel, right of the panel
+MARGINS = (2, 3, 2)
+"""Columns left of the board, between board and panel, and right of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,10 +559,11 @@ def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
     """Return the most legible arrangement for a board of `rows` x `columns`, and its grid."""
+    # Less the rows of the key bar, the score and the message, if they are above or below the board.
     sizes = {
-        Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),  # key bar
-        Arrangement.TALL: (width, height - 3),  # score, message and key bar
-        Arrangement.COMPACT: (width, height - 2),  # score and message
+        Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
+        Arrangement.TALL: (width, height - 3),
+        Arrangement.COMPACT: (width, height - 2),
     }
     grids = {
         arrangement: fit(*size, rows, columns)

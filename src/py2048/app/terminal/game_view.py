@@ -14,18 +14,7 @@ from textual.geometry import Size
 from textual.timer import Timer
 from textual.widgets import Static
 
-from py2048.app.terminal.board import (
-    DIGIT_HEIGHT,
-    MARGINS,
-    PANEL_COLUMNS,
-    Arrangement,
-    Canvas,
-    TerminalBoard,
-    TerminalGrid,
-    arrange,
-    digits_width,
-    draw_digits,
-)
+from py2048.app.terminal import board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.presentation.actions import UserAction
@@ -42,11 +31,15 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 
 GAIN_S = MOTION_MS["rise"] / 1000
 
-# Sizes of the panel in rows or columns.
 ROWS_PER_DIGIT_SIZE = 24
-MIN_COLUMNS_BELOW = 38  # of a panel below a narrower board
-MAX_PANEL_ROWS = 23
-MIN_ROWS_FOR_DIGITS = 19  # smaller panels show the scores in one line
+"""Panel height for which the large digits grow by one step."""
+
+MIN_COLUMNS_BELOW = 38
+"""Width of a panel below a narrower board."""
+
+MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
+"""Lower panels show the scores in one line."""
+
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
@@ -78,7 +71,7 @@ class GameView(Container):
 
     def __init__(self) -> None:
         super().__init__(id="game")
-        self.board = TerminalBoard()
+        self.board = board.TerminalBoard()
         self._panel = Static(id="panel")
         self._result_box = Static(id="result")
         self._result: Result | None = None
@@ -90,8 +83,8 @@ class GameView(Container):
         self._coach: CoachStatus | None = None
         self._gain = 0
         self._gain_timer: Timer | None = None
-        self.arrangement = Arrangement.NONE
-        self.grid: TerminalGrid | None = None
+        self.arrangement = board.Arrangement.NONE
+        self.grid: board.TerminalGrid | None = None
         self._unsaved = ""
         self._panel_size = 1, 1
         self._is_stale = False
@@ -208,8 +201,8 @@ class GameView(Container):
         warning.display = bool(self._unsaved)
         warning_rows = len(textwrap.wrap(self._unsaved, max(1, size.width - 2)))
         height = size.height - min(warning_rows, size.height // 3)
-        self.arrangement, self.grid = arrange(size.width, height, *self._shape)
-        for arrangement in Arrangement:
+        self.arrangement, self.grid = board.arrange(size.width, height, *self._shape)
+        for arrangement in board.Arrangement:
             self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
         self.board.set_grid(self.grid)
         self._panel_size = panel_size(self.arrangement, self.grid, size.width, height)
@@ -271,23 +264,23 @@ class GameView(Container):
         """Draw a score with large digits; with scale 0, write it in one line."""
         if not scale:
             return PanelSection(priority, 1, [_fact(title, digits)])
-        dots = digits_width(digits)
+        dots = board.digits_width(digits)
         across = next((size for size in (2 * scale, scale, 1) if dots * size <= 2 * width), 1)
-        rows = -(-DIGIT_HEIGHT * scale // 2)
-        canvas = Canvas(-(-dots * across // 2), rows, self._theme.page)
-        draw_digits(canvas, digits, (0, 0), (across, scale), self._theme.ink)
+        rows = -(-board.DIGIT_HEIGHT * scale // 2)
+        canvas = board.Canvas(-(-dots * across // 2), rows, self._theme.page)
+        board.draw_digits(canvas, digits, (0, 0), (across, scale), self._theme.ink)
         lines = [muted(title), *canvas.content()]
         beside = rows // 2 + 1 if canvas.columns + len(gain) <= width else 0
         lines[beside] = Content.assemble(lines[beside], (gain, "bold $good"))
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Show the next tile, and a bar for the sum of the tiles besides the largest."""
-        board = self.board.board
-        if board is None or not board.max_tile:
+        """Show the next tile and how much of it is already on the board."""
+        shown = self.board.board
+        if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
-        columns, share = min(width, MAX_BAR), sum(map(sum, board.rows)) / board.max_tile - 1
-        return PanelSection(5, 2, [_fact(_("Next"), str(2 * board.max_tile)), bar(share, columns)])
+        columns, share = min(width, MAX_BAR), sum(map(sum, shown.rows)) / shown.max_tile - 1
+        return PanelSection(5, 2, [_fact(_("Next"), str(2 * shown.max_tile)), bar(share, columns)])
 
     def _hint_section(self) -> PanelSection:
         """List the directions and their losses, best first."""
@@ -315,7 +308,7 @@ class GameView(Container):
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
         """Return the lines of the message, or of a fallback if there is none.
 
-        A message that does not fit is not shown, rather than truncated.
+        Messages that do not fit are hidden rather than truncated.
         """
         if self.hint and not self.note and not shows_hint:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
@@ -332,17 +325,17 @@ class GameView(Container):
 
 
 def panel_size(
-    arrangement: Arrangement, grid: TerminalGrid | None, width: int, height: int
+    arrangement: board.Arrangement, grid: board.TerminalGrid | None, width: int, height: int
 ) -> tuple[int, int]:
     """Return the columns and rows of the panel."""
     if grid is None:
         return 1, 1
     board_columns, board_rows = grid.width_columns, grid.height_rows
-    if arrangement is Arrangement.WIDE:
-        available = width - sum(MARGINS) - board_columns
-        columns = min(max(PANEL_COLUMNS + 2, board_columns // 2), available)
+    if arrangement is board.Arrangement.WIDE:
+        available = width - sum(board.MARGINS) - board_columns
+        columns = min(max(board.PANEL_COLUMNS + 2, board_columns // 2), available)
         return columns, max(min(MAX_PANEL_ROWS, height - 1), board_rows)
-    rows = height - board_rows - (arrangement is Arrangement.TALL)
+    rows = height - board_rows - (arrangement is board.Arrangement.TALL)
     columns = min(width, max(board_columns, MIN_COLUMNS_BELOW))
     return columns, max(1, min(rows, MAX_PANEL_ROWS))
 
@@ -422,7 +415,7 @@ def distribution_lines(result: Result, width: int, theme: Theme) -> list[Content
     lines = [Content(), *map(Content, textwrap.wrap(result.place, width))] if result.place else []
     if not result.bars:
         return lines
-    canvas, height = Canvas(width, BAR_ROWS, theme.raised), 2 * BAR_ROWS
+    canvas, height = board.Canvas(width, BAR_ROWS, theme.raised), 2 * BAR_ROWS
     pitch = 2 * width // len(result.bars)
     for index, count in enumerate(result.bars):
         bar_height = max(count > 0, round(height * count / max(result.bars)))

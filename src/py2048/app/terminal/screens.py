@@ -54,7 +54,10 @@ class ModalDialog(ModalScreen[Answer | None]):
     _is_closed = False
 
     def action_close(self, answer: Answer | None = None) -> None:
-        """Close with an answer, the first time; a double click would close the screen below."""
+        """Close with an answer and ignore later calls.
+
+        A double click would otherwise also close the screen below.
+        """
         if not self._is_closed:
             self._is_closed = True
             self.dismiss(answer)
@@ -91,7 +94,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height for at least one column of text; Textual cannot wrap to fewer."""
+        """Return the height for at least one column of text, as Textual cannot wrap to zero."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
@@ -197,9 +200,13 @@ def _option(choice: Choice) -> Option:
 # Screens with a board
 
 FACTS_COLUMNS = 36
-MIN_WIDE_COLUMNS = 64  # narrower screens show the facts below the board
 NARROW_FACTS_ROWS = 7
-MIN_GRAPH_HEIGHT = 22  # lower screens have neither graph nor title
+MIN_WIDE_COLUMNS = 64
+"""Narrower screens show the facts below the board."""
+
+MIN_GRAPH_HEIGHT = 22
+"""Lower screens have neither a graph nor a title."""
+
 MAX_GRAPH_ROWS = 9
 
 
