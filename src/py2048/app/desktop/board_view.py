@@ -37,7 +37,7 @@ MIN_RING_TILE = 128
 
 
 class CanvasBoard(tk.Canvas):
-    """Shows boards and animates the transitions between them.
+    """A canvas that shows boards and animates the transitions between them.
 
     A new transition ends the running animation at once.
 

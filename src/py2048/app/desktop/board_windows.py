@@ -50,7 +50,7 @@ NAVIGATION = (
 
 
 class ReviewWindow(Dialog):
-    """Steps through a reviewed game.
+    """A window to step through a reviewed game.
 
     Args:
         window: The main window.
@@ -307,7 +307,7 @@ class ReviewWindow(Dialog):
 
 
 class PracticeWindow(Dialog):
-    """Asks for moves until the drill is over; Enter continues with the next position.
+    """A window that asks for moves until the drill is over; Enter shows the next position.
 
     Args:
         window: The main window.
@@ -356,7 +356,7 @@ REPLAY_SPEEDS = SPEEDS[:-1]
 
 
 class ReplayWindow(Dialog):
-    """Plays back a recorded game.
+    """A viewer for a recorded game.
 
     Args:
         window: The main window.

@@ -44,7 +44,7 @@ def line_height(root: tk.Misc, font: str) -> int:
 
 
 class Look:
-    """Creates ttk styles on demand and repaints them when the theme or scale changes.
+    """ttk styles, created on demand and repainted when the theme or scale changes.
 
     Args:
         root: The main window.

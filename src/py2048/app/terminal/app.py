@@ -243,7 +243,7 @@ class GameApp(App[None]):
 
 
 class NotBold(LineFilter):
-    """Removes bold from all text."""
+    """A filter that removes bold from all text."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments without bold."""

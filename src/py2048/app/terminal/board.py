@@ -37,7 +37,7 @@ MIN_SWIPE_COLUMNS = 4  # vertical swipes need half as many rows
 
 
 class TerminalBoard(Widget):
-    """Shows boards and animates the transitions between them.
+    """A widget that shows boards and animates the transitions between them.
 
     A new transition ends the running animation at once.
 
@@ -158,7 +158,7 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        Only redraws if rows are missing: a redraw would not update rows that are already painted.
+        Redraws only if rows are missing, because rows already painted would not be updated.
         """
         if y >= len(self._strips):
             self._draw()

@@ -55,7 +55,7 @@ MAX_LINE = 1000  # characters; the input may not contain any line breaks
 
 
 class PlainTextGame:
-    """Executes commands and describes what happens.
+    """A game played with text commands and described in sentences.
 
     Args:
         session: The session.

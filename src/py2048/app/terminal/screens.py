@@ -320,7 +320,9 @@ GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 
 
 class ReviewScreen(BoardScreen[bool]):
-    """Steps through a reviewed game; returns True to continue the game from the selected move.
+    """A screen to step through a reviewed game.
+
+    It returns True if the player continues the game from the selected move.
 
     Args:
         review: The review.
@@ -475,7 +477,7 @@ class ReviewGraph(Widget):
 
 
 class PracticeScreen(BoardScreen[None]):
-    """Asks for moves until the drill is over; Enter continues with the next position.
+    """A screen that asks for moves until the drill is over; Enter shows the next position.
 
     Args:
         run: The practice run.
