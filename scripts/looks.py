@@ -38,7 +38,7 @@ from PIL import Image, ImageDraw, ImageFont
 from playwright.sync_api import Error, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("server", "storage"))]
+sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("server", "app/storage"))]
 
 from py2048 import Game, get_rules, make_player  # noqa: E402 - after the path
 from py2048.app.session import Session, open_session  # noqa: E402

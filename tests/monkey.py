@@ -240,7 +240,7 @@ def _lines(monkey: Monkey) -> None:
             line = "".join(monkey.random.choices(string.printable + "é∞\0", k=9))
         monkey.sends(line)
         try:
-            mode.obey(line)
+            mode.execute(line)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a crash
             monkey.faults.append(error)
         monkey.check()

@@ -1,4 +1,4 @@
-"""A desktop game on a display, and a person who looks at it, presses keys and moves the mouse."""
+"""Fixtures that open the desktop game and simulate its player."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.rules import get_rules
 
-TIMEOUT_S = 120.0
-"""Seconds after which something that should happen counts as not happening: kernels that are
-compiled for the first time, on a busy machine, take long."""
+TIMEOUT_S = 120.0  # enough to compile kernels on a busy machine
 
 
 class Desk:
-    """A running window, driven from outside as a person would."""
+    """A running window with simulated keys and mouse events."""
 
     def __init__(self, running: GameWindow) -> None:
         self.running = running
@@ -39,7 +37,7 @@ class Desk:
         self.focus(self.board)
 
     def pump(self, seconds: float = 0.0) -> None:
-        """Let the window live for a while."""
+        """Handle events for a while; fail if a callback raised an error."""
         end = time.monotonic() + seconds
         self.root.update()
         while time.monotonic() < end:
@@ -48,25 +46,25 @@ class Desk:
         assert not self.errors, self.errors
 
     def until(self, condition: Callable[[], Any]) -> Any:
-        """Let the window live until something holds."""
+        """Handle events until the condition is true; return its value."""
         end = time.monotonic() + TIMEOUT_S
         while True:
             self.root.update()
             found = condition()
             if found:
                 return found
-            assert time.monotonic() < end, "waited in vain"
+            assert time.monotonic() < end, f"the condition is still false after {TIMEOUT_S} s"
             time.sleep(0.004)
 
     def focus(self, widget: tk.Misc) -> None:
-        """Give a widget the focus, and wait for the X server to say so: keys go where it is."""
+        """Focus a widget and wait until the X server confirms it."""
         widget.focus_force()
         self.until(lambda: self.root.focus_get() is widget)
 
     def look(self) -> Image.Image:
-        """Return what is on the screen, once the X server has drawn all that it was sent."""
+        """Take a screenshot after the X server has handled all requests."""
         self.root.update()
-        self.root.winfo_pointerx()  # a question: its answer comes after everything sent before
+        self.root.winfo_pointerx()  # a round trip
         return ImageGrab.grab(xdisplay=self.root.winfo_screen().rpartition(".")[0])
 
     def settle(self) -> None:
@@ -75,7 +73,7 @@ class Desk:
         assert not self.errors, self.errors
 
     def key(self, *keysyms: str, widget: tk.Misc | None = None) -> None:
-        """Press keys, one after the other, without waiting."""
+        """Press keys one after the other."""
         for keysym in keysyms:
             target = widget or self.root.focus_get() or self.board
             target.event_generate(f"<{keysym}>" if "-" in keysym else f"<KeyPress-{keysym}>")
@@ -90,7 +88,7 @@ class Desk:
         self.root.update()
 
     def click(self, x: float, y: float, widget: tk.Misc | None = None, button: int = 1) -> None:
-        """Press and release a mouse button."""
+        """Click a mouse button."""
         self.drag((x, y), (x, y), widget, button)
 
     def drag(
@@ -100,7 +98,7 @@ class Desk:
         widget: tk.Misc | None = None,
         button: int = 1,
     ) -> None:
-        """Move the mouse with a button held."""
+        """Drag the mouse with a button held."""
         target = widget or self.board
         x, y = map(round, start)
         target.event_generate(f"<ButtonPress-{button}>", x=x, y=y)
@@ -109,21 +107,21 @@ class Desk:
         self.root.update()
 
     @property
-    def said(self) -> str:
-        """The status line."""
-        return self.window.said
+    def message(self) -> str:
+        """The displayed notice or message."""
+        return self.window.message
 
     @property
     def dialog(self) -> Any:
-        """The dialog that is open, if any."""
+        """The open dialog, if any."""
         return self.app.dialog
 
     def show(self, happened: Iterable[Event]) -> None:
-        """Show events of the session."""
+        """Show events."""
         self.app.controller.presenter.show(happened)
 
     def put(self, rows: str, **changes: Any) -> None:
-        """Put a position on the table, at rest."""
+        """Start a game from a position, without animation."""
         board = Board.parse(rows)
         rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], **changes)
         self.show(self.session.start(rules, seed=1, board=board))
@@ -131,7 +129,7 @@ class Desk:
         self.root.update()
 
     def play(self, moves: int) -> None:
-        """Make legal moves."""
+        """Play a number of legal moves, or until the game is over."""
         for _ in range(moves):
             legal = self.session.game.legal_directions()
             if not legal:
@@ -141,11 +139,11 @@ class Desk:
 
 
 class Clock:
-    """A clock for animations that advances only when it is told to.
+    """A manual clock that replaces the `time` module.
 
     Attributes:
-        now: the time, in seconds.
-        perf_counter: how it is read; a test may count something else.
+        now: The time in seconds.
+        perf_counter: Returns the time; tests may replace it.
     """
 
     def __init__(self) -> None:
@@ -155,7 +153,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Stop the time of animations, so that a busy machine cannot hurry through them."""
+    """Stop the clock of animations, so that a slow machine cannot skip frames."""
     stopped = Clock()
     monkeypatch.setattr(board_view, "time", stopped)
     return stopped
@@ -166,7 +164,7 @@ OpenDesk = Callable[..., Desk]
 
 @pytest.fixture
 def open_desk(display: str) -> Iterator[OpenDesk]:
-    """Return how to open a window on a session; by default one of its own, in memory."""
+    """Return a function that opens a window, by default with a new game in memory."""
     opened: list[Desk] = []
 
     def open_(session: Session | None = None, **options: Any) -> Desk:
@@ -185,5 +183,5 @@ def open_desk(display: str) -> Iterator[OpenDesk]:
 
 @pytest.fixture
 def desk(open_desk: OpenDesk) -> Desk:
-    """Return a window on a game in memory, started from seed 1."""
+    """Return a window with a game in memory, started from seed 1."""
     return open_desk()

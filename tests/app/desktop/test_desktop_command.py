@@ -1,4 +1,4 @@
-"""The command in a process of its own, with keys from outside through the X server."""
+"""The desktop command in a separate process, with keys sent through the X server."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Process:
         xdotool("key", "--delay", "2", *keys)
 
     def end(self) -> tuple[int, str]:
-        """Wait for the end; return the status and what was written to stderr."""
+        """Wait for the process; return its exit status and standard error."""
         _, errors = self.process.communicate(timeout=TIMEOUT_S)
         return self.process.returncode, errors
 
@@ -73,7 +73,7 @@ def open_game(display: str) -> Iterator[Callable[..., Process]]:
 
 
 def saved(path: Path) -> tuple[Any, int] | None:
-    """The board and the number of turns of the game in the store."""
+    """Return the board and the number of turns of the stored game."""
     if not (path / "py2048.sqlite3").exists():
         return None
     with open_store() as store:
@@ -94,7 +94,7 @@ screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens
 
 
 @pytest.mark.usefixtures("display", "data_folder")
-def test_the_first_picture_waits_for_no_more_than_it_shows():
+def test_the_first_frame_only_imports_what_it_needs():
     """The window is drawn before session, store, players and boards are loaded."""
     done = python("-c", OPENING, check=True)
     later = {"typer", "sqlalchemy", "numpy", "rich", "dataclasses", "secrets"}
@@ -104,7 +104,7 @@ def test_the_first_picture_waits_for_no_more_than_it_shows():
 
 
 def test_a_game_is_played_killed_and_resumed(open_game, data_folder):
-    """Real keys move; after a crash the game is where it was, and the window's place too."""
+    """After a crash, the next window resumes the game with all moves."""
     game = open_game("--seed", "7")
     for _ in range(10):
         game.key("Left", "Down", "d", "k")
@@ -120,8 +120,8 @@ def test_a_game_is_played_killed_and_resumed(open_game, data_folder):
     assert (data_folder / "desktop.json").exists()
 
 
-def test_closing_in_the_middle_of_anything_is_quiet(open_game):
-    """While a player plays at full speed the window is closed from outside."""
+def test_closing_during_autoplay_raises_no_error(open_game):
+    """A window can be closed from outside while a player plays at full speed."""
     game = open_game("--player", "corner", "--rules", "8x8")
     time.sleep(1.0)
     game.key("plus", "plus", "plus", "plus", "Left", "space")
@@ -131,7 +131,7 @@ def test_closing_in_the_middle_of_anything_is_quiet(open_game):
 
 
 def test_a_damaged_store_does_not_stop_the_game(open_game, data_folder):
-    """A store that cannot be opened is told in the window; the game is kept in memory."""
+    """If the store cannot be opened, the game is kept in memory."""
     data_folder.mkdir(parents=True)
     (data_folder / "py2048.sqlite3").write_text("this is not a database, " * 100)
     game = open_game()
@@ -142,7 +142,7 @@ def test_a_damaged_store_does_not_stop_the_game(open_game, data_folder):
 
 
 def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch, capsys):
-    """Where tkinter is missing, the command says what to install and falls back."""
+    """Without tkinter, the command falls back to the terminal and names the missing package."""
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
     with pytest.raises(Py2048Error, match="python3-tk"):
@@ -160,9 +160,9 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch
 
 
 def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
-    """A display that is named but not there raises, and opens nothing."""
+    """If the display does not exist, an error is raised and no window opens."""
     if os.name != "posix" or sys.platform == "darwin":
-        pytest.skip("only X has names of displays")
+        pytest.skip("only X11 has display names")
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(desktop.NoDesktopError, match="no window can be opened"):
         desktop.run(Session())
@@ -172,7 +172,7 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
     ("number", "dialog"), [(signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")]
 )
 def test_a_signal_closes_the_window(open_game, number, dialog):
-    """It ends the command without a traceback, though no event comes, and under a dialog."""
+    """A signal ends the command without a traceback, even if a dialog is open."""
     game = open_game("--no-save")
     time.sleep(1.0)
     game.key(dialog)
@@ -182,7 +182,7 @@ def test_a_signal_closes_the_window(open_game, number, dialog):
 
 
 def test_a_signal_loses_no_move(open_game, data_folder):
-    """What the store could not take yet is saved before the process ends."""
+    """Moves that could not be saved yet are saved before the process exits."""
     game = open_game("--seed", "7")
     game.key("Left", "Down")
     until(lambda: (found := saved(data_folder)) and found[1] == 2)
@@ -198,12 +198,12 @@ def test_a_signal_loses_no_move(open_game, data_folder):
 
 
 def test_without_fonts_the_reason_is_one_line(display, tmp_path):
-    """A system without a font has no window, and says what is missing."""
+    """On a system without fonts, the command fails and names the missing package."""
     config = tmp_path / "fonts.conf"
     config.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")
     done = python("-m", "py2048", "play", "--ui", "desktop", FONTCONFIG_FILE=str(config))
     if done.returncode == 0:
-        pytest.skip("this Tk does not ask fontconfig")
+        pytest.skip("this Tk does not use fontconfig")
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "no fonts are installed" in done.stderr

@@ -1,4 +1,4 @@
-"""The window speaks the reader's language."""
+"""The desktop game is fully translated."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tkinter import ttk
 import pytest
 from tests import pseudo
 
-from py2048.app.desktop.style import measured
+from py2048.app.desktop.style import text_width
 from py2048.core.language import use_language
 from py2048.presentation.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
 
 FOR_FILES = "open", "save", "picture", "animated_gif"
-"""Actions that ask the system for a file; practice needs a store, and errors stay English."""
+"""Actions that open a system file dialog."""
 
 MENU_LINES = "command", "cascade", "radiobutton", "checkbutton"
 
 
-def said(widget: tk.Misc) -> Iterator[str]:
-    """What a widget says, and those in it: labels, drawn words, lines of menus and tables."""
+def texts_of(widget: tk.Misc) -> Iterator[str]:
+    """Yield all texts of a widget and its children."""
     match widget:
         case tk.Toplevel() | tk.Tk():
             yield widget.title()
@@ -40,29 +40,29 @@ def said(widget: tk.Misc) -> Iterator[str]:
         case _ if "text" in widget.keys():  # noqa: SIM118 - of Tk
             yield str(widget.cget("text"))
     for child in widget.winfo_children():
-        yield from said(child)
+        yield from texts_of(child)
 
 
-def test_every_line_about_rules_has_room(open_desk):
-    """The longest of them in Portuguese is shown to its end."""
+def test_no_description_of_rules_is_cut_off(open_desk):
+    """The longest description of rules, in Portuguese, is not cut off."""
     with use_language("pt"):
         desk = open_desk()
         desk.app.controller.do("rules")
         table = desk.dialog.table
         for line in table.get_children():
             (text,) = table.item(line, "values")
-            assert measured(table, text, "small") < table.column("detail", "width")
+            assert text_width(table, text, "small") < table.column("detail", "width")
 
 
-def test_no_text_of_the_window_is_left_out(open_desk, tmp_path, monkeypatch):
-    """Board, menus, hint, coach, dialogs and the end have no English word but names."""
+def test_every_text_of_the_window_is_translated(open_desk, tmp_path, monkeypatch):
+    """Board, menus, hints, coach, dialogs and results contain no untranslated text."""
     with pseudo.spoken(tmp_path, monkeypatch):
         desk = open_desk()
         left: list[tuple[str, str]] = []
 
         def look(where: str) -> None:
             desk.root.update()
-            left.extend((where, each) for each in said(desk.root) if pseudo.left_out(each))
+            left.extend((where, each) for each in texts_of(desk.root) if pseudo.left_out(each))
 
         look("start")
         desk.play(3)

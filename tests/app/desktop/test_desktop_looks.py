@@ -1,4 +1,4 @@
-"""What stands on the screen: every tile in its colours, in each theme and size."""
+"""Screenshots: every tile has its colours in each theme and size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOOKS = [(theme, SIZES[1]) for theme in THEMES] + [
     ("theme", "size"), LOOKS, ids=[f"{theme.name}-{size[0]}x{size[1]}" for theme, size in LOOKS]
 )
 def test_all_cells_have_their_colours_on_the_screen(open_desk, theme, size):
-    """On the screen, each cell has its tile's colour, and all stands inside the window."""
+    """Each cell has its tile's colour on the screen and is inside the window."""
     desk = open_desk(theme=theme.name, reduced_motion=True)
     desk.root.geometry(f"{size[0]}x{size[1]}+0+0")
     desk.until(lambda: (desk.root.winfo_width(), desk.root.winfo_height()) == size)
@@ -40,7 +40,7 @@ def test_all_cells_have_their_colours_on_the_screen(open_desk, theme, size):
 
 
 def check_screen(desk: Any, theme: Any) -> None:
-    """Compare the pixels of the screen with the colours that they should have."""
+    """Compare pixels of the screen with the expected colours."""
     desk.until(lambda: desk.board.winfo_width() > 100)
     cells, board = desk.board.cells, desk.session.game.board
     left, top = desk.board.winfo_rootx(), desk.board.winfo_rooty()
@@ -68,7 +68,7 @@ def distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
 
 
 def test_changing_the_theme_recolours_everything(desk):
-    """T goes round the themes and remembers the last one."""
+    """T cycles through the themes, recolours everything and saves the choice."""
     desk.app.controller.do("animation")
     for _ in THEMES:
         desk.key("t")
@@ -78,7 +78,7 @@ def test_changing_the_theme_recolours_everything(desk):
 
 
 def test_no_label_is_cut_in_the_least_window(open_desk):
-    """The words on the buttons fit, "Pause" among them, in the smallest window that there is."""
+    """All button labels, including "Pause", fit into the smallest window."""
     desk = open_desk(reduced_motion=True)
     desk.key("space")
     desk.root.geometry(f"{MIN_WIDTH}x{MIN_HEIGHT}+0+0")

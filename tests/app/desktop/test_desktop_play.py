@@ -1,4 +1,4 @@
-"""Playing in a real window: keys, mouse, motion, games, players."""
+"""Playing in a real window: keys, mouse, animation, results and players."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPEN = ". . . ./. 2 . ./. . . ./. . . ."
 
 @pytest.mark.parametrize("is_drag", [True, False])
 def test_drags_and_clicks_near_a_side_move(desk, is_drag):
-    """A drag slides where it mostly goes, a click towards its side; a tiny or central one not."""
+    """Drags and clicks near a side move in their direction; tiny drags in the centre do not."""
     cells = desk.board.cells
     x, y = cells.centre
     far = cells.cell if is_drag else cells.width / 2 - 8
@@ -43,8 +43,8 @@ def test_drags_and_clicks_near_a_side_move(desk, is_drag):
         assert moved == ([direction] if direction else [])
 
 
-def test_no_key_is_lost_in_a_storm(desk):
-    """40 keys at once, faster than any animation, all count, and the last board is shown."""
+def test_no_key_is_lost_during_animations(desk):
+    """All of 40 keys pressed at once count, and the final board is shown."""
     twin = Game(get_rules("classic"), seed=1)
     keys = [("Down", "Left", "Right", "Down", "Up")[index % 5] for index in range(40)]
     for key in keys:
@@ -56,17 +56,17 @@ def test_no_key_is_lost_in_a_storm(desk):
     assert desk.board.board == twin.board
 
 
-def test_a_move_is_animated_as_long_as_the_table_says(desk, clock):
-    """Between a key and rest pass 250 ms: 15 frames of a 60th of a second, then the end."""
+def test_a_move_is_animated_for_250_ms(desk, clock):
+    """A move takes 15 frames of 1/60 s; with animation off it takes a single frame."""
     board = desk.board
     desk.put("2 2 . ./. . . ./. . . ./. . . .")
     frames = board.frames
-    clock.perf_counter = lambda: (board.frames - frames) / 60  # each frame takes its time
+    clock.perf_counter = lambda: (board.frames - frames) / 60
     desk.key("Left")
     desk.settle()
     assert 16 <= board.frames - frames <= 17
     desk.key("x")
-    assert desk.said == "Animation is off."
+    assert desk.message == "Animation is off."
     frames = desk.board.frames
     desk.key("Right")
     desk.settle()
@@ -74,7 +74,7 @@ def test_a_move_is_animated_as_long_as_the_table_says(desk, clock):
 
 
 def test_points_are_shown_and_vanish(desk):
-    """What a merge is worth stands in the corner of the score for a moment."""
+    """The points of a merge appear in the corner of the score and disappear again."""
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
     desk.key("Left")
     header = desk.window.header
@@ -87,7 +87,7 @@ def test_points_are_shown_and_vanish(desk):
 
 
 def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
-    """After the last move the overlay comes with its buttons; undo takes it away."""
+    """After the last move the overlay appears with its buttons; undo removes it."""
     desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
     board = Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128")
     desk.show(desk.session.start(get_rules("classic"), seed=1, board=board))
@@ -97,7 +97,7 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
     assert window.result.title == "Game over"
     desk.until(lambda: window.panel and window.panel.buttons)
     desk.key("Left")
-    assert "The game is over" in desk.said
+    assert "The game is over" in desk.message
     desk.key("u")
     assert window.result is None
     assert window.panel is None
@@ -108,33 +108,33 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
 
 
 def test_a_hint_points_and_says_why(desk):
-    """? marks the best side, says it, and what the others lose; a move removes the mark."""
+    """A hint marks the best side and lists the losses; a move removes the mark."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
     desk.app.controller.players.set_player("greedy")
     desk.key("question")
     desk.until(lambda: desk.board.find_withtag("hint"))
     assert len(desk.board.find_withtag("hint")) == 1
-    assert desk.said == "Up is best\nDown as good · Right \N{MINUS SIGN}4"
+    assert desk.message == "Up is best\nDown as good · Right \N{MINUS SIGN}4"
     desk.play(1)
     assert not desk.board.find_withtag("hint")
 
 
 def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
-    """A thought that comes after the window has gone is dropped without a word."""
+    """An answer that arrives after the window has closed is silently dropped."""
     desk, slow = open_desk(), SlowPlayer()
     monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
     desk.app.controller.players.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(30)
     desk.running.close()
-    desk.session.undo()  # the session is left to others
+    desk.session.undo()  # the session is still usable
     slow.may_answer.set()
     time.sleep(0.1)
     assert capfd.readouterr().err == ""
 
 
-def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk):
-    """Tk alone would wait for the last window of the process."""
+def test_a_closed_window_ends_its_loop_although_another_one_stays_open(desk):
+    """Closing a window ends its main loop, even if the process has other windows."""
     other, late = tk.Tk(), list[bool]()
     other.after(60_000, lambda: (late.append(True), other.quit()))
     desk.root.after(1, desk.running.close)
@@ -144,24 +144,24 @@ def test_a_closed_window_ends_its_loop_though_another_one_stays_open(desk):
 
 
 def test_warnings_stay_until_they_are_dismissed(desk):
-    """A failing disk is a bar in the window, not a dialog; what is not saved stays until it is."""
+    """A warning can be dismissed; the reason for unsaved changes stays until they are saved."""
     desk.show([SavingChanged("held by another program"), StorageFailed("the disk is full")])
     desk.play(1)
     assert desk.dialog is None
-    assert desk.said == "Not saved: held by another program\nWarning: the disk is full"
+    assert desk.message == "Not saved: held by another program\nWarning: the disk is full"
     (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
     desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
     button.invoke()
-    assert desk.said == "Not saved: held by another program"
+    assert desk.message == "Not saved: held by another program"
     desk.show([SavingChanged("")])
     assert not desk.window.notice.text
 
 
-# Looks
+# Appearance
 
 
 def test_every_action_is_in_the_menus_with_its_key(desk):
-    """Each menu lists its actions, which can all be done, and shows their keys."""
+    """Every action has a command and is listed in its menu with its key."""
     assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
     shown = {}
     for name in MENUS:
@@ -172,8 +172,8 @@ def test_every_action_is_in_the_menus_with_its_key(desk):
     assert shown == {action.title: action.shown for action in ACTIONS}
 
 
-def test_tab_goes_round_and_the_focus_is_visible(desk):
-    """Tab reaches the board and every button that can be pressed; Space presses it."""
+def test_tab_cycles_through_the_buttons_and_the_focus_is_visible(desk):
+    """Tab reaches the board and every enabled button; Space presses the focused button."""
     desk.focus(desk.board)
     desk.play(1)
     seen = []
@@ -199,8 +199,8 @@ def test_tab_goes_round_and_the_focus_is_visible(desk):
     assert not desk.app.controller.players.playing
 
 
-def test_the_board_leans_where_nothing_moves(desk, clock):
-    """It gives way to the side of the key, and comes back."""
+def test_the_board_leans_on_illegal_moves(desk, clock):
+    """An illegal move shifts the board in its direction and back."""
     desk.put("2 . . ./4 . . ./2 . . ./4 . . .")
     still = desk.board.bbox("all")
     desk.key("Left")
@@ -211,8 +211,8 @@ def test_the_board_leans_where_nothing_moves(desk, clock):
     assert desk.board.bbox("all") == still
 
 
-def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk, clock):
-    """It is seen once the tile is there, and goes; the second such tile has none."""
+def test_only_the_first_tile_of_its_value_gets_a_ring(desk, clock):
+    """The first 128 tile gets a ring that disappears again; the second gets none."""
     for rows, count in (("64 64 . ./. . . .", 1), ("128 64 64 ./. . . .", 0)):
         desk.put(rows)
         desk.key("Left")
@@ -225,8 +225,8 @@ def test_a_tile_that_there_was_none_of_has_a_ring_of_light(desk, clock):
         assert not desk.board.find_withtag("ring")
 
 
-def test_the_veil_of_a_result_comes_by_degrees(desk, clock):
-    """The board is seen less and less below the result."""
+def test_the_board_fades_out_behind_a_result(desk, clock):
+    """The board is dimmed in at least three steps behind a result."""
     desk.root.geometry("900x1000")
     desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
     desk.key("Left")
@@ -243,7 +243,7 @@ def test_the_veil_of_a_result_comes_by_degrees(desk, clock):
 
 
 def test_nothing_moves_under_reduced_motion(open_desk):
-    """No tile slides, and neither board nor ring moves."""
+    """With reduced motion, neither tiles nor board nor ring are animated."""
     desk = open_desk(reduced_motion=True)
     desk.put("64 64 . ./. . . .")
     for _ in range(2):

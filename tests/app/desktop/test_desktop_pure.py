@@ -1,4 +1,4 @@
-"""The parts of the desktop game that need no display."""
+"""The parts of the desktop game that do not need a display."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda s: s[0] *
 
 @given(shapes, st.integers(150, 1600), st.integers(150, 1600))
 def test_any_board_fits_any_window(shape, width, height):
-    """The frame lies inside the window, and the middle of each cell belongs to that cell."""
+    """The board is inside the window, and `cell_at` finds each cell from its centre."""
     grid = BoardGrid.fit(shape, width, height)
     assert grid.left >= 0
     assert grid.top >= 0
@@ -55,7 +55,7 @@ def test_any_board_fits_any_window(shape, width, height):
 
 @given(st.floats(100, 900), st.floats(100, 900), st.floats(0.05, 0.2))
 def test_clicks_near_a_side_mean_that_side(width, height, inset):
-    """A click just inside the middle of a side means the side; one in the centre nothing."""
+    """A click near a side means that side; clicks in the centre or a corner mean nothing."""
 
     def clicked(x: float, y: float) -> Direction | None:
         place = x * width, y * height
@@ -66,12 +66,12 @@ def test_clicks_near_a_side_mean_that_side(width, height, inset):
     assert clicked(1 - inset, 0.5) is Direction.RIGHT
     assert clicked(0.5, inset) is Direction.UP
     assert clicked(0.5, 1 - inset) is Direction.DOWN
-    assert clicked(1 - inset, 1 - inset) is None  # a corner is on two sides
+    assert clicked(1 - inset, 1 - inset) is None
 
 
 @given(st.floats(-500, 500), st.floats(-500, 500))
 def test_a_swipe_goes_where_it_mostly_went(across, down):
-    """Short drags are not swipes; the mirror image of a swipe goes the opposite way."""
+    """A swipe goes along its longer axis and its reverse goes back; short drags are ignored."""
     corner, size = (0.0, 0.0), (1000.0, 1000.0)
     there, back = (
         direction_of_gesture(corner, (sign * across, sign * down), size, 20) for sign in (1, -1)
@@ -87,7 +87,7 @@ def test_a_swipe_goes_where_it_mostly_went(across, down):
 
 
 def test_every_key_does_its_action():
-    """Each key of the table is the action's, with Control where its name says so."""
+    """Every key in the table, with or without Control, triggers its action."""
     for action in ACTIONS:
         for key in tk_keys(action):
             found = action_of(key.removeprefix("Control-"), 4 if key.startswith("Control") else 0)
@@ -96,15 +96,15 @@ def test_every_key_does_its_action():
 
 @pytest.mark.parametrize("actions", [ACTIONS, REVIEW_ACTIONS, PRACTICE_ACTIONS])
 def test_caps_lock_changes_nothing(actions):
-    """A letter does the same in both cases."""
+    """Upper and lower case letters have the same action."""
     keys = {key: action.name for action in actions for key in tk_keys(action)}
     assert len(keys) == sum(len(tk_keys(action)) for action in actions)
     assert all(keys[key.swapcase()] == name for key, name in keys.items() if len(key) == 1)
 
 
 @pytest.mark.parametrize("actions", [REVIEW_ACTIONS, PRACTICE_ACTIONS])
-def test_reviews_and_practice_have_the_keys_of_the_game(actions):
-    """What moves goes the same way there, and what quits closes."""
+def test_reviews_and_practice_use_the_keys_of_the_game(actions):
+    """In reviews and practice, movement keys keep their direction and quit closes."""
     keys = {key: action.name for action in actions for key in action.keys}
     for name, meanings in (
         ("left", {"left", "back"}),
@@ -117,7 +117,7 @@ def test_reviews_and_practice_have_the_keys_of_the_game(actions):
 
 
 def test_no_key_has_two_meanings():
-    """A key belongs to one action, and every action with a key shows it."""
+    """Every key belongs to a single action, and every action displays its key."""
     keys = [key for action in ACTIONS for key in tk_keys(action)]
     assert len(keys) == len(set(keys))
     for action in ACTIONS:
@@ -126,8 +126,8 @@ def test_no_key_has_two_meanings():
         assert action.help
 
 
-def test_other_alphabets_play_by_the_place_of_the_keys():
-    """On a Cyrillic or Greek keyboard the keys in the places of WASD move."""
+def test_other_alphabets_use_the_position_of_the_keys():
+    """On a Cyrillic keyboard, the keys at the positions of WASD move."""
     for keycode, char, name in ((25, "ц", "up"), (38, "ф", "left"), (39, "ы", "down")):
         action = action_of(f"Cyrillic_{char}", 0, keycode, char)
         assert action.name == name
@@ -139,7 +139,7 @@ def test_other_alphabets_play_by_the_place_of_the_keys():
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 def test_every_number_fits_its_tile(theme):
-    """On tiles of any size, up to 2**40, the text stays off the edge and its ink is there."""
+    """Numbers up to 2**40 are drawn on tiles of any size without touching the edge."""
     for side in (20, 28, 60, 107, 220):
         for rank in (1, 4, 7, 10, 14, 17, 21, 40):
             value = 1 << rank
@@ -150,15 +150,15 @@ def test_every_number_fits_its_tile(theme):
             assert len(image.getcolors(1 << 20)) > 5, f"{value} has no digits at {side}"
 
 
-def test_digits_give_way_to_thousands_only_where_they_are_too_small():
-    """131072 is written out on a tile of 60 pixels and as 131k on one of 20."""
+def test_numbers_are_only_abbreviated_on_small_tiles():
+    """131072 is written in full on a tile of 60 pixels and as 131k on a tile of 20."""
     assert board_image.digits(131072, 60)[0] == "131072"
     assert board_image.digits(131072, 20)[0] == "131k"
     assert board_image.digits(2048, 20)[0] == "2048"
 
 
 def test_the_icon_is_drawn_at_every_size():
-    """An icon is square, of several colours, transparent at its corners."""
+    """Icons are square and coloured, with transparent corners."""
     for side in (16, 32, 64, 128):
         icon = board_image.icon(side, DARK)
         assert icon.size == (side, side)
@@ -180,8 +180,8 @@ def short_game(moves: int = 30) -> Record:
     return game.record()
 
 
-def test_a_film_has_a_frame_for_each_position(tmp_path):
-    """The start and each turn are one frame of the GIF, in the colours of the tiles."""
+def test_a_gif_has_a_frame_for_each_position(tmp_path):
+    """The GIF has a frame for the start and each turn, in the colours of the theme."""
     record = short_game()
     path = tmp_path / "game.gif"
     board_image.save_gif(path, record, DARK)
@@ -202,8 +202,8 @@ def test_a_film_has_a_frame_for_each_position(tmp_path):
             assert max(abs(a - b) for a, b in zip(wanted, got, strict=True)) < 12, (row, column)
 
 
-def test_a_long_game_makes_no_endless_film(tmp_path, monkeypatch):
-    """More turns than `MAX_FRAMES` are shown in steps, the last position always."""
+def test_the_number_of_frames_is_limited(tmp_path, monkeypatch):
+    """A game with more turns than `MAX_FRAMES` skips positions."""
     monkeypatch.setattr(board_image, "MAX_FRAMES", 10)
     path = tmp_path / "game.gif"
     board_image.save_gif(path, short_game(), DARK)
@@ -211,20 +211,20 @@ def test_a_long_game_makes_no_endless_film(tmp_path, monkeypatch):
         assert film.n_frames <= 11
 
 
-def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path):
-    """The error is raised, and no half-written file is there."""
+def test_a_gif_that_cannot_be_written_leaves_no_file(tmp_path):
+    """A write error is raised and leaves no partial file."""
     (tmp_path / "x.gif").mkdir()
     with pytest.raises(OSError, match="directory"):
         board_image.save_gif(tmp_path / "x.gif", short_game(3), DARK)
     assert [each.name for each in tmp_path.iterdir()] == ["x.gif"]
 
 
-# Rules of your own
+# Custom rules
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_the_form_keeps_every_preset(rules):
-    """Rules put into the form come out of it the same, but for the name."""
+    """The form's fields describe the same rules as the preset."""
     assert rules_of(fields_of(rules) | {"name": rules.name}) == rules
 
 
@@ -241,8 +241,8 @@ def test_the_form_keeps_every_preset(rules):
         ("name", "", "name"),
     ],
 )
-def test_the_form_names_what_is_wrong(field, value, word):
-    """A bad field yields one line that names the value, and no rules."""
+def test_the_form_names_an_invalid_value(field, value, word):
+    """An invalid field raises an error with one line that names the value."""
     with pytest.raises(RulesError) as caught:
         rules_of(fields_of(get_rules("classic")) | {field: value})
     assert word in str(caught.value)
@@ -251,7 +251,7 @@ def test_the_form_names_what_is_wrong(field, value, word):
 
 @given(shapes, st.sampled_from(list_rules()))
 def test_rules_follow_the_size_of_a_pasted_board(shape, rules):
-    """Any rules can be had on a board of any size; all else stays."""
+    """Rules can be resized to any board; everything else stays the same."""
     fitted = resized_rules(rules, Board.empty(*shape))
     assert fitted.shape == shape
     assert (fitted.spawn, fitted.merging, fitted.scoring) == (
@@ -262,61 +262,61 @@ def test_rules_follow_the_size_of_a_pasted_board(shape, rules):
     Game(fitted, seed=1)
 
 
-# Setting up a board
+# Board editor
 
 
 @given(boards(), st.lists(directions, max_size=30), st.integers(0, 60))
-def test_editing_changes_the_cell_at_the_cursor_only(board, steps, rank):
-    """The cursor goes round; `put` sets its cell and no other."""
-    editing = BoardEditor(board)
+def test_editing_only_changes_the_cell_at_the_cursor(board, steps, rank):
+    """`put` sets the cell at the cursor and leaves all others unchanged."""
+    editor = BoardEditor(board)
     for step in steps:
-        editing.step(step)
-    editing.put(rank)
-    assert editing.board[editing.cursor] == (1 << rank if rank else 0)
-    assert editing.board.with_tile(editing.cursor, board[editing.cursor]) == board
+        editor.step(step)
+    editor.put(rank)
+    assert editor.board[editor.cursor] == (1 << rank if rank else 0)
+    assert editor.board.with_tile(editor.cursor, board[editor.cursor]) == board
 
 
 @given(boards())
 def test_larger_and_smaller_undo_each_other(board):
-    """One rank up and one down is nothing, and down from 2 is empty."""
-    editing = BoardEditor(board)
-    editing.change(1)
-    editing.change(-1)
-    assert editing.board == board
-    editing.put(1)
-    editing.change(-1)
-    assert editing.board[0, 0] == 0
+    """Raising and lowering a tile by one rank changes nothing; below 2 the cell is empty."""
+    editor = BoardEditor(board)
+    editor.change(1)
+    editor.change(-1)
+    assert editor.board == board
+    editor.put(1)
+    editor.change(-1)
+    assert editor.board[0, 0] == 0
 
 
 @given(boards(), shapes, shapes)
-def test_sizes_on_the_way_cut_nothing(board, shape, way):
-    """Who types ``10`` passes 1; a tile that is put then is there to stay."""
-    editing, passing = BoardEditor(board), BoardEditor(board)
-    editing.resize(*shape)
-    passing.resize(*way)
-    passing.resize(*shape)
-    assert passing.board == editing.board
-    passing.put(5)
-    passing.resize(*way)
-    assert passing.board[0, 0] == 32
+def test_intermediate_sizes_crop_nothing(board, shape, intermediate):
+    """Cropped tiles return when the board grows again, until a tile is changed."""
+    direct, indirect = BoardEditor(board), BoardEditor(board)
+    direct.resize(*shape)
+    indirect.resize(*intermediate)
+    indirect.resize(*shape)
+    assert indirect.board == direct.board
+    indirect.put(5)
+    indirect.resize(*intermediate)
+    assert indirect.board[0, 0] == 32
 
 
 @given(boards(), shapes)
 def test_resizing_keeps_what_fits(board, shape):
-    """A board cut or widened keeps the tiles in the common part."""
-    editing = BoardEditor(board)
-    editing.cursor = (3, 3)
-    editing.resize(*shape)
-    assert editing.board.shape == shape
-    assert editing.cursor[0] < shape[0]
-    assert editing.cursor[1] < shape[1]
+    """A resized board keeps all tiles inside both sizes."""
+    editor = BoardEditor(board)
+    editor.cursor = (3, 3)
+    editor.resize(*shape)
+    assert editor.board.shape == shape
+    assert editor.cursor[0] < shape[0]
+    assert editor.cursor[1] < shape[1]
     for row in range(min(4, shape[0])):
         for column in range(min(4, shape[1])):
-            assert editing.board[row, column] == board[row, column]
+            assert editor.board[row, column] == board[row, column]
 
 
 def test_no_game_starts_from_an_empty_or_stuck_board():
-    """The editor says why."""
+    """The editor explains why no game can start from an empty or stuck board."""
     assert "tile" in BoardEditor(Board.empty(2, 2)).fault
     assert "move" in BoardEditor(Board.parse("2 4/4 2")).fault
     assert BoardEditor(Board.parse("2 2/4 2")).fault == ""
@@ -337,7 +337,7 @@ class Ended:
 
 
 def test_statistics_of_a_few_games():
-    """Games are counted by rules and category, in the order in which they ended."""
+    """Games are filtered by rules and category and sorted by their end."""
     games = [
         Ended("a:", "plain", "2026-01-02", 300, 32, 40, "lost"),
         Ended("a:", "assisted", "2026-01-01", 100, 16, 20, "lost"),
@@ -354,19 +354,19 @@ def test_statistics_of_a_few_games():
     assert "none yet" in summarise([]).lines[0][1]
 
 
-# The state of the window
+# Window state
 
 
-def test_the_window_state_survives_what_may_happen_to_its_file(tmp_path):
-    """Values come back; a damaged, missing or unwritable file only costs them."""
+def test_the_window_state_tolerates_file_errors(tmp_path):
+    """Saved values can be read; damaged, missing and unwritable files are ignored."""
     path = tmp_path / "deep" / "desktop.json"
     state = WindowState(path)
     state.set(theme="light")
     assert WindowState(path).get("theme") == "light"
     path.write_text("{damaged")
-    assert WindowState(path).get("theme", "none") == "none"
+    assert WindowState(path).get("theme") == ""
     path.write_text("[1]")
-    assert WindowState(path).get("theme", "none") == "none"
+    assert WindowState(path).get("theme") == ""
     blocked = WindowState(tmp_path / "deep" / "desktop.json" / "below a file")
     blocked.set(theme="dark")
     assert WindowState(None).get("theme") == ""

@@ -1,4 +1,4 @@
-"""The review of a game and the coach in the window."""
+"""Reviews, the coach and practice in the desktop game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.gui
 
 
 def opened(desk: Any) -> Any:
-    """Return the review that is open, once it is complete and has the focus."""
+    """Wait for the review window and the complete review, and go to the first move."""
     dialog = desk.until(lambda: desk.dialog)
     assert isinstance(dialog, ReviewWindow)
     desk.until(lambda: dialog.review.review is not None)
@@ -30,7 +30,7 @@ def opened(desk: Any) -> Any:
 
 
 def shown(widget: Any) -> list[str]:
-    """Return the words of a window that can be seen."""
+    """Return all texts of a widget and its children."""
     own = [str(widget["text"])] if "text" in widget.keys() else []  # noqa: SIM118 - of Tk
     return sum(map(shown, widget.winfo_children()), own)
 
@@ -43,7 +43,7 @@ def review(desk: Any) -> Any:
 
 @pytest.mark.usefixtures("known_judge")
 def test_keys_and_buttons_go_to_each_mistake(desk):
-    """Down goes to the next planted mistake, the button before it back; both say what was lost."""
+    """Keys and buttons go to the next and the previous mistake and show its grade."""
     dialog = review(desk)
     for ply, grade in FAULTS.items():
         desk.key("Down")
@@ -63,7 +63,7 @@ def test_keys_and_buttons_go_to_each_mistake(desk):
 
 @pytest.mark.usefixtures("known_judge")
 def test_the_board_shows_the_move_played_and_the_best_one(open_desk):
-    """Two sides are marked where they differ, one where the best was played."""
+    """Both sides are marked if they differ, and a single one if the best move was played."""
     for theme in map(get_theme, ("light", "high-contrast")):
         desk = open_desk(theme=theme.name, reduced_motion=True)
         dialog = review(desk)
@@ -78,7 +78,7 @@ def test_the_board_shows_the_move_played_and_the_best_one(open_desk):
 
 @pytest.mark.usefixtures("known_judge")
 def test_a_mistake_can_be_tried_again(desk):
-    """What is known is hidden until the best move is made; a worse one says what it loses."""
+    """The answer is hidden until the best move is found; worse moves show their loss."""
     dialog = review(desk)
     desk.key("Down")
     move = dialog.review.move
@@ -86,16 +86,16 @@ def test_a_mistake_can_be_tried_again(desk):
     assert not dialog.view.find_withtag("hint")
     assert "best" not in shown(dialog)
     desk.key(str(move.played).capitalize())
-    assert "Try another way" in dialog.said
+    assert "Try another way" in dialog.message
     desk.key(str(move.best).capitalize())
-    assert not dialog.is_trying
+    assert not dialog.is_retrying
     assert "best" in shown(dialog)
     assert dialog.review.move is move
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_graph_leads_to_the_move_under_the_mouse(desk):
-    """A click near its end shows the last move."""
+def test_a_click_on_the_graph_selects_a_move(desk):
+    """A click at the right end of the graph selects the last move."""
     dialog = review(desk)
     width = desk.until(lambda: dialog.graph.winfo_viewable() and dialog.graph.winfo_width())
     desk.click(width - 1, 30, dialog.graph)
@@ -104,7 +104,7 @@ def test_the_graph_leads_to_the_move_under_the_mouse(desk):
 
 @pytest.mark.usefixtures("known_judge")
 def test_a_finished_game_offers_its_review(open_desk):
-    """The banner of a game that is over has a button for it."""
+    """The result of a finished game has a button that opens its review."""
     session = Session()
     session.start_from(known_record())
     desk = open_desk(session, reduced_motion=True)
@@ -119,7 +119,7 @@ def test_a_finished_game_offers_its_review(open_desk):
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_record_that_is_watched_can_be_reviewed(desk):
+def test_a_watched_record_can_be_reviewed(desk):
     """The viewer has a button that opens the review of its record."""
     desk.app.watch(known_record())
     viewer = desk.until(lambda: desk.dialog)
@@ -133,12 +133,12 @@ def test_a_record_that_is_watched_can_be_reviewed(desk):
     assert opened(desk).review.record == known_record()
 
 
-# The coach
+# Coach and practice
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_the_coach_shows_a_bar_and_takes_it_away(desk):
-    """C shows what the position is worth, the last move and the accuracy; c again ends it."""
+def test_the_coach_shows_and_hides_its_bar(desk):
+    """C turns on the coach, which shows expectation, grade and accuracy; C turns it off."""
     height = desk.board.winfo_height()
     desk.key("c")
     coach = desk.window.coach
@@ -147,10 +147,10 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk):
     assert desk.session.get_setting(SETTING) is True
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in coach.status.parts)
-    desk.until(lambda: coach.line.startswith("✓"))
+    desk.until(lambda: coach.text.text.startswith("✓"))
     desk.until(lambda: desk.board.winfo_height() < height)
-    coach.show(CoachStatus(0.0))  # of a game that was over when it came
-    assert not coach.line
+    coach.show(CoachStatus(0.0))  # as at the end of a game
+    assert not coach.text.text
     desk.key("c")
     assert coach.status is None
     desk.until(lambda: desk.board.winfo_height() == height)
@@ -158,7 +158,7 @@ def test_the_coach_shows_a_bar_and_takes_it_away(desk):
 
 @pytest.mark.usefixtures("known_judge")
 def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
-    """They enter the notebook when the review ends; F brings them, by keys, mouse and buttons."""
+    """Reviewed mistakes enter the notebook and can be practised with keys, mouse and buttons."""
     session = open_session(f"sqlite:///{tmp_path / 'store.sqlite3'}")
     session.start_from(replace(ended_record(), player=""))
     desk = open_desk(session, reduced_motion=True)
@@ -173,10 +173,10 @@ def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
     assert "Mistake 1 of 3" in window.line.cget("text")
     desk.focus(window.view)
     desk.key("Return", widget=window.view)
-    assert "Make a move first." in window.words.text
+    assert "Make a move first." in window.feedback.text
     first, *_ = window.practice.board.legal_directions()
     desk.key(str(first).capitalize(), widget=window.view)
-    assert "In your game you went" in window.words.text
+    assert "In your game you went" in window.feedback.text
     desk.look()
     window.next.invoke()
     assert "Mistake 2 of 3" in window.line.cget("text")
@@ -185,7 +185,7 @@ def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
     first, *_ = window.practice.board.legal_directions()
     far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]
     desk.drag(middle, (middle[0] + far[0], middle[1] + far[1]), window.view)
-    assert "In your game you went" in window.words.text
+    assert "In your game you went" in window.feedback.text
     desk.key("q", widget=window.view)
     assert desk.dialog is None
     assert len(session.notebook().due()) == 1

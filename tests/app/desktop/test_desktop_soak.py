@@ -1,4 +1,4 @@
-"""Long play: what a window holds does not grow."""
+"""Long games: the window's memory does not grow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.gui
 
 
 def soak(desk: Any, moves: int) -> None:
-    """Play on and on, new games included, with undos and animations."""
+    """Play moves with undos and animations, and start new games as needed."""
     for index in range(moves):
         if desk.session.game.is_over:
             desk.show(desk.session.start())
@@ -27,16 +27,16 @@ def items(desk: Any) -> tuple[int, int]:
 
 
 def test_long_play_leaves_nothing_behind(desk):
-    """Hundreds of moves add no canvas items, no pictures and no memory of them."""
+    """Hundreds of moves add no canvas items, images or memory."""
     import gc
     import tracemalloc
 
     def held() -> int:
-        """Bytes that are in use; what only waits to be collected is not."""
+        """Return the number of allocated bytes after garbage collection."""
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
-    desk.put("2 4/4 2")  # over: its review brings a judge, which stays
+    desk.put("2 4/4 2")  # this game is over, so its review loads the judge
     soak(desk, 120)
     desk.until(lambda: not desk.app.controller.is_waiting)
     desk.settle()
@@ -58,13 +58,13 @@ def test_long_play_leaves_nothing_behind(desk):
 
 
 def motion_steps() -> int:
-    """How many sizes of a tile are kept at most."""
+    """Return the maximum number of cached sizes per tile."""
     return round(16 * motion.POP) + 1
 
 
 @pytest.mark.slow
 def test_thousands_of_moves(desk):
-    """Nor does the process grow, pictures of Tk included: 4 kB a move at most."""
+    """The process, including Tk's images, grows by at most 4 kB per move."""
     import resource
 
     desk.app.controller.do("animation")

@@ -1,4 +1,4 @@
-"""The dialogs and windows beside the board: rules, editor, viewer, records, exports, statistics."""
+"""Dialogs and windows: rules, board editor, viewer, files, statistics and help."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image
 from tests.core.game.foreign_games import new_text, played
 
 from py2048.app.desktop import launch
-from py2048.app.desktop.style import measured
+from py2048.app.desktop.style import text_width
 from py2048.app.session import open_session
 from py2048.core.board import Board
 from py2048.core.game import Record
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.gui
 
 @pytest.fixture
 def choose_file(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return how to say which file the system's dialog will give."""
+    """Return a function that sets the file chosen in system dialogs."""
 
     def choose(path: Path | str) -> None:
         for name in ("askopenfilename", "asksaveasfilename"):
@@ -36,7 +36,7 @@ def choose_file(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def seen(desk: Any) -> Any:
-    """Return the dialog that is open, once it is on the screen and has the focus."""
+    """Wait until the open dialog is visible and focused, and return it."""
     dialog = desk.until(lambda: desk.dialog)
     desk.until(dialog.winfo_viewable)
     desk.until(lambda: str(desk.root.focus_get()).startswith(str(dialog)))
@@ -44,14 +44,14 @@ def seen(desk: Any) -> Any:
 
 
 def test_every_dialog_opens_and_escape_closes_it(desk):
-    """Whatever an action opens, Escape closes, and the keys are for the board again."""
+    """Escape closes the dialog of every action and returns the focus to the board."""
     desk.play(3)
     opened = []
     for action in ACTIONS:
         if not action.title.endswith("…") and action.name not in ("new", "help", "statistics"):
             continue
         if action.name in ("open", "save", "picture", "animated_gif", "games", "practice"):
-            continue  # these ask the system for a file, or have nothing to show without a store
+            continue  # these open system dialogs or need a store
         desk.app.controller.do(action.name)
         dialog = seen(desk)
         opened.append(action.name)
@@ -65,23 +65,23 @@ def test_every_dialog_opens_and_escape_closes_it(desk):
     assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
 
 
-def test_rules_of_ones_own(desk):
-    """The form says at once what is wrong, and plays by what is right."""
+def test_custom_rules(desk):
+    """The form shows errors immediately and starts a game with valid rules."""
     desk.app.open_rules_form()
     dialog = seen(desk)
     desk.type(dialog.fields["spawn"], "3:1")
-    assert "3 is not a tile" in dialog.said
+    assert "3 is not a tile" in dialog.message.text
     assert dialog.button.instate(["disabled"])
     dialog.accept()
     assert dialog.winfo_exists()
     desk.type(dialog.fields["spawn"], "2:1+8:1")
     desk.type(dialog.fields["rows"], "3")
-    dialog.fields["merging"].set("merged tiles merge on")
+    dialog.fields["merging"].set("merged tiles merge again")
     dialog.fields["target"].set("512")
     assert not dialog.ends.instate(["selected"])
     dialog.ends.invoke()
     dialog.check()
-    assert "3x4" in dialog.said
+    assert "3x4" in dialog.message.text
     dialog.button.invoke()
     rules = desk.session.rules
     assert (rules.shape, rules.merging, rules.target) == ((3, 4), Merging.CASCADE, 512)
@@ -90,7 +90,7 @@ def test_rules_of_ones_own(desk):
 
 
 def test_a_seed_gives_the_same_game(desk):
-    """A game from a seed starts as that seed's game starts; a bad seed is explained."""
+    """A valid seed starts a game with this seed; an invalid one keeps the dialog open."""
     desk.app.controller.do("seed")
     dialog = seen(desk)
     entry = desk.root.focus_get()
@@ -106,12 +106,12 @@ def test_a_seed_gives_the_same_game(desk):
 
 
 def test_the_board_can_be_set_up(desk):
-    """Clicks and keys put tiles; the game starts from them under the same rules."""
+    """Clicks and keys change tiles, and the game starts from the board with the same rules."""
     desk.key("e")
     dialog = seen(desk)
     dialog.clear()
     dialog.accept()
-    assert dialog.winfo_exists()  # no game starts from an empty board
+    assert dialog.winfo_exists()  # the board is empty
     desk.settle()
     desk.until(lambda: dialog.view.cells)
     place = dialog.view.cells.middle(1, 2)
@@ -119,40 +119,40 @@ def test_the_board_can_be_set_up(desk):
     desk.click(*place, widget=dialog.view)
     desk.click(*place, widget=dialog.view)
     desk.click(*place, widget=dialog.view, button=3)
-    assert dialog.editing.board[1, 2] == 4
+    assert dialog.editor.board[1, 2] == 4
     for key in ("Left", "9", "Up", "plus", "plus", "minus", "Right", "Right", "1", "Delete"):
         desk.focus(dialog.view)
         dialog.view.event_generate(f"<KeyPress-{key}>")
         desk.pump()
-    assert dialog.editing.board[1, 1] == 512
-    assert dialog.editing.board[0, 1] == 2
-    board = dialog.editing.board
+    assert dialog.editor.board[1, 1] == 512
+    assert dialog.editor.board[0, 1] == 2
+    board = dialog.editor.board
     dialog.accept()
     assert desk.session.game.board == board
     assert desk.session.rules == get_rules("classic")
 
 
 def test_the_editor_changes_the_size(desk):
-    """Another size keeps the tiles that fit, and the rules follow."""
+    """Resizing keeps the tiles that fit, and the game is played on the new size."""
     desk.key("e")
     dialog = seen(desk)
-    board = dialog.editing.board
+    board = dialog.editor.board
     fault = "Rows and columns are whole numbers, such as 4."
     for typed, said in (("", fault), ("1", ""), ("10", "")):
         desk.type(dialog.sides[0], typed)
-        assert str(dialog.line.cget("text")) == said
-    assert dialog.editing.board.rows[:4] == board.rows
+        assert str(dialog.fault.cget("text")) == said
+    assert dialog.editor.board.rows[:4] == board.rows
     dialog.sides[0].set(2)
     dialog.sides[1].set(6)
     dialog.resize()
-    dialog.editing.put(3)
+    dialog.editor.put(3)
     dialog.accept()
     assert desk.session.game.board.shape == (2, 6)
     assert desk.board.cells.shape == (2, 6)
 
 
 def test_a_window_may_close_while_the_clipboard_is_read(desk, monkeypatch):
-    """Tk handles events while it waits for the text, and one of them may close the window."""
+    """Closing the window while Tk waits for the clipboard raises no error."""
 
     def close_meanwhile() -> str:
         desk.running.close()
@@ -163,7 +163,7 @@ def test_a_window_may_close_while_the_clipboard_is_read(desk, monkeypatch):
 
 
 def test_boards_and_games_go_through_the_clipboard(desk):
-    """Copy writes the board as text, paste plays on from it; a copied replay is watched."""
+    """Copied boards can be pasted and played; pasted games open in the viewer."""
     desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
     board = desk.session.game.board
     for key in ("Control-c", "y"):
@@ -180,8 +180,10 @@ def test_boards_and_games_go_through_the_clipboard(desk):
     desk.dialog.close()
 
 
-def test_a_name_without_ending_replaces_nothing_unasked(desk, choose_file, tmp_path):
-    """The system's dialog has asked about the name as it was typed."""
+def test_a_name_without_extension_replaces_no_file_without_confirmation(
+    desk, choose_file, tmp_path
+):
+    """If the typed name has no extension, an existing file is only replaced after a question."""
     path = tmp_path / "game.2048.json"
     choose_file(tmp_path / "game")
     desk.key("Control-s")
@@ -193,27 +195,27 @@ def test_a_name_without_ending_replaces_nothing_unasked(desk, choose_file, tmp_p
         assert Record.load(path).plies == moves
 
 
-def test_the_game_is_exported_as_picture_and_film(desk, choose_file, tmp_path):
-    """A PNG of the board and a GIF of the game, while the window lives on."""
+def test_the_game_is_exported_as_png_and_gif(desk, choose_file, tmp_path):
+    """Exports run in the background; a write error is shown."""
     desk.play(10)
     choose_file(tmp_path / "board")
     desk.key("Control-e")
-    desk.until(lambda: desk.said == f"Written to {tmp_path / 'board.png'}.")
+    desk.until(lambda: desk.message == f"Written to {tmp_path / 'board.png'}.")
     with Image.open(tmp_path / "board.png") as picture:
         assert picture.width > 500
     choose_file(tmp_path / "game.gif")
     desk.app.controller.do("animated_gif")
     desk.play(1)
-    desk.until(lambda: desk.said == f"Written to {tmp_path / 'game.gif'}.")
+    desk.until(lambda: desk.message == f"Written to {tmp_path / 'game.gif'}.")
     with Image.open(tmp_path / "game.gif") as film:
         assert film.n_frames == 11
     choose_file(tmp_path / "missing" / "game.gif")
     desk.app.controller.do("animated_gif")
-    desk.until(lambda: "cannot write" in desk.said)
+    desk.until(lambda: "cannot write" in desk.message)
 
 
-def test_the_viewer_walks_through_a_game(desk):
-    """Keys, slider and the running show reach every position of a record."""
+def test_the_viewer_plays_back_a_game(desk):
+    """Keys, slider and playback reach every position of a record."""
     desk.play(30)
     positions = [position.board for position in desk.session.game.positions()]
     desk.app.watch(desk.session.record())
@@ -254,8 +256,8 @@ def test_the_viewer_walks_through_a_game(desk):
     assert desk.session.game.can_redo
 
 
-def test_a_running_viewer_closes_quietly(desk):
-    """Closing the viewer or the window while a game runs in it leaves no trace."""
+def test_the_viewer_can_be_closed_during_playback(desk):
+    """Closing the viewer or the window during playback raises no error."""
     desk.play(10)
     desk.app.watch(desk.session.record())
     viewer = seen(desk)
@@ -270,9 +272,10 @@ def test_a_running_viewer_closes_quietly(desk):
 
 @pytest.mark.parametrize("action", ["replay", "form", "edit", "player", "statistics", "help"])
 def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk, action):
-    """Tk frees them in its own thread only, and another that collects garbage waits for it.
+    """A closed dialog leaves no Tk objects, which a worker thread might try to free.
 
-    The one that reads the store did, while the window waited for the store.
+    Tk frees objects in its own thread, so a worker that collects them waits for the window. If the
+    window waits for this worker at the same time, both are blocked.
     """
 
     def kept() -> list[int]:
@@ -280,7 +283,7 @@ def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk, action):
         return [id(each) for each in gc.get_objects() if isinstance(each, kinds)]
 
     desk.play(3)
-    desk.settle()  # a tile that is drawn later brings a picture of its own
+    desk.settle()  # otherwise the animation creates images later
     gc.collect()
     before = kept()
     gc.disable()
@@ -303,7 +306,7 @@ def finish_games(session: Any, games: int) -> None:
 
 
 def test_statistics_count_and_plot_finished_games(open_desk):
-    """Every finished game is a dot; the bars add up; the lists choose among them."""
+    """Every finished game is a dot, every largest tile a bar, and categories filter both."""
     session = open_session()
     finish_games(session, 6)
     desk = open_desk(session)
@@ -320,14 +323,14 @@ def test_statistics_count_and_plot_finished_games(open_desk):
     assert not window.tiles.find_withtag("bar")
 
 
-def test_titles_of_a_list_stand_clear_of_their_details(open_desk):
-    """However long they are; j and k go through them, also with Caps Lock."""
+def test_titles_in_a_list_do_not_overlap_their_details(open_desk):
+    """The first column fits its longest title; j and k move the selection."""
     session = open_session()
     desk = open_desk(session)
     desk.key("f")
     table = seen(desk).table
     titles = [table.item(line, "text") for line in table.get_children()]
-    assert table.column("#0", "width") > 30 + max(measured(desk.root, t, "small") for t in titles)
+    assert table.column("#0", "width") > 30 + max(text_width(desk.root, t, "small") for t in titles)
     for key, place in (("J", 1), ("j", 2), ("K", 1), ("k", 0)):
         desk.key(key, widget=table)
         assert table.index(table.focus()) == place
@@ -336,19 +339,19 @@ def test_titles_of_a_list_stand_clear_of_their_details(open_desk):
 
 
 def test_high_resolution_screens_get_larger_windows(open_desk, monkeypatch):
-    """Twice the pixels an inch make everything twice as large."""
+    """With twice the resolution, the window is twice as large, but limited to the screen."""
     monkeypatch.setenv("GDK_SCALE", "2")
     large = open_desk()
     assert large.window.scale == 2
     large.until(lambda: large.root.winfo_width() == 1120)
-    assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 760 is too much
-    desk_of_old = "5000x4000+1100+900"
-    assert launch.usable_geometry(large.root, desk_of_old) == "1229x922+51+102"
+    assert large.root.winfo_height() < large.root.winfo_screenheight()
+    larger_screen = "5000x4000+1100+900"
+    assert launch.usable_geometry(large.root, larger_screen) == "1229x922+51+102"
     large.until(lambda: large.window.header.winfo_height() > 100)
 
 
 def test_help_scrolls_by_keys(open_desk, monkeypatch):
-    """Where the screen is too low for all of it, the keys that read on do so."""
+    """On a low screen, Page Down, End and Home scroll the help."""
     monkeypatch.setenv("GDK_SCALE", "2")
     desk = open_desk()
     desk.app.controller.do("help")

@@ -1,4 +1,4 @@
-"""The terminal of the tests has all colours, wherever they run."""
+"""Fixtures of the terminal tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def true_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Say so, as terminals do."""
+    """Enable 24-bit colours, independent of the terminal that runs the tests."""
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")

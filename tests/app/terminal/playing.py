@@ -1,4 +1,4 @@
-"""A game to play at in the terminal application, and what its screen shows."""
+"""Helpers that start a game in the terminal application and read its screen."""
 
 from __future__ import annotations
 
@@ -17,36 +17,35 @@ from py2048.core.rules import Rules
 SEED = 7
 
 TIMEOUT_S = 60
-"""Seconds: machines may be slow, and busy with other tests."""
 
 
-def table(board: str = "", rules: str = "classic") -> Session:
-    """A session that keeps nothing, with a game on it."""
+def new_session(board: str = "", rules: str = "classic") -> Session:
+    """Return a session in memory with a new game."""
     session = Session()
     session.start(Rules.parse(rules), seed=SEED, board=Board.parse(board) if board else None)
     return session
 
 
 def strips(app: GameApp) -> list[Strip]:
-    """The lines on the screen, which Textual shows in no public way."""
+    """Return the lines on the screen, for which Textual has no public API."""
     return app.screen._compositor.render_strips()  # noqa: SLF001
 
 
 def shown(app: GameApp) -> str:
-    """All text on the screen."""
+    """Return all text on the screen."""
     return "\n".join("".join(segment.text for segment in line) for line in strips(app))
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Wait for something that another thread or a timer brings about."""
+    """Wait until a condition is true."""
     end = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > end:
-            pytest.fail(f"it did not happen within {TIMEOUT_S} seconds")
+            pytest.fail(f"the condition is still false after {TIMEOUT_S} seconds")
         await pilot.pause(0.01)
 
 
 def colours(app: GameApp) -> set[str]:
-    """All colours behind the text on the screen."""
+    """Return all background colours on the screen."""
     pieces = [segment for line in strips(app) for segment in line]
     return {s.style.bgcolor.name for s in pieces if s.style and s.style.bgcolor}

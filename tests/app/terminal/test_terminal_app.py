@@ -1,11 +1,11 @@
-"""Playing in the terminal application: keys, games, rules, records, and the way out."""
+"""Playing in the terminal application: keys, rules, results, help, files and quitting."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tests.app.terminal.playing import shown, table, until
+from tests.app.terminal.playing import new_session, shown, until
 from textual import events
 from textual.widgets import Input, OptionList, Static
 
@@ -21,9 +21,9 @@ NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
 
 
 async def test_every_move_key_slides():
-    """Arrows, WASD and hjkl slide in their direction, in capitals too."""
+    """Arrows, WASD and hjkl, in both cases, slide in their direction."""
     board = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
-    session = table()
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         for action in ACTIONS:
@@ -35,8 +35,8 @@ async def test_every_move_key_slides():
 
 
 async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
-    """After a merge the screen has the new tile, the score, the best and the points gained."""
-    session = table("64 64 . .\n. . . .\n. . . .\n. . . .")
+    """A merge updates tile, score and best score, and briefly shows the points gained."""
+    session = new_session("64 64 . .\n. . . .\n. . . .\n. . . .")
     async with GameApp(session, reduced_motion=True).run_test() as pilot:
         app = pilot.app
         await pilot.press("left")
@@ -49,8 +49,8 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
 
 
 async def test_keys_do_not_move_tiles_behind_a_dialog():
-    """While a question is open, the game does not hear the keys."""
-    session = table()
+    """While a question is open, movement keys do not reach the game."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("left", "up", "n", "right", "down", "u")
@@ -59,8 +59,8 @@ async def test_keys_do_not_move_tiles_behind_a_dialog():
 
 
 async def test_the_rules_menu_lists_every_preset():
-    """M shows all presets; choosing one starts its game, with a board of its size."""
-    session = table()
+    """M lists all presets; choosing one starts a game with its board size."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("m")
@@ -72,16 +72,16 @@ async def test_the_rules_menu_lists_every_preset():
         assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
 
 
-async def test_rules_of_ones_own_are_checked():
-    """A text that is typed makes rules; a mistake is explained and nothing is lost."""
-    session = table()
+async def test_custom_rules_are_validated():
+    """Typed rules start a game; an error is explained and keeps the dialog open."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("m", "tab")
         app.screen.query_one(Input).value = "clasic"
         await pilot.press("enter")
-        trouble = app.screen.query_one(".fault", Static)
-        assert "did you mean 'classic'" in str(trouble.render())
+        fault = app.screen.query_one(".fault", Static)
+        assert "did you mean 'classic'" in str(fault.render())
         app.screen.query_one(Input).value = "classic:size=5x6"
         await pilot.press("enter")
         await pilot.pause()
@@ -89,9 +89,9 @@ async def test_rules_of_ones_own_are_checked():
         assert not isinstance(app.screen, ListScreen)
 
 
-async def test_the_end_has_a_panel_and_can_be_undone():
-    """A stuck game shows its score and what can be done: share it, or bring it back by undo."""
-    session = table(NEARLY_OVER)
+async def test_a_finished_game_shows_its_result_and_can_be_undone():
+    """A finished game shows its score and can be shared; undo removes the result."""
+    session = new_session(NEARLY_OVER)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("right")
@@ -115,9 +115,9 @@ async def test_the_end_has_a_panel_and_can_be_undone():
 
 
 @pytest.mark.parametrize("key", BY_NAME["help"].keys)
-async def test_more_names_every_key_and_does_it(key):
-    """It lists all keys with what they do, and does what is chosen; its own key closes it, too."""
-    app = GameApp(table(), reduced_motion=True)
+async def test_the_help_lists_every_action_and_performs_it(key):
+    """The help lists all actions and performs a chosen one; its own key closes it."""
+    app = GameApp(new_session(), reduced_motion=True)
     async with app.run_test(size=(90, 70)) as pilot:
         await pilot.press(key)
         assert isinstance(app.screen, MoreScreen)
@@ -131,11 +131,11 @@ async def test_more_names_every_key_and_does_it(key):
         await until(pilot, lambda: isinstance(app.screen, ListScreen))
 
 
-async def test_a_saved_game_is_not_replaced_unasked(tmp_path, monkeypatch):
-    """A name is proposed that is free; one that is not is replaced after a question."""
+async def test_a_saved_game_is_only_replaced_after_confirmation(tmp_path, monkeypatch):
+    """An unused name is suggested; an existing file is only replaced after a question."""
     monkeypatch.chdir(tmp_path)
     first, second = Path("classic-0.2048.json"), Path("classic-0-2.2048.json")
-    app = GameApp(table("2 4 . .\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+    app = GameApp(new_session("2 4 . .\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         for path in (first, second):
             await pilot.press("ctrl+s", "enter")
@@ -154,8 +154,8 @@ async def test_a_saved_game_is_not_replaced_unasked(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", ["q", "Q", "ctrl+c", "ctrl+q"])
 async def test_quitting_needs_one_key(key):
-    """Q and ctrl+c leave at once; the game is kept anyway."""
-    app = GameApp(table(), reduced_motion=True)
+    """Q, Ctrl+C and Ctrl+Q exit immediately."""
+    app = GameApp(new_session(), reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press(key)
         await pilot.pause()
@@ -163,8 +163,8 @@ async def test_quitting_needs_one_key(key):
 
 
 async def test_a_board_is_pasted():
-    """The terminal sends it as one event."""
-    session = table()
+    """A pasted board starts a game."""
+    session = new_session()
     async with GameApp(session, reduced_motion=True).run_test() as pilot:
         pilot.app.post_message(events.Paste("2 2 4 / . . 8"))
         await until(pilot, lambda: session.game.board.shape == (2, 3))

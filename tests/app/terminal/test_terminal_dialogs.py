@@ -1,4 +1,4 @@
-"""The terminal's dialogs: each closes once, whatever comes twice."""
+"""The terminal's dialogs: double input, narrow terminals and files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from tests.app.terminal.playing import shown, table, until
+from tests.app.terminal.playing import new_session, shown, until
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
@@ -15,12 +15,10 @@ from py2048.app.session import Session, open_session
 from py2048.app.terminal.app import GameApp
 from py2048.core.direction import Direction
 
-OPENING = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
-"""The keys that open a dialog while a game is in progress."""
+DIALOG_KEYS = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
 
 
 async def double_enter(pilot: Pilot[None]) -> None:
-    """Enter twice, before the first has been answered."""
     await pilot.press("enter", "enter")
 
 
@@ -28,20 +26,20 @@ async def escape_and_enter(pilot: Pilot[None]) -> None:
     await pilot.press("escape", "enter", "escape")
 
 
-async def chosen_twice(pilot: Pilot[None]) -> None:
-    """Two choices that are both on their way when the first closes the dialog."""
+async def double_choice(pilot: Pilot[None]) -> None:
+    """Choose twice before the first choice closes the dialog."""
     screen = pilot.app.screen
-    for lists in screen.query(OptionList):
-        lists.action_select()
-        lists.action_select()
-    for line in screen.query(Input):
-        line.value = "nonsense"
-        await line.action_submit()
-        await line.action_submit()
+    for options in screen.query(OptionList):
+        options.action_select()
+        options.action_select()
+    for field in screen.query(Input):
+        field.value = "nonsense"
+        await field.action_submit()
+        await field.action_submit()
 
 
-def kept() -> Session:
-    """A session with a game in progress and another one to take up."""
+def session_with_two_games() -> Session:
+    """Return a session with a current game and another saved game."""
     session = open_session("sqlite://")
     for seed in (1, 2):
         session.start(seed=seed)
@@ -50,19 +48,19 @@ def kept() -> Session:
     return session
 
 
-@pytest.mark.parametrize("deed", [double_enter, escape_and_enter, chosen_twice])
-async def test_a_dialog_closes_once(deed, tmp_path, monkeypatch):
-    """What comes after the answer is too late; it ends neither the game nor another screen."""
+@pytest.mark.parametrize("respond", [double_enter, escape_and_enter, double_choice])
+async def test_a_dialog_only_takes_the_first_answer(respond, tmp_path, monkeypatch):
+    """Input after the first answer closes neither another screen nor the application."""
     monkeypatch.chdir(tmp_path)  # one of the dialogs writes a file
-    session = kept()
+    session = session_with_two_games()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
-        for key in OPENING:
-            for direction in Direction:  # a new game begins where that was the answer
+        for key in DIALOG_KEYS:
+            for direction in Direction:  # an answer may have started a new game
                 app.controller.do(str(direction))
             await pilot.press(key)
             await until(pilot, lambda: isinstance(app.screen, ModalScreen))
-            await deed(pilot)
+            await respond(pilot)
             while len(app.screen_stack) > 1:
                 await pilot.press("escape")
         await pilot.press("left", "up", "right")
@@ -70,12 +68,12 @@ async def test_a_dialog_closes_once(deed, tmp_path, monkeypatch):
     session.close()
 
 
-async def test_a_dialog_stays_where_it_has_no_room():
-    """A terminal that becomes a few columns wide cuts a dialog and ends nothing."""
-    session = kept()
+async def test_dialogs_work_on_very_narrow_terminals():
+    """Resizing the terminal to a single column does not crash an open dialog."""
+    session = session_with_two_games()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(40, 12)) as pilot:
-        for key in (*OPENING, "b", "f", "v"):
+        for key in (*DIALOG_KEYS, "b", "f", "v"):
             await pilot.press(key)
             for width in (5, 1, 40):
                 await pilot.resize_terminal(width, 12)
@@ -85,7 +83,7 @@ async def test_a_dialog_stays_where_it_has_no_room():
     session.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -94,11 +92,11 @@ async def test_a_dialog_stays_where_it_has_no_room():
         ("-", "No such file or directory"),
     ],
 )
-async def test_a_game_is_opened_from_an_ordinary_file(name, reason, tmp_path, monkeypatch):
-    """A screen waits neither for a pipe nor for the keyboard that it reads itself."""
+async def test_only_regular_files_can_be_opened(name, reason, tmp_path, monkeypatch):
+    """Pipes and devices are refused, and ``-`` is a file name rather than standard input."""
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
-    app = GameApp(table(), reduced_motion=True)
+    app = GameApp(new_session(), reduced_motion=True)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await pilot.press("ctrl+o")
         await until(pilot, lambda: isinstance(app.screen, ModalScreen))
@@ -108,9 +106,9 @@ async def test_a_game_is_opened_from_an_ordinary_file(name, reason, tmp_path, mo
         assert all(word in shown(app) for word in reason.split())
 
 
-async def test_a_double_click_in_a_dialog_is_no_click_on_the_board():
-    """The second click of a double click, which finds the dialog gone, moves no tile."""
-    session = table()
+async def test_a_double_click_in_a_dialog_does_not_reach_the_board():
+    """The second click, which arrives after the dialog has closed, moves no tile."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("p")

@@ -1,3 +1,5 @@
+"""Layout and drawing of the board in a terminal."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -32,19 +34,19 @@ boards = st.lists(
 
 @given(st.integers(1, 200), st.integers(1, 12))
 def test_a_label_fits_its_tile(rank, width):
-    """However large the tile and narrow its place, the label is not longer than the place."""
+    """Labels of all tiles fit into any width."""
     assert 1 <= len(label(2**rank, width)) <= width
 
 
 @pytest.mark.parametrize("width", range(1, 8))
 def test_labels_are_different_up_to_131072(width):
-    """At any width two tiles up to 131072 have different labels."""
+    """At any width, all tiles up to 131072 have different labels."""
     labels = [label(2**rank, width) for rank in range(1, 18)]
     assert len(set(labels)) == len(labels)
 
 
 def test_labels_are_digits_where_they_fit():
-    """Six columns show every tile up to 131072 in digits; then thousands stand for them."""
+    """Six columns show all digits up to 131072; larger tiles and narrower labels abbreviate."""
     assert [label(2**rank, 6) for rank in range(1, 18)] == [str(2**rank) for rank in range(1, 18)]
     assert label(2**20, 6) == "1048k"
     assert label(16384, 4) == "16k"
@@ -52,8 +54,8 @@ def test_labels_are_digits_where_they_fit():
 
 
 @given(sizes, shapes)
-def test_a_grid_stays_inside_its_room(size, shape):
-    """The board never needs more characters than it was given, and every cell has a place."""
+def test_a_grid_fits_its_size(size, shape):
+    """A grid never exceeds the given size, and its cells do not overlap."""
     grid = fit(*size, *shape)
     if grid is None:
         assert size[0] < shape[1] or size[1] < shape[0]
@@ -67,8 +69,8 @@ def test_a_grid_stays_inside_its_room(size, shape):
 
 
 @given(sizes, shapes)
-def test_more_room_never_gives_smaller_tiles(size, shape):
-    """Enlarging the terminal never takes digits away."""
+def test_larger_terminals_never_have_smaller_tiles(size, shape):
+    """Enlarging the terminal never shortens the labels."""
     _, small = arrange(*size, *shape)
     _, large = arrange(size[0] + 1, size[1] + 1, *shape)
     if small is not None:
@@ -89,31 +91,31 @@ def test_more_room_never_gives_smaller_tiles(size, shape):
     ],
 )
 def test_arrangements(size, shape, arrangement, label_columns):
-    """Common sizes get the arrangement that suits them."""
+    """Common terminal sizes have the expected arrangement and label width."""
     found, grid = arrange(*size, *shape)
     assert found is arrangement
     assert (grid and grid.label_columns) == label_columns
 
 
 def test_a_canvas_draws_quarters():
-    """Rectangles end on half characters, drawn with block characters in two colours."""
+    """Rectangles that end within a character are drawn with block characters."""
     canvas = Canvas(4, 2, "#000000")
     canvas.rectangle(1, 1, 4, 2, "#ffffff")
     first, second = canvas.runs(0), canvas.runs(1)
     assert "".join(run.text for run in first) == "▗▀▖ "
     assert "".join(run.text for run in second) == "▝▀▘ "
-    assert (first[0].ink, first[0].ground) == ("#ffffff", "#000000")
-    assert (first[1].ink, first[1].ground) == ("#000000", "#ffffff")
-    assert (second[0].ink, second[0].ground) == ("#ffffff", "#000000")
+    assert (first[0].ink, first[0].background) == ("#ffffff", "#000000")
+    assert (first[1].ink, first[1].background) == ("#000000", "#ffffff")
+    assert (second[0].ink, second[0].background) == ("#ffffff", "#000000")
 
 
-def test_a_canvas_cuts_what_lies_outside():
-    """Rectangles and text beyond the edge are cut off, not wrapped and not refused."""
+def test_a_canvas_clips_its_content():
+    """Rectangles and text beyond the edge are clipped."""
     canvas = Canvas(3, 1, "#000000")
     canvas.rectangle(-5, -5, 100, 100, "#ffffff")
     canvas.write(1, 0, "abcdef", "#ff0000")
     canvas.write(0, 7, "z", "#ff0000")
-    assert [(run.text, run.ground) for run in canvas.runs(0)] == [
+    assert [(run.text, run.background) for run in canvas.runs(0)] == [
         (" ", "#ffffff"),
         ("ab", "#ffffff"),
     ]
@@ -127,7 +129,7 @@ def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]
 
 
 def test_a_board_shows_its_numbers_in_place():
-    """Every tile's number stands on its row, in the order of the columns."""
+    """All numbers are in the rows of their tiles, in the order of the columns."""
     picture = drawn(
         Board.parse("2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n. 131072 . 2"), 30, 13
     )
@@ -141,7 +143,7 @@ def test_a_board_shows_its_numbers_in_place():
 
 
 def test_large_tiles_have_large_digits():
-    """On a large tile the number is drawn with dots, as many as its digits have."""
+    """On large tiles, numbers are drawn with dots instead of text."""
     board = Board.parse("2048 . . .\n. . . .\n. . . .\n. . . 2")
     grid = fit(80, 40, 4, 4)
     canvas = Canvas(grid.width_columns, grid.height_rows, LIGHT.page)
@@ -151,24 +153,24 @@ def test_large_tiles_have_large_digits():
         len(run.text)
         for row in range(canvas.rows)
         for run in canvas.runs(row)
-        if ink in (run.ink, run.ground)
+        if ink in (run.ink, run.background)
     )
     assert drawn_cells >= len(list(digit_dots("2048"))) // 2
     assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
 
 
 @pytest.mark.parametrize("code", language.LANGUAGES)
-def test_a_score_is_drawn_as_its_reader_writes_it(code):
-    """What stands between the thousands is a dot or two on the last lines."""
+def test_a_score_is_drawn_with_its_thousands_separator(code):
+    """The separator of every language consists of dots on the last two rows."""
     with language.use_language(code):
         dots = set(digit_dots(language.number(1111)))
-    between = {(x, y) for x, y in dots if x in (4, 5)}
-    assert between
-    assert all(y >= 3 for _, y in between)
+    separator = {(x, y) for x, y in dots if x in (4, 5)}
+    assert separator
+    assert all(y >= 3 for _, y in separator)
 
 
-def test_a_pointer_lights_up_one_side():
-    """The best direction has a mark in the middle of its side, and no corner has one."""
+def test_the_best_direction_is_marked():
+    """The best direction has a mark in the middle of its side of the frame."""
     grid = fit(42, 21, 4, 4)
     for side in Direction:
         canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
@@ -177,7 +179,7 @@ def test_a_pointer_lights_up_one_side():
             row
             for row in range(canvas.rows)
             for run in canvas.runs(row)
-            if DARK.good in (run.ink, run.ground)
+            if DARK.good in (run.ink, run.background)
         }
         ends = {Direction.UP: {0}, Direction.DOWN: {canvas.rows - 1}}
         assert lit == ends.get(side, lit)

@@ -1,9 +1,9 @@
-"""The terminal speaks the reader's language."""
+"""The terminal game is fully translated."""
 
 from __future__ import annotations
 
 import pytest
-from playing import shown, table
+from playing import new_session, shown
 from tests import pseudo
 
 from py2048.app.terminal.app import GameApp
@@ -13,12 +13,12 @@ from py2048.presentation.actions import ACTIONS
 @pytest.mark.parametrize(
     "size", [(80, 24), (30, 12), pytest.param((200, 60), marks=pytest.mark.slow)]
 )
-async def test_no_text_of_the_terminal_is_left_out(size, tmp_path, monkeypatch):
-    """Board, panel, dialogs and the end have no English word but names."""
+async def test_every_text_of_the_terminal_is_translated(size, tmp_path, monkeypatch):
+    """Board, panel, dialogs and results contain no untranslated text."""
     monkeypatch.chdir(tmp_path)
     left: list[tuple[str, str]] = []
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = GameApp(table(), reduced_motion=True)
+        app = GameApp(new_session(), reduced_motion=True)
         async with app.run_test(size=size) as pilot:
 
             def look(where: str) -> None:
@@ -35,7 +35,7 @@ async def test_no_text_of_the_terminal_is_left_out(size, tmp_path, monkeypatch):
                 look(action.name)
                 while len(app.screen_stack) > 1:
                     await pilot.press("escape")
-        over = table("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
+        over = new_session("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
         app = GameApp(over, reduced_motion=True)
         async with app.run_test(size=size) as pilot:
             await pilot.press("right")

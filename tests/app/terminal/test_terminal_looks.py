@@ -1,9 +1,9 @@
-"""Themes, sizes of the terminal, and the mouse."""
+"""Themes, terminal sizes and the mouse."""
 
 from __future__ import annotations
 
 import pytest
-from tests.app.terminal.playing import SEED, colours, shown, strips, table, until
+from tests.app.terminal.playing import SEED, colours, new_session, shown, strips, until
 from textual import events
 
 from py2048.app.session import Hint, open_session
@@ -17,8 +17,8 @@ TITLES = ("Score", "Best", "Next", "Hint", "Coach", "Classic 4")
 LONG = "Saved as /a/folder/that/is/very/" + "deep/" * 40
 
 
-async def test_themes_switch_live_and_are_remembered():
-    """T goes through all themes at once, board and page, and the last one stays."""
+async def test_themes_are_applied_immediately_and_saved():
+    """T cycles through the themes, recolours board and page, and saves the choice."""
     session = open_session()
     session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
     app = GameApp(session, reduced_motion=True)
@@ -34,11 +34,11 @@ async def test_themes_switch_live_and_are_remembered():
     again.close()
 
 
-async def test_sixteen_colours_where_there_are_no_more(monkeypatch):
-    """All that is painted in any theme is one of the sixteen as it is, not the nearest to it."""
+async def test_themes_on_terminals_with_sixteen_colours(monkeypatch):
+    """On a 16-colour terminal, all themes only use exact terminal colours."""
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
-    session = table("2 4 8 16\n32 64 128 256\n. . . .\n512 1024 2048 .")
+    session = new_session("2 4 8 16\n32 64 128 256\n. . . .\n512 1024 2048 .")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         for theme in (*THEMES[1:], THEMES[0]):
@@ -60,8 +60,8 @@ async def test_sixteen_colours_where_there_are_no_more(monkeypatch):
     ],
 )
 async def test_every_size_shows_board_and_score(size, rules, arrangement):
-    """From 20x10 to a large screen the board, the score and messages are there."""
-    session = table(rules=rules)
+    """Terminals from 20x10 show the whole board and the score."""
+    session = new_session(rules=rules)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=size) as pilot:
         await pilot.press("left")
@@ -75,9 +75,9 @@ async def test_every_size_shows_board_and_score(size, rules, arrangement):
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
-async def test_nothing_moves_when_something_is_said(size):
-    """Board, keys and every title stay where they are; what has no room stands in one toast."""
-    app = GameApp(table("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+async def test_messages_do_not_move_anything(size):
+    """Board, key bar and titles keep their positions; long messages appear as a single toast."""
+    app = GameApp(new_session("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
     async with app.run_test(size=size, notifications=True) as pilot:
 
         def places() -> list[object]:
@@ -104,11 +104,11 @@ async def test_nothing_moves_when_something_is_said(size):
             assert app.screen.query_one("Toast").region.x >= app.view.board.region.right
 
 
-async def test_bold_is_left_out_with_sixteen_colours(monkeypatch):
-    """Where bold means another colour nothing is bold, on the board and in dialogs."""
+async def test_nothing_is_bold_with_sixteen_colours(monkeypatch):
+    """On a 16-colour terminal, neither the board nor dialogs use bold text."""
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
-    app = GameApp(table(), theme="light", reduced_motion=True)
+    app = GameApp(new_session(), theme="light", reduced_motion=True)
     async with app.run_test() as pilot:
         for key in ("left", "m", "escape", "f1", "escape", "n"):
             await pilot.press(key)
@@ -117,9 +117,9 @@ async def test_bold_is_left_out_with_sixteen_colours(monkeypatch):
             assert not any(piece.style and piece.style.bold for piece in pieces), key
 
 
-async def test_a_tiny_terminal_says_so_and_recovers():
-    """Where not even a character per cell fits, one line says so; enlarging brings the game."""
-    app = GameApp(table(), reduced_motion=True)
+async def test_a_tiny_terminal_shows_a_message_and_recovers():
+    """A terminal that is too small shows a message; enlarging it shows the game."""
+    app = GameApp(new_session(), reduced_motion=True)
     async with app.run_test(size=(6, 3)) as pilot:
         assert shown(app).split() == ["Too", "small"]
         assert app.view.arrangement is Arrangement.NONE
@@ -134,8 +134,8 @@ ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
 
 
 async def test_clicks_near_a_side_move_there():
-    """A click near a side of the board slides towards it; one in the middle does nothing."""
-    session = table()
+    """A click near a side of the board moves in its direction; a central click does not."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.click(app.view.board, offset=MIDDLE)
@@ -152,9 +152,9 @@ async def test_clicks_near_a_side_move_there():
             assert str(session.game.turns[0].direction) == side
 
 
-async def test_swipes_move_along():
-    """Dragging over the board slides in the direction of the drag."""
-    session = table()
+async def test_swipes_move():
+    """Dragging across the board moves in the direction of the drag."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         for end, way in (
@@ -170,9 +170,9 @@ async def test_swipes_move_along():
             assert str(session.game.turns[0].direction) == way
 
 
-async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing():
-    """The terminal may shrink to nothing while the button is down."""
-    session = table()
+async def test_a_click_that_ends_on_a_hidden_board_moves_nothing():
+    """A click has no effect if the terminal shrinks to nothing while the button is down."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.mouse_down(app.view.board, offset=MIDDLE)
@@ -186,8 +186,8 @@ async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing():
 
 
 async def test_keys_in_the_bar_can_be_clicked():
-    """The words in it do what their keys do."""
-    session = table()
+    """Clicking a label in the key bar performs its action."""
+    session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("left", "up")

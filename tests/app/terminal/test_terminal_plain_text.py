@@ -1,3 +1,5 @@
+"""The plain text mode: commands and their answers."""
+
 from __future__ import annotations
 
 import io
@@ -20,7 +22,7 @@ GREETING = "2048. Type help for the commands."
 def transcript(
     text: str, *, board: str = "", rules: str = "classic", player: str | None = None, seed: int = 7
 ) -> list[str]:
-    """What line mode answers to the lines of `text`, after its greeting and the new game."""
+    """Return the answers to the lines of `text`, after the greeting and the new game."""
     session = Session()
     session.start(Rules.parse(rules), seed=seed, board=Board.parse(board) if board else None)
     out = io.StringIO()
@@ -32,7 +34,7 @@ def transcript(
 
 
 def test_a_short_game():
-    """Each command is answered by one line; the whole is what a listener needs to play."""
+    """Each command is answered with one line that describes the move."""
     session, out = Session(), io.StringIO()
     session.start(seed=7)
     plain_text.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
@@ -59,14 +61,14 @@ def test_a_short_game():
     ],
 )
 def test_directions_are_words_letters_and_arrows(direction, words):
-    """In full and in short, in any case; WASD are the keys that they are on every screen."""
+    """Words, letters and arrows are accepted in any case; D is right, as on other screens."""
     for word in words.split("|"):
         [answer] = transcript(f"{word}\n", board="2 2 . .\n2 . . .\n. . . .\n. . . 2")
         assert answer.startswith(f"{direction}: "), word
 
 
-def test_mistakes_are_answered_with_the_nearest_command():
-    """An unknown word, a move that moves nothing, bad rules and a bad number get one line each."""
+def test_errors_are_explained_in_one_line():
+    """Unknown commands, illegal moves and invalid arguments get one line each."""
     answers = transcript(
         "lefft\n\nleft\nundo 5\nright away\nnew clasic\nauto some\nsave\n",
         board="2 . .\n. . .",
@@ -75,8 +77,8 @@ def test_mistakes_are_answered_with_the_nearest_command():
     assert answers == [
         "Unknown command 'lefft'; did you mean 'left'?. Type help.",
         "Left: nothing moves.",
-        "undo 5: nothing was done, undo stands alone.",
-        "right away: nothing was done, right stands alone.",
+        "undo 5: undo takes no argument; type it alone.",
+        "right away: right takes no argument; type it alone.",
         "there are no rules named 'clasic'; did you mean 'classic'?",
         "auto 'some': give a number of moves, such as auto 10.",
         "Name a file, such as save game.2048.json.",
@@ -84,7 +86,7 @@ def test_mistakes_are_answered_with_the_nearest_command():
 
 
 def test_new_asks_while_a_game_is_in_progress():
-    """New starts over only after yes; anything else keeps the game."""
+    """`new` only abandons a game after yes; any other input keeps it."""
     answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
     question = "A game is in progress. Start a new one? Type yes or no."
     assert answers[1:4] == [question, "The game continues.", question]
@@ -95,7 +97,7 @@ def test_new_asks_while_a_game_is_in_progress():
 
 
 def test_a_hint_ranks_the_moves_and_auto_plays_them():
-    """A hint says what each other move loses; auto lets the player make them."""
+    """`hint` describes the best move and the others, and `auto` plays moves."""
     session, out = Session(), io.StringIO()
     session.set_setting("player", "greedy")
     session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
@@ -106,23 +108,23 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them():
     assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
 
 
-def test_the_end_is_announced_and_moves_are_refused_kindly():
-    """The end is told once; moves and hints after it are answered by what can be done."""
+def test_the_end_of_the_game_is_announced():
+    """After the end of the game, moves and hints are answered with the possible commands."""
     answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
     assert answers[0] == "Game over: no move is left. Score 0. Type new, undo or review."
-    assert answers[1:3] == ["Nothing moves. Type new or undo."] * 2
+    assert answers[1:3] == ["The game is over. Type new or undo."] * 2
     assert answers[3:] == list(plain_text.HELP)
 
 
 def test_a_player_plays_to_the_end():
-    """With a player the whole game is told, move by move, to its end."""
+    """A player given on the command line plays the game to its end."""
     answers = transcript("", rules="2x4", player="random:seed=5")
     assert answers[-1].startswith("Game over: ")
     assert all(": " in answer for answer in answers)
 
 
-def test_the_end_of_the_input_keeps_the_game():
-    """When the input ends the program ends; the next one continues the game."""
+def test_the_game_is_saved_at_the_end_of_the_input():
+    """A game is saved when the input ends, and resumed by the next run."""
     session, out = open_session(), io.StringIO()
     plain_text.run(session, io.StringIO("left\nup\nright"), out)
     board, ply = session.game.board, session.game.ply
@@ -136,7 +138,7 @@ def test_the_end_of_the_input_keeps_the_game():
 
 
 def test_games_are_saved_resumed_and_written(tmp_path):
-    """Other rules keep their own game; a record can be written; a bad path is explained."""
+    """Each set of rules has its own game; records can be saved, and errors are explained."""
     path = tmp_path / "game.2048.json"
     session, out = open_session(), io.StringIO()
     commands = ["left", "right", "resume 3x4", "new 3x4", "yes", "resume classic"]
@@ -154,7 +156,7 @@ def test_games_are_saved_resumed_and_written(tmp_path):
 
 @pytest.mark.usefixtures("known_judge")
 def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
-    """Anything else keeps the file; ``~`` is the home, in a save as in a review."""
+    """`save` only replaces a file after yes; ``~`` is expanded in `save` and `review`."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     path = tmp_path / "g.2048.json"
@@ -162,14 +164,14 @@ def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
     saved, moved, asked, kept, again, replaced = transcript(commands)
     assert saved == replaced == f"Saved as {path}."
     assert moved.startswith("Left: ")
-    assert asked == again == f"{path} is there. Replace it? Type yes or no."
-    assert kept == "It stays."
+    assert asked == again == f"{path} already exists. Replace it? Type yes or no."
+    assert kept == "The file was not replaced."
     assert Record.load(path).plies == 1
     assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
 
 
 def test_through_a_real_pipe_without_escape_codes():
-    """In a pipe every line is printable, and answers come at once, before the input ends."""
+    """In a pipe, every line is printable and answers arrive before the input ends."""
     code = (
         "import sys; from py2048.app.session import Session\n"
         "from py2048.app.terminal import plain_text\n"
@@ -183,35 +185,35 @@ def test_through_a_real_pipe_without_escape_codes():
         text=True,
         encoding="utf-8",
     )
-    heard = [process.stdout.readline(), process.stdout.readline()]
+    lines = [process.stdout.readline(), process.stdout.readline()]
     for command in ("left", "up"):
         process.stdin.write(command + "\n")
         process.stdin.flush()
-        heard.append(process.stdout.readline())
-    rest, trouble = process.communicate()
+        lines.append(process.stdout.readline())
+    rest, errors = process.communicate()
     assert process.returncode == 0
-    assert trouble == ""
-    assert heard[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
-    assert all(line.rstrip("\n").isprintable() for line in [*heard, *rest.splitlines()])
+    assert errors == ""
+    assert lines[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
+    assert all(line.rstrip("\n").isprintable() for line in [*lines, *rest.splitlines()])
 
 
-def test_line_mode_loads_no_screen_library():
-    """Line mode starts without Textual."""
+def test_the_plain_text_mode_does_not_load_textual():
+    """The plain text mode starts without importing Textual."""
     code = "import sys; import py2048.app.terminal.plain_text; print('textual' in sys.modules)"
     assert python("-c", code).stdout == "False\n"
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_review_tells_each_mistake_and_the_whole():
-    """One line for each planted fault, as the screens have it, and the summary."""
+def test_a_review_describes_each_mistake_and_the_game():
+    """A review writes one line per mistake and a summary, and counts as one hint."""
     session, out, review = Session(), io.StringIO(), known_review()
     session.start_from(known_record())
     plain_text.run(session, io.StringIO("review\nreview 3\nreview 99\nscore\n"), out)
     answers = out.getvalue().splitlines()[2:]
     assert len(answers) == len(FAULTS) + 4
-    for ply, said in zip(FAULTS, answers, strict=False):
+    for ply, answer in zip(FAULTS, answers, strict=False):
         review.seek(ply - 1)
-        assert said == review.sentences
+        assert answer == review.sentences
     assert answers[-4] == review.summary
     assert answers[-3].startswith(f"Move 3 of {MOVES}, ")
     assert answers[-2] == f"review 99: the game has {MOVES} moves."
@@ -220,7 +222,7 @@ def test_a_review_tells_each_mistake_and_the_whole():
 
 @pytest.mark.usefixtures("known_judge")
 def test_a_record_in_a_file_is_reviewed(tmp_path):
-    """The review of a file tells nothing of the game in progress; one that is not there says so."""
+    """Reviewing a file does not count as help for the current game; a missing file is reported."""
     known_record().save(tmp_path / "game.2048.json")
     session, out = Session(), io.StringIO()
     session.start(seed=1)
@@ -236,19 +238,20 @@ def test_a_record_in_a_file_is_reviewed(tmp_path):
 
 @pytest.mark.usefixtures("known_judge")
 def test_the_coach_speaks_after_each_move():
-    """What the move lost, the accuracy and what is to be expected, until it is switched off."""
+    """The coach comments on each move and the new position until it is turned off."""
     session, out, fault = Session(), io.StringIO(), known_review().moves[4]
     session.start_from(known_record(), 4)
-    session.set_setting("player", "greedy")  # it has nothing to compile, which would be told
+    session.set_setting("player", "greedy")  # no progress lines, as it needs no compiler
     lines = f"coach\n{fault.played}\nundo\nauto 1\ncoach\n{fault.best}\n"
     plain_text.run(session, io.StringIO(lines), out, player=None)
-    on, here, moved, told, undone, again, auto, after, off, *rest = out.getvalue().splitlines()[2:]
+    lines = out.getvalue().splitlines()[2:]
+    on, here, moved, comment, undone, again, auto, after, off, *rest = lines
     assert on == "The coach judges your moves; the game counts as assisted."
     assert here == again == "Coach: Expected 80.00 %."
     lost = f"Blunder \N{MINUS SIGN}50 %: {fault.best} was best."
-    assert told.startswith(f"Coach: {lost} Accuracy ")
-    assert told.endswith(" %. Expected 80.00 %.")
-    assert (moved, undone) != (told, again)
+    assert comment.startswith(f"Coach: {lost} Accuracy ")
+    assert comment.endswith(" %. Expected 80.00 %.")
+    assert (moved, undone) != (comment, again)
     assert not auto.startswith("Coach")
     assert after == "Coach: Expected 80.00 %."
     assert off == "The coach is off."

@@ -1,15 +1,15 @@
-"""Players in the terminal: hints, autoplay, and the choice of a player."""
+"""Hints in the terminal."""
 
 from __future__ import annotations
 
-from tests.app.terminal.playing import shown, table, until
+from tests.app.terminal.playing import new_session, shown, until
 
 from py2048.app.terminal.app import GameApp
 
 
 async def test_a_hint_names_the_direction_and_every_loss():
-    """? asks the player in the background and shows its choice and what each other move loses."""
-    session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
+    """A hint shows the best move and the losses of all others, until the next move."""
+    session = new_session("2 2 4 8\n. . . .\n. . . .\n. . . .")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         session.set_setting("player", "greedy")

@@ -1,4 +1,4 @@
-"""The application in a real pseudo-terminal, looked at through a terminal emulator."""
+"""The application in a pseudo-terminal, with a terminal emulator that reads its screen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py2048.core.game import Game
 from py2048.core.rules import get_rules
 from py2048.presentation.themes import DARK, LIGHT
 
-# As patient with a slow disk as the other tests (conftest.py).
+# The same timeouts for slow disks as in conftest.py.
 PLAY = (
     "import sys; from py2048.app.session import autosave, open_session\n"
     "from py2048.app.terminal import run\n"
@@ -30,17 +30,16 @@ PLAY = (
     "s = open_session(); s.resume() or s.start(seed=7)\n"
     "status = run(s); s.close(); sys.exit(status)"
 )
-SIZE = 16, 60
-"""So small that the numbers are written, not drawn."""
+SIZE = 16, 60  # too small for large digits, so that numbers can be read
 
 
 class Terminal:
-    """A program in a pseudo-terminal and the screen it has painted.
+    """A Python program in a pseudo-terminal, and its screen.
 
     Args:
-        arguments: Python's.
-        size: rows and columns.
-        **variables: of the program's environment.
+        arguments: Arguments of Python.
+        size: Rows and columns.
+        **variables: Environment variables.
     """
 
     def __init__(self, arguments: list[str], size: tuple[int, int], **variables: str) -> None:
@@ -48,61 +47,61 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         environment = os.environ | variables
-        for name in ("COLUMNS", "LINES"):  # of the terminal that runs the tests
+        for name in ("COLUMNS", "LINES"):  # these describe the terminal that runs the tests
             environment.pop(name, None)
         self.process = pexpect.spawn(sys.executable, arguments, env=environment, dimensions=size)
         self.process.delaybeforesend = None
 
     def read(self) -> None:
-        """Take in what has been painted by now."""
+        """Update the screen with the program's output."""
         try:
-            # The emulator knows no private keyboard modes and would print their tails.
+            # The emulator does not support private keyboard modes and would print them.
             raw = self.process.read_nonblocking(1 << 16, timeout=0.05)
             self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
         except (pexpect.TIMEOUT, pexpect.EOF):
             pass
 
     def end(self) -> None:
-        """End the program; `close` gives a busy machine too little time to."""
+        """Kill the program; on a busy machine `close` alone would time out."""
         self.process.kill(signal.SIGKILL)
         while self.process.isalive():
             self.read()
         self.process.close()
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
-        """Read until the screen is as wanted."""
+        """Update the screen until the condition is true."""
         end = time.monotonic() + 60
         while not condition():
             assert time.monotonic() < end, f"no {what} on:\n" + "\n".join(self.screen.display)
             self.read()
 
     def shows(self, text: str) -> bool:
-        """Whether the text stands somewhere on the screen."""
+        """Return whether a text is on the screen."""
         return self.finds(re.escape(text))
 
     def finds(self, pattern: str) -> bool:
-        """Whether a pattern matches within a line of the screen."""
+        """Return whether a pattern matches within a line of the screen."""
         return any(re.search(pattern, line) for line in self.screen.display)
 
     def board(self) -> list[list[str]]:
-        """The numbers on the board, row by row, as the screen shows them."""
+        """Return the numbers on the board, row by row."""
         rows = []
-        for line in self.screen.display[:-1]:  # the last one names the keys
+        for line in self.screen.display[:-1]:  # without the key bar
             numbers = re.findall(r"\d+", line[:31])
             if numbers:
                 rows.append(numbers)
         return rows
 
 
-def seated(data_folder: Path) -> Terminal:
-    """Begin to play, or play on."""
+def open_terminal(data_folder: Path) -> Terminal:
+    """Start the game, or resume it."""
     variables = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
     return Terminal(["-c", PLAY], SIZE, PY2048_HOME=str(data_folder), **variables)
 
 
 @pytest.fixture
 def terminal(data_folder: Path) -> Iterator[Terminal]:
-    terminal = seated(data_folder)
+    terminal = open_terminal(data_folder)
     yield terminal
     terminal.end()
 
@@ -113,7 +112,7 @@ def numbers(board: Board) -> list[list[str]]:
 
 
 def test_a_person_plays_switches_theme_quits_and_comes_back(terminal, data_folder):
-    """The screen shows the game; 40 keys in one burst all count; quitting keeps the game."""
+    """All of 40 keys sent at once count, and the game is resumed after quitting."""
     game = Game(get_rules("classic"), seed=7)
     terminal.until(lambda: terminal.shows("Best"), "score")
     terminal.until(lambda: terminal.board() == numbers(game.board), "first board")
@@ -140,7 +139,7 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(terminal, data_folde
     terminal.until(lambda: not terminal.process.isalive(), "end of the program")
     assert terminal.process.exitstatus == 0
 
-    again = seated(data_folder)
+    again = open_terminal(data_folder)
     again.until(lambda: again.shows("Game resumed"), "resumed game")
     again.until(lambda: again.board() == numbers(game.board), "board of the resumed game")
     again.end()
@@ -150,16 +149,16 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(terminal, data_folde
     session.close()
 
 
-def test_a_terminated_game_gives_the_terminal_back(terminal):
-    """SIGTERM leaves the other screen and the mouse as they were, and a status that says so."""
+def test_sigterm_restores_the_terminal(terminal):
+    """SIGTERM restores the main screen and the mouse, and sets the exit status."""
     terminal.until(lambda: terminal.shows("Best"), "score")
     terminal.process.kill(signal.SIGTERM)
-    painted = b""
+    output = b""
     with suppress(pexpect.EOF):
         while True:
             with suppress(pexpect.TIMEOUT):
-                painted += terminal.process.read_nonblocking(1 << 16, timeout=0.05)
+                output += terminal.process.read_nonblocking(1 << 16, timeout=0.05)
     terminal.process.wait()
-    assert b"\x1b[?1049l" in painted
-    assert b"\x1b[?1000l" in painted
+    assert b"\x1b[?1049l" in output
+    assert b"\x1b[?1000l" in output
     assert terminal.process.exitstatus == 128 + signal.SIGTERM

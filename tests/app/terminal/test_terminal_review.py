@@ -1,4 +1,4 @@
-"""The review of a game and the coach in the terminal application."""
+"""Reviews, the coach and practice in the terminal application."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from py2048.app.controller.coach import SETTING
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Session, open_session
 from py2048.app.terminal.app import GameApp
-from py2048.app.terminal.screens import MARKS, ListScreen, PracticeScreen, ReviewGraph, ReviewScreen
+from py2048.app.terminal.screens import (
+    GRAPH_MARKS,
+    ListScreen,
+    PracticeScreen,
+    ReviewGraph,
+    ReviewScreen,
+)
 from py2048.presentation.themes import get_theme
 
 SIZES = ((80, 24), (40, 24), (20, 10))
 
 
 def finished() -> Session:
-    """A session with the game that is known."""
+    """Return a session with the known game."""
     session = Session()
     session.start_from(known_record())
     return session
 
 
 async def reviewed(pilot: Pilot[None]) -> GameReview:
-    """Open the review of this session's game, and wait for its end."""
+    """Open the review of the session's game and wait until it is complete."""
     await pilot.press("b")
     if isinstance(pilot.app.screen, ListScreen):
         await pilot.press("enter")
@@ -40,7 +46,7 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
 
 @pytest.mark.usefixtures("known_judge")
 async def test_a_review_shows_each_mistake_and_closes():
-    """Down goes to the next mistake, whose grade and best move are told; q goes back to play."""
+    """Down goes to the next mistake and shows its grade and best move; Q closes the review."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)
@@ -57,8 +63,8 @@ async def test_a_review_shows_each_mistake_and_closes():
         assert not isinstance(app.screen, ReviewScreen)
 
 
-async def test_before_a_move_is_judged_there_is_no_accuracy():
-    """A judge that compiles tells nothing: 0 % would be a player's worst game."""
+async def test_there_is_no_accuracy_before_a_move_is_judged():
+    """While no move is judged, the accuracy is an ellipsis rather than 0 %."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await app.push_screen(ReviewScreen(known_review(0), get_theme("dark")))
@@ -66,8 +72,8 @@ async def test_before_a_move_is_judged_there_is_no_accuracy():
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_every_size_tells_the_grade_and_the_losses():
-    """From 20x10 up the blunder, its loss and a board are on the screen."""
+async def test_every_size_shows_the_grade_and_the_losses():
+    """Terminals from 20x10 show the board, the grade and the loss of a blunder."""
     app, loss = GameApp(finished(), reduced_motion=True), "\N{MINUS SIGN}40.0 %"
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)
@@ -82,12 +88,12 @@ async def test_every_size_tells_the_grade_and_the_losses():
             await until(pilot, lambda size=size: graph.display == (size[1] >= 22))
             if graph.display:
                 first = shown(app).splitlines()[graph.region.y]
-                assert set(MARKS.values()) <= set(first)
+                assert set(GRAPH_MARKS.values()) <= set(first)
 
 
 @pytest.mark.usefixtures("known_judge")
 async def test_the_review_has_the_colours_of_the_theme():
-    """The best side is marked by `good`, the one played by `danger`."""
+    """The best side is marked with the theme's `good` colour, the played one with `danger`."""
     for theme in map(get_theme, ("light", "high-contrast")):
         app = GameApp(finished(), theme=theme.name, reduced_motion=True)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -98,8 +104,8 @@ async def test_the_review_has_the_colours_of_the_theme():
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_a_mistake_is_tried_again():
-    """T hides what was best until an arrow finds it; the game itself is not changed."""
+async def test_a_mistake_can_be_retried():
+    """T hides the best move until the player finds it; the game is not changed."""
     session = finished()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -120,8 +126,8 @@ async def test_a_mistake_is_tried_again():
 
 
 @pytest.mark.usefixtures("known_judge")
-async def test_the_coach_judges_in_its_place_and_leaves_it():
-    """C shows the last move's grade, the accuracy and what is expected; c again ends it."""
+async def test_the_coach_comments_without_moving_the_board():
+    """C turns on the coach, which shows accuracy and expectation; C turns it off."""
     session = Session()
     session.start(known_record().rules, board=known_record().start)
     app = GameApp(session, reduced_motion=True)
@@ -142,8 +148,8 @@ async def test_the_coach_judges_in_its_place_and_leaves_it():
 # Practice
 
 
-def own_finished(url: str) -> Session:
-    """A session of a store with a finished game of the player's, in which faults are planted."""
+def session_with_mistakes(url: str) -> Session:
+    """Return a session on a store with a finished game that contains mistakes."""
     session = open_session(url)
     session.start_from(replace(ended_record(), player=""))
     return session
@@ -151,8 +157,8 @@ def own_finished(url: str) -> Session:
 
 @pytest.mark.usefixtures("known_judge")
 async def test_mistakes_of_a_review_are_practised(tmp_path):
-    """They enter the notebook when the review ends; f brings them, a key answers."""
-    session = own_finished(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    """Reviewed mistakes enter the notebook and can be practised."""
+    session = session_with_mistakes(f"sqlite:///{tmp_path / 'store.sqlite3'}")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 PAGE = 10  # moves skipped by Page Up and Page Down
+
+_ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
+RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True))
+"""Directions of the arrow keys, by their navigation action, while a mistake is retried."""
+
 MAX_NAME_LENGTH = 40
 
 

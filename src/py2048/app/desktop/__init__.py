@@ -1,4 +1,4 @@
-"""The game in a window of the desktop: tkinter's canvas, with tiles drawn by Pillow."""
+"""The desktop game: a tkinter window with tiles drawn by Pillow."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from py2048.app.desktop.launch import GameWindow
     from py2048.app.session import Session
 
-_closed: list[GameWindow] = []
-"""Windows that were closed. Tk must be freed by the thread that opened it, and the thread of the
-background worker may be the one that collects garbage, so they are kept until the process ends."""
+# Tk objects must be freed by the thread that created them, but garbage collection may run in a
+# worker thread. Closed windows are therefore kept until the process exits.
+_closed_windows: list[GameWindow] = []
 
-MISSING = (
+NO_TKINTER = (
     "the desktop game needs tkinter, which this Python lacks: install the package python3-tk "
     "(sudo apt install python3-tk; Fedora: python3-tkinter; Homebrew: python-tk)"
 )
@@ -28,37 +28,37 @@ NO_DISPLAY = "the desktop game needs a display, and there is none: DISPLAY is no
 
 
 class NoDesktopError(Py2048Error):
-    """No window can be opened here; the message says what is missing."""
+    """Raised if no window can be opened; the message names the missing part."""
 
 
 def has_display() -> bool:
-    """Return whether there seems to be a display to open windows on."""
+    """Return whether a display appears to be available."""
     return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
 
 
 def why_unavailable() -> str:
-    """Return why no window can be opened here, in one line; an empty text if one can."""
+    """Return a one-line reason why no window can be opened; empty if one can."""
     if not has_display():
         return NO_DISPLAY
-    return "" if has_tkinter() else MISSING
+    return "" if has_tkinter() else NO_TKINTER
 
 
 def has_tkinter() -> bool:
-    """Return whether tkinter is installed, with the library that it needs."""
+    """Return whether tkinter and its C extension are installed."""
     return all(importlib.util.find_spec(name) for name in ("tkinter", "_tkinter"))
 
 
 class WindowOptions(TypedDict, total=False):
-    """How to open a window.
+    """Options for opening a window.
 
     Attributes:
-        theme: the name of a theme; by default the one used last.
-        reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of a player that plays from the start and gives hints; by default
-            hints come from the player chosen last.
-        begin: starts a game where there is none; by default the last unfinished game is
-            resumed, or a new one starts.
-        state_file: a file that remembers what the window looked like.
+        theme: Name of a theme. Defaults to the last one used.
+        reduced_motion: Show moves without animation. Defaults to the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, hints come
+            from the last player chosen.
+        begin: Starts a game if there is none. By default, the last unfinished game is resumed, or
+            a new one is started.
+        state_file: File that stores the window's geometry, theme and language.
     """
 
     theme: str | None
@@ -72,19 +72,19 @@ def run(session: Session | Callable[[], Session], **options: Unpack[WindowOption
     """Play in a window until it is closed; return the exit status.
 
     Args:
-        session: where the game is, which is left open; or a function that opens one, which is
-            called after the first frame and its session closed in the end. If it cannot be
-            opened, the window says so and the game is kept in memory.
-        options: how to open the window.
+        session: The session, which is left open, or a function that opens one. The function is
+            called after the first frame, and its session is closed at the end. If it raises
+            `StorageError`, the window shows a warning and keeps the game in memory.
+        options: Options for the window.
 
     Raises:
-        NoDesktopError: if no window can be opened.
-        ThemeError: if there is no such theme.
+        NoDesktopError: If no window can be opened.
+        ThemeError: If the theme does not exist.
     """
     if not has_tkinter():
-        raise NoDesktopError(MISSING)
+        raise NoDesktopError(NO_TKINTER)
     from py2048.app.desktop.launch import GameWindow
 
     window = GameWindow(session, **options)
-    _closed.append(window)
+    _closed_windows.append(window)
     return window.run()

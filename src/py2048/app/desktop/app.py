@@ -1,4 +1,4 @@
-"""The desktop application: the window as a screen for the controller, its keys, menus, dialogs."""
+"""`DesktopApp`, which implements the controller's screen with a window, menus and dialogs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import fault_of
-from py2048.app.desktop import dialogs
-from py2048.app.desktop.board_view import LIT
+from py2048.app.desktop import board_windows, dialogs
+from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import colour_menu
 from py2048.app.desktop.window import MainWindow, action_of
-from py2048.app.session import Event, Hint, Session
+from py2048.app.session import Event, Session
 from py2048.core.errors import Py2048Error, os_errors_as
 from py2048.core.game import Record
 from py2048.core.language import N_, _
@@ -35,51 +35,44 @@ from py2048.presentation.themes import THEMES, Theme
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
     from py2048.app.controller.review import GameReview
+    from py2048.app.session import Hint
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
-"""Keys that belong to the button that has the focus."""
+"""Keys handled by the focused button instead of the game."""
 
 PICTURES = FileKind(N_("PNG pictures"), ".png")
 GIFS = FileKind(N_("Animated GIFs"), ".gif")
 MOUSE_HELP = (
     ("", ""),
     (N_("Mouse"), N_("Drag over the board, or click near one of its sides, to slide")),
-    (N_("Tab"), N_("Goes to the buttons and back; Space or Enter presses one")),
+    (N_("Tab"), N_("Moves between the board and the buttons; Space or Enter presses a button")),
     (N_("Escape"), N_("Closes a dialog")),
     ("", N_("The game is saved after every move.")),
 )
 
 
 def text_of(event: Event) -> str:
-    """Return what the line below the board says of an event: nothing that is seen anyway."""
+    """Return the message for an event; empty if the board already shows everything."""
     if isinstance(event, events.GameStarted):
         return _("Arrow keys move. Press ? for a hint, F1 for all keys.")
     if isinstance(event, events.Moved) and not event.redone:
         return ""
-    if isinstance(event, events.Hinted):
-        return hint_text(event.hint)
-    return describe(event)
-
-
-def hint_text(hint: Hint) -> str:
-    """Return the best move in a line, and what the others lose in another."""
-    others = [
-        f"{name_of(each.direction)} {each.text}"
-        for each in options_of(hint)
-        if each.direction is not hint.direction
-    ]
-    return f"{headline(hint)}\n{' · '.join(others)}"
+    if not isinstance(event, events.Hinted):
+        return describe(event)
+    others = [row for row in options_of(event.hint) if row.direction is not event.hint.direction]
+    losses = " · ".join(f"{name_of(row.direction)} {row.text}" for row in others)
+    return f"{headline(event.hint)}\n{losses}"
 
 
 class DesktopApp:
-    """The desktop window: a `GameScreen` with actions of its own.
+    """The desktop game: implements `GameScreen` and adds desktop-only actions.
 
     Args:
-        window: the widgets.
-        session: where the game is.
-        remember: keeps what is to be remembered about the window.
-        reduced_motion: show moves without animation.
-        player: the spec of the player that gives hints and plays by itself.
+        window: The main window.
+        session: The session.
+        remember: Saves values of the window state.
+        reduced_motion: Show moves without animation.
+        player: Spec of the player that gives hints and plays in autoplay.
     """
 
     def __init__(
@@ -92,29 +85,25 @@ class DesktopApp:
         player: str | None = None,
     ) -> None:
         self.window, self.root, self.session = window, window.root, session
-        # Parts of the window do much of what the controller asks for.
-        board = window.board
-        self.show_board, self.cover = board.show, window.cover
-        self.show_hint: Callable[[Hint], None] = lambda hint: board.mark(hint.direction)
-        self.show_gain = window.header.show_gain
+        # Methods of `GameScreen` that the widgets implement.
+        self.show_board, self.cover = window.board.show, window.cover
+        self.show_gain, self.show_coach = window.header.show_gain, window.show_coach
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
-        self.show_coach = window.show_coach
-        self.ask, self.choose = (
-            partial(self.open, each) for each in (dialogs.ask, dialogs.ListDialog)
-        )
+        self.ask = partial(self.open, dialogs.ask)
+        self.choose = partial(self.open, dialogs.ListDialog)
         self.dialog: Dialog | None = None
         self._is_closed = False
         self._remember = remember
-        self._exporting = BackgroundWorker(self.later)
+        self._exporter = BackgroundWorker(self.later)
         self.controller = controller = ScreenController(
             session,
             self,
-            window.theme,
+            window.look.theme,
             reduced_motion=reduced_motion,
             player=player,
             text_of=text_of,
         )
-        self._follow, controller.presenter.follow = controller.presenter.follow, self._play
+        self._follow, controller.presenter.follow = controller.presenter.follow, self._animate
         controller.game.open_pasted = self.watch
         controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
         controller.commands |= {
@@ -135,8 +124,8 @@ class DesktopApp:
         self.menus.paint()
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
-    def _play(self, event: Event) -> None:
-        """Show in motion what else an event means: no way, or a tile that there was none of."""
+    def _animate(self, event: Event) -> None:
+        """Lean the board on illegal moves; show a ring around a new largest tile."""
         self._follow(event)
         board = self.window.board
         match event:
@@ -144,42 +133,46 @@ class DesktopApp:
                 board.lean(direction)
             case events.Moved() if board.is_animated:
                 largest = event.board.max_tile
-                if largest > max(LIT - 1, event.before.max_tile):
+                if largest > max(MIN_RING_TILE - 1, event.before.max_tile):
                     merged = (each.target for each in event.turn.slide.motions if each.merged)
-                    board.light_up(next(cell for cell in merged if event.board[cell] == largest))
+                    board.show_ring(next(cell for cell in merged if event.board[cell] == largest))
 
     def close(self) -> None:
-        """Leave the session to others, and remember the window."""
+        """Save the window state and stop using the session."""
         self._is_closed = True
         self.controller.close()
-        self._exporting.close()
+        self._exporter.close()
         if self.dialog is not None:
             self.dialog.close()
-        chosen = str(self.session.get_setting("language", ""))
-        theme, place = self.window.theme.name, self.root.geometry()
-        self._remember(theme=theme, geometry=place, language=chosen)
+        language = str(self.session.get_setting("language", ""))
+        theme, geometry = self.window.look.theme.name, self.root.geometry()
+        self._remember(theme=theme, geometry=geometry, language=language)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Do the action of a key."""
+        """Handle a key press; return "break" if it triggered an action."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
         action = action_of(event.keysym, int(event.state), event.keycode, event.char)
         if action is None:
             return None
-        self.window.board.hide_ring()
+        self.window.board.hide_focus_ring()
         self.controller.do(action.name)
         return "break"
 
-    # What the controller asks for
+    # GameScreen
+
+    def show_hint(self, hint: Hint) -> None:
+        """Mark the recommended direction on the board."""
+        self.window.board.mark(hint.direction)
 
     def show_status(self, status: Status) -> None:
-        """Show the scores, which buttons can do something, and the settings in use."""
+        """Update scores, buttons and menus."""
         self.window.show_status(status, is_playing=bool(self.controller.players.playing))
         self.menus.refresh()
 
     def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
+        """Apply a theme and remember it."""
         self.window.set_theme(theme)
         self.menus.paint()
         self._remember(theme=theme.name)
@@ -187,67 +180,63 @@ class DesktopApp:
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write, in the system's dialog."""
+        """Ask for a file to write in the system's file dialog."""
         chosen = dialogs.ask_file(self.root, title, kind, name)
         if chosen is None:
             return
         if chosen.suffix:
             take(chosen)
-        else:  # the dialog has asked about a file without the ending
+        else:  # the dialog confirmed replacing a file without the extension
             path = chosen.with_name(chosen.name + kind.ending)
             self.controller.records.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
-        """Ask for a file to read, in the system's dialog."""
+        """Ask for a file to read in the system's file dialog."""
         path = dialogs.ask_file(self.root, title, kind)
         if path is not None:
             take(path)
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
-        """Open a review."""
-        from py2048.app.desktop.board_windows import ReviewWindow
-
-        self.open(ReviewWindow, review, play_on)
+        """Open the review window."""
+        self.open(board_windows.ReviewWindow, review, play_on)
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice."""
-        from py2048.app.desktop.board_windows import PracticeWindow
-
-        self.open(PracticeWindow, run, answer)
+        """Open the practice window."""
+        self.open(board_windows.PracticeWindow, run, answer)
 
     def show_help(self) -> None:
-        """Show all keys."""
+        """Show all keys and mouse gestures."""
         lines: list[tuple[str, str]] = []
         for title, actions in HELP_SECTIONS:
             lines += [("", ""), ("", _(title))] if title else []
             lines += [(action.shown, _(action.help)) for action in actions if action.shown]
         lines += [(name and _(name), text and _(text)) for name, text in MOUSE_HELP]
-        self.open(dialogs.read, _("Keys and mouse"), lines)
+        self.open(dialogs.show_table, _("Keys and mouse"), lines)
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
-        """Call `action` after some seconds."""
+        """Call `action` after a number of seconds."""
         self.root.after(round(1000 * seconds), action)
 
     def quit(self) -> None:
-        """Close the window, after what is going on in it."""
+        """Close the window once the pending events are handled."""
         self.root.event_generate("<<Quit>>", when="tail")
 
     # Dialogs
 
     def open(self, make: Callable[..., Dialog], *args: Any) -> None:
-        """Show a dialog in place of the one that is open."""
+        """Open a dialog, replacing the one that is open."""
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = make(self.window, *args)
-        dialog.on_close = lambda: self._closed(dialog)
+        dialog.on_close = lambda: self._on_dialog_closed(dialog)
 
-    def _closed(self, dialog: Dialog) -> None:
+    def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # closing it happened in this window
+            self.window.board.focus_force()  # not stolen from another application
 
     def new_from_seed(self) -> None:
-        """Start a game from a seed."""
+        """Ask for a seed and start a game from it."""
         own = _("The same seed and the same moves give the same game, everywhere.")
 
         def start(seed: str) -> None:
@@ -260,87 +249,89 @@ class DesktopApp:
         self.choose(ListRequest(_("New game from a seed"), (), start, seed, own, check))
 
     def open_rules_form(self) -> None:
-        """Make rules in a form."""
+        """Open the form for custom rules."""
         self.open(dialogs.RulesDialog, self.session.rules, self.controller.game.play_by)
 
     def edit_board(self) -> None:
-        """Set up a board."""
+        """Open the board editor."""
         self.open(dialogs.EditorDialog, self.session.game.board, self.controller.game.play_from)
 
     def show_statistics(self) -> None:
-        """Show your games in numbers and plots."""
+        """Show statistics of the finished games."""
         from py2048.app.desktop.statistics_window import StatisticsWindow
 
         self.open(StatisticsWindow, self.session)
 
     def show_about(self) -> None:
-        """Show the version."""
+        """Show the versions of py2048 and Python."""
         lines = (
             ("py2048", _("version {version}").format(version=__version__)),
             ("", _("The game 2048: to play it, to teach with it, to study it.")),
             ("Python", platform.python_version()),
         )
-        self.open(dialogs.read, _("About py2048"), lines)
+        self.open(dialogs.show_table, _("About py2048"), lines)
 
     def keep_going(self) -> None:
-        """Uncover the board after a win."""
+        """Remove the overlay after a win."""
         self.cover(None)
         self.window.board.focus_set()
         self.say(_("Keep going: there are larger tiles."))
 
     def show_more(self) -> None:
-        """Open the menu of what has no button."""
+        """Open the menu of the "More" button."""
         button = self.window.buttons["more"]
         place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
         self.menus.more.tk_popup(*place)
 
     def toggle_full_screen(self) -> None:
-        """Fill the screen, or not."""
+        """Enter or leave full screen."""
         self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
 
     # The clipboard
 
     def copy(self) -> None:
         """Copy the board as text."""
+        self._set_clipboard(str(self.session.game.board))
+        self.say(_("The board was copied to the clipboard as text."))
+
+    def _set_clipboard(self, text: str) -> None:
         self.root.clipboard_clear()
-        self.root.clipboard_append(str(self.session.game.board))
-        self.say(_("The board is in the clipboard, as text."))
+        self.root.clipboard_append(text)
 
     def paste(self) -> None:
-        """Play from the board in the clipboard, or watch the game in it."""
+        """Play from a board on the clipboard, or watch a game on it."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
-            text = None
+            text = ""
         if self._is_closed:  # Tk handles events while it waits for the text
             return
-        if text is None:
-            self.say(_("The clipboard holds no text."))
-            return
-        self.controller.game.paste(text)
+        if text:
+            self.controller.game.paste(text)
+        else:
+            self.say(_("The clipboard contains no text."))
 
     def share(self) -> None:
-        """Put the result in words into the clipboard and offer its picture; the board otherwise."""
-        if (result := self.controller.presenter.result) is None:
+        """Copy the result as text and offer its picture; without a result, copy the board."""
+        result = self.controller.presenter.result
+        if result is None:
             self.copy()
-            return
-        self.root.clipboard_clear()
-        self.root.clipboard_append(result.words)
-        self.export_picture()
+        else:
+            self._set_clipboard(result.words)
+            self.export_picture()
 
-    # Records to watch, and exports
+    # Replays and exports
 
     def choose_replay(self) -> None:
-        """Choose a game to watch: the current one, a finished one, or one in a file."""
+        """Choose a game to watch: the current game, a finished game or a file."""
         self.controller.records.choose(_("Watch a game"), self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
 
         Raises:
-            RecordError: if the record breaks its own rules.
+            RecordError: If the record breaks its rules.
         """
-        from py2048.app.desktop.board_windows import ReplayWindow
 
         def play_from(turns: int) -> None:
             self.controller.game.replace(lambda: self.session.start_from(record, turns))
@@ -348,21 +339,22 @@ class DesktopApp:
         def review() -> None:
             self.controller.presenter.attempt(lambda: self.controller.reviews.open(record))
 
-        self.open(ReplayWindow, record, play_from, review, self.controller.presenter.is_animated)
+        is_animated = self.controller.presenter.is_animated
+        self.open(board_windows.ReplayWindow, record, play_from, review, is_animated)
 
     def export_picture(self) -> None:
-        """Write the board as a picture."""
-        game, theme = self.session.game, self.window.theme
+        """Save the board as a PNG picture."""
+        game, theme = self.session.game, self.window.look.theme
         write = partial(save_board_image, position=game.board, score=game.score, theme=theme)
         self._export(_("Export the board"), PICTURES, write)
 
     def export_gif(self) -> None:
-        """Write the game as an animated GIF."""
-        write = partial(save_gif, record=self.session.record(), theme=self.window.theme)
+        """Save the game as an animated GIF."""
+        write = partial(save_gif, record=self.session.record(), theme=self.controller.theme)
         self._export(_("Export the game"), GIFS, write)
 
     def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:
-        """Ask for a file, and write it in the background."""
+        """Ask for a file and write it in the background."""
 
         def save(path: Path) -> None:
             def export() -> Iterator[str]:
@@ -371,29 +363,27 @@ class DesktopApp:
                     write(path)
                 yield _("Written to {path}.").format(path=path)
 
-            def tell(answer: str | Failure) -> None:
+            def report(answer: str | Failure) -> None:
                 self.warn(answer.reason) if isinstance(answer, Failure) else self.say(answer)
 
-            self._exporting.run(export, tell)
+            self._exporter.run(export, report)
 
         self.ask_to_save(title, kind, self.controller.records.file_name, save)
 
 
 # Menus
 
-GROUPS = ("up", "undo", "theme", "quit", "coach", "help", "picture", "copy")
-"""The actions that begin a new group of lines in their menu."""
-
+AFTER_SEPARATOR = ("up", "undo", "theme", "quit", "coach", "help", "picture", "copy")
 MORE = ("redo", "rules", "games", "coach", "player", "practice", "review", "statistics", "help")
-"""What the button beside the others offers."""
+"""Actions in the menu of the "More" button."""
 
 
 class Menus:
-    """The menu bar: every action, with its key, and the themes.
+    """The menu bar, which lists all actions and themes, and the menu of the "More" button.
 
     Args:
-        root: the window.
-        controller: does what is chosen.
+        root: The main window.
+        controller: Performs the chosen actions.
     """
 
     def __init__(self, root: tk.Tk, controller: ScreenController) -> None:
@@ -406,7 +396,7 @@ class Menus:
             self.bar.add_cascade(label=_(name), menu=menu, underline=0)
         for action in ACTIONS:
             menu = self.menus[action.menu]
-            if action.name in GROUPS:
+            if action.name in AFTER_SEPARATOR:
                 menu.add_separator()
             self._add(menu, action)
             if action.name == "theme":
@@ -421,7 +411,8 @@ class Menus:
         self.refresh()
 
     def _add(self, menu: tk.Menu, action: UserAction) -> None:
-        line = {"label": _(action.title), "accelerator": _accelerator(action.shown)}
+        control = "Command+" if sys.platform == "darwin" else "Ctrl+"
+        line = {"label": _(action.title), "accelerator": action.shown.replace("Ctrl+", control)}
         command = partial(self._controller.do, action.name)
         if action.name == "animation":
             menu.add_checkbutton(line, variable=self.animated, command=command)
@@ -429,16 +420,12 @@ class Menus:
             menu.add_command(line, command=command)
 
     def refresh(self) -> None:
-        """Mark the settings in use."""
+        """Update the check marks of the theme and the animation."""
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 
     def paint(self) -> None:
-        """Follow the colours of the window."""
-        if sys.platform != "darwin":  # where menus are the system's
+        """Apply the theme's colours, except on macOS, where the system draws the menus."""
+        if sys.platform != "darwin":
             for menu in (self.bar, *self.menus.values(), self.themes, self.more):
                 colour_menu(menu)
-
-
-def _accelerator(shown: str) -> str:
-    return shown.replace("Ctrl+", "Command+") if sys.platform == "darwin" else shown

@@ -1,4 +1,4 @@
-"""Opening the window: the first frame comes before the store is opened."""
+"""`GameWindow`, which draws its first frame before it opens the store."""
 
 from __future__ import annotations
 
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Signals that close the window; Windows has no SIGHUP."""
-
-SIGNAL_PERIOD_MS = 400
-"""Milliseconds in which a signal to the process is noticed."""
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP only exists on POSIX
+SIGNAL_POLL_MS = 400
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
 
@@ -36,14 +33,13 @@ ICON_SIDES = (128, 64, 32, 16)
 
 
 class GameWindow:
-    """A window with a game in it: it opens before the store, and closes whatever happens.
-
-    `py2048.app.desktop.run` says what the session and the options are.
+    """The window of a game; takes the arguments of `py2048.app.desktop.run`.
 
     Attributes:
-        root: the window.
-        app: the application, once the session is open.
-        is_closed: whether the window was closed.
+        root: The Tk window.
+        window: The widgets.
+        app: The application, once the session is open.
+        is_closed: Whether the window was closed.
     """
 
     def __init__(
@@ -52,28 +48,27 @@ class GameWindow:
         self._session, self._options = session, options
         self._state = WindowState(options.get("state_file"))
         self._opened: Session | None = None
-        self._pressed: list[tk.Event[tk.Misc]] = []
+        self._early_keys: list[tk.Event[tk.Misc]] = []
         self.is_closed = False
         self._signal = 0
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
         name = options.get("theme")
         theme = get_theme(name) if name else BY_NAME.get(self._state.get("theme"))
-        if (chosen := self._state.get("language")) in LANGUAGES:
-            set_language(chosen)
+        if (language := self._state.get("language")) in LANGUAGES:
+            set_language(language)
         self.root = _open_root()
-        self.root.report_callback_exception = self._fail
+        self.root.report_callback_exception = self._on_error
         self._set_up(theme or DEFAULT_THEME)
 
     def _set_up(self, theme: Theme) -> None:
         root = self.root
         root.title("2048")
         scale = _scale(root)
-        room = _room(root)
-        root.minsize(*_within(room, MIN_WIDTH * scale, MIN_HEIGHT * scale))
-        width, height = _within(room, WIDTH * scale, HEIGHT * scale)
+        root.minsize(*_on_screen(root, MIN_WIDTH * scale, MIN_HEIGHT * scale))
+        width, height = _on_screen(root, WIDTH * scale, HEIGHT * scale)
         root.geometry(usable_geometry(root, self._state.get("geometry")) or f"{width}x{height}")
-        self.window = MainWindow(root, theme, scale, self._act)
+        self.window = MainWindow(root, theme, scale, self._do)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)
@@ -81,11 +76,11 @@ class GameWindow:
             self._open(self._session)
 
     def first_frame(self) -> None:
-        """Draw the window."""
+        """Draw the window's first frame."""
         self.root.update()
 
     def finish_opening(self) -> None:
-        """Open the session, if it is not open yet, and do what may come after the first frame."""
+        """Open the session if necessary and set the window's icon."""
         if callable(self._session) and self.app is None:
             fault = ""
             try:
@@ -96,15 +91,15 @@ class GameWindow:
                 self._opened, fault = Session(), str(error)
             self._open(self._opened)
             if fault:
-                self.window.warn(_("{fault}; this game is not kept").format(fault=fault))
+                self.window.warn(_("{fault}; this game will not be saved").format(fault=fault))
         _set_icon(self.root)
 
     def _open(self, session: Session) -> None:
-        from py2048.app.desktop.app import DesktopApp  # the first frame does not wait for it
+        from py2048.app.desktop.app import DesktopApp  # slow; imported after the first frame
 
-        options, chosen = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
-        if not options.get("theme") and chosen is not None and chosen != self.window.theme:
-            self.window.set_theme(chosen)
+        options, theme = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
+        if not options.get("theme") and theme is not None and theme != self.window.look.theme:
+            self.window.set_theme(theme)
         self.app = app = DesktopApp(
             self.window,
             session,
@@ -113,21 +108,21 @@ class GameWindow:
             player=options.get("player"),
         )
         app.controller.begin(options.get("begin"))
-        for event in self._pressed:
+        for event in self._early_keys:
             app.press(event)
-        self._pressed.clear()
+        self._early_keys.clear()
 
     def run(self) -> int:
-        """Play until the window is closed, or a signal closes it; return the exit status.
+        """Play until the window is closed by the player or a signal; return the exit status.
 
         Raises:
-            Exception: an error in the window, after it was closed.
+            Exception: The first error raised in a Tk callback; it closes the window.
         """
         try:
-            with self._taking_signals():
+            with self._deferred_signals():
                 self.first_frame()
                 self.root.after_idle(self.finish_opening)
-                self._notice_signals()
+                self._poll_signals()
                 self.root.mainloop()
         finally:
             self.close()
@@ -138,34 +133,34 @@ class GameWindow:
         return 128 + self._signal if self._signal else 0
 
     @contextmanager
-    def _taking_signals(self) -> Iterator[None]:
-        """Remember a signal instead of ending at once: what is not saved yet would be lost."""
+    def _deferred_signals(self) -> Iterator[None]:
+        """Record signals instead of terminating, so that pending changes can be saved."""
 
-        def remember(number: int, _: object) -> None:
+        def record(number: int, _: object) -> None:
             self._signal = number
 
-        before: dict[int, Any] = {}
+        handlers: dict[int, Any] = {}
         for name in SIGNALS if threading.current_thread() is threading.main_thread() else ():
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, remember)
+                handlers[number] = signal.signal(number, record)
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in handlers.items():
                 signal.signal(number, handler)
 
-    def _notice_signals(self) -> None:
-        """Close the window after a signal; Python sees one only while it runs."""
+    def _poll_signals(self) -> None:
+        """Close the window after a signal; Python only handles signals while its code runs."""
         if not self._signal:
-            self.root.after(SIGNAL_PERIOD_MS, self._notice_signals)
+            self.root.after(SIGNAL_POLL_MS, self._poll_signals)
             return
-        # Tk's own file dialog waits for this variable, in a loop that outlives the window.
+        # Tk's file dialog waits for this variable in a loop that outlives the window.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # not when idle, which is also in the middle of a layout
+        self.root.after(1, self.close)  # an idle callback could run during a layout
 
     def close(self) -> None:
-        """Close the window, whatever it is doing."""
+        """Close the window and cancel its timers."""
         root, app = self.root, self.app
         if self.is_closed:
             return
@@ -173,33 +168,33 @@ class GameWindow:
         if app is not None:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
-            root.tk.call("after", "cancel", timer)  # whichever widget it belongs to
-        root.quit()  # Tk's loop ends by itself only after the last window of the process
+            root.tk.call("after", "cancel", timer)
+        root.quit()  # otherwise the main loop runs until the last window of the process closes
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
         if self.app is None:
-            self._pressed.append(event)  # handled as soon as the session is open
+            self._early_keys.append(event)
             return None
         return self.app.press(event)
 
-    def _act(self, name: str) -> None:
+    def _do(self, name: str) -> None:
         if self.app is not None:
             self.app.controller.do(name)
 
-    def _fail(self, _kind: object, error: BaseException, _trace: object) -> None:
-        """End the window; `run` raises the error, which must not hide in a half-working window."""
+    def _on_error(self, _kind: object, error: BaseException, _trace: object) -> None:
+        """Close the window and let `run` raise the error, instead of Tk printing it."""
         self._error = self._error or error
         self.close()
 
 
 class WindowState:
-    """A few values in a file that is read before the store opens, so that the first frame is early.
+    """Window settings in a JSON file, which is faster to read than the store.
 
-    A lost or damaged file only costs these values.
+    Missing and damaged files count as empty.
 
     Args:
-        path: the file; `None` remembers nothing.
+        path: The file. With `None`, nothing is saved.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -210,12 +205,12 @@ class WindowState:
                 values = json.loads(path.read_text(encoding="utf-8"))
                 self._values = values if isinstance(values, dict) else {}
 
-    def get(self, key: str, default: str = "") -> str:
-        """Return a remembered value, or `default`."""
-        return str(self._values.get(key, default))
+    def get(self, key: str) -> str:
+        """Return a value; empty if it is missing."""
+        return str(self._values.get(key, ""))
 
     def set(self, **values: str) -> None:
-        """Remember values; one that cannot be written is forgotten with the process."""
+        """Save values; write errors are ignored."""
         if self._path is None or values.items() <= self._values.items():
             return
         self._values |= values
@@ -225,7 +220,7 @@ class WindowState:
 
 
 def _open_root() -> tk.Tk:
-    if sys.platform == "win32":  # Windows must be told that we scale ourselves
+    if sys.platform == "win32":  # otherwise Windows scales the window's pixels
         import ctypes
 
         ctypes.windll.shcore.SetProcessDpiAwareness(1)
@@ -242,37 +237,34 @@ def _open_root() -> tk.Tk:
 
 
 def _scale(root: tk.Tk) -> float:
-    """Return how many pixels of this screen are one of an ordinary screen of 96 dots an inch."""
-    wanted = 1.0
+    """Return the scale factor of the screen, relative to 96 dpi."""
+    requested = 1.0
     with suppress(ValueError):
-        wanted = float(os.environ.get("GDK_SCALE", "1"))
-    scale = min(4.0, max(1.0, wanted, root.winfo_fpixels("1i") / 96))
-    return scale if scale > 1.15 else 1.0  # many screens report 100 dots for 96
+        requested = float(os.environ.get("GDK_SCALE", "1"))
+    scale = min(4.0, max(1.0, requested, root.winfo_fpixels("1i") / 96))
+    return scale if scale > 1.15 else 1.0  # many 96 dpi screens report 100 dpi
 
 
-def _room(root: tk.Tk) -> tuple[int, int]:
-    """Return the width and height for a window: of the screen what its frame and bars leave."""
-    return round(root.winfo_screenwidth() * 0.96), round(root.winfo_screenheight() * 0.9)
-
-
-def _within(room: tuple[int, int], width: float, height: float) -> tuple[int, int]:
-    return min(room[0], round(width)), min(room[1], round(height))
+def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
+    """Limit a window size to the screen, with a margin for title and task bars."""
+    max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
+    return round(min(max_width, width)), round(min(max_height, height))
 
 
 def usable_geometry(root: tk.Tk, geometry: str) -> str:
-    """Return a remembered geometry, cut to the screen, if the window would be seen there."""
+    """Fit a saved geometry to the screen; return an empty string if it is off-screen or invalid."""
     found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
     if found is None:
         return ""
     width, height, x, y = (int(found[group] or 0) for group in (1, 2, 4, 5))
-    is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
-    if not is_seen or width < MIN_WIDTH or height < MIN_HEIGHT:
+    screen_width, screen_height = root.winfo_screenwidth(), root.winfo_screenheight()
+    is_visible = 0 <= x < screen_width - 50 and 0 <= y < screen_height - 50
+    if not is_visible or width < MIN_WIDTH or height < MIN_HEIGHT:
         return ""
-    width, height = _within(_room(root), width, height)
+    width, height = _on_screen(root, width, height)
     if not found[3]:
         return f"{width}x{height}"
-    x, y = min(x, root.winfo_screenwidth() - width), min(y, root.winfo_screenheight() - height)
-    return f"{width}x{height}+{x}+{y}"
+    return f"{width}x{height}+{min(x, screen_width - width)}+{min(y, screen_height - height)}"
 
 
 def _set_icon(root: tk.Tk) -> None:

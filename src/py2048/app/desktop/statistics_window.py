@@ -1,4 +1,4 @@
-"""Your finished games in numbers, and a window with two graphs of them."""
+"""Statistics of the finished games, and the window that shows them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tkinter import ttk
 from typing import Literal
 
 from py2048.app.controller.controller import title_of_rules
+from py2048.app.controller.presenter import CATEGORY_LABELS
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
-from py2048.app.desktop.style import Figures, Graph, Text, measured
+from py2048.app.desktop.style import Graph, NumberCards, Text, text_width
 from py2048.app.desktop.window import MainWindow
 from py2048.app.session import RecordSummary, Session
 from py2048.core.board import Board
@@ -23,31 +24,22 @@ from py2048.presentation.screen import spellings
 
 MAX_GAMES = 10_000
 ALL = "all"
-CATEGORIES = {
-    ALL: N_("all"),
-    "plain": N_("plain"),
-    "assisted": N_("assisted"),
-    "computer": N_("played by the computer"),
-}
-"""What the categories of games are called."""
-
+CATEGORIES = {ALL: N_("all"), "plain": N_("plain")} | CATEGORY_LABELS
 SIZE = 620, 680
-NOTHING = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
-"""What stands where there are no games yet."""
-
-WINDOW = 10
-"""How many games the running mean spans."""
+TREND_GAMES = 10
+PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
+"""Board shown until a game is finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameStatistics:
-    """Games in numbers.
+    """Statistics of finished games.
 
     Attributes:
-        scores: the score of each game, the oldest first.
-        tiles: how many games ended with each largest tile, the smallest tile first.
-        won: how many reached the target of their rules.
-        moves: the turns of all games together.
+        scores: Score of each game, oldest first.
+        tiles: Number of games per largest tile, in increasing order of tiles.
+        won: Number of games that reached the target.
+        moves: Total number of turns.
     """
 
     scores: tuple[int, ...]
@@ -57,7 +49,7 @@ class GameStatistics:
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """What a person wants to know, as names and values."""
+        """Labels and formatted values for the summary."""
         games = len(self.scores)
         if not games:
             return ((_("Games"), _("none yet")),)
@@ -74,15 +66,15 @@ class GameStatistics:
 
     @property
     def trend(self) -> tuple[float, ...]:
-        """The mean of each game and the ones before it, `WINDOW` at most."""
-        scores = self.scores
-        return tuple(fmean(scores[max(0, end - WINDOW) : end]) for end in range(1, len(scores) + 1))
+        """Moving average of the scores over `TREND_GAMES` games."""
+        ends = range(1, len(self.scores) + 1)
+        return tuple(fmean(self.scores[max(0, end - TREND_GAMES) : end]) for end in ends)
 
 
 def summarise(
     games: Sequence[RecordSummary], rules: str = ALL, category: str = ALL
 ) -> GameStatistics:
-    """Return the games under one text of rules and of one category in numbers."""
+    """Summarise the games with these rules and this category."""
     chosen = sorted(
         (game for game in games if rules in (ALL, game.rules) and category in (ALL, game.category)),
         key=lambda game: game.finished,
@@ -96,15 +88,16 @@ def summarise(
 
 
 class StatisticsWindow(Dialog):
-    """Your finished games in numbers and two graphs.
+    """Statistics of the finished games, with two graphs.
 
     Args:
-        window: the main window.
-        session: where the games are kept.
+        window: The main window.
+        session: The session that provides the games.
 
     Attributes:
-        scores: the graph of the scores.
-        tiles: the graph of the largest tiles.
+        summary: Statistics of the selected games.
+        scores: Graph of the scores.
+        tiles: Graph of the largest tiles.
     """
 
     def __init__(self, window: MainWindow, session: Session) -> None:
@@ -120,27 +113,26 @@ class StatisticsWindow(Dialog):
         names = {text: title_of_rules(text) for text in texts if titles[title_of_rules(text)] == 1}
         self._rules = {_(ALL): ALL} | {names.get(text, text): text for text in texts}
         self._categories = {_(title): name for name, title in CATEGORIES.items()}
-        current = str(session.rules)
-        shown = next((name for name, text in self._rules.items() if text == current), _(ALL))
-        self.rules = self.add_field(_("Rules"), shown, self.refresh, list(self._rules))
+        rules = str(session.rules)
+        selected = next((name for name, text in self._rules.items() if text == rules), _(ALL))
+        self.rules = self.add_field(_("Rules"), selected, self.refresh, list(self._rules))
         self.category = self.add_field(_("Played"), _(ALL), self.refresh, list(self._categories))
         for field in (self.rules, self.category):
             field.configure(state="readonly")
         if fault:
             self.add_text(fault, "danger")
-        self._figures = Figures(self.body)
-        self._figures.pack(fill="x", pady=self.look.px(8))
-        self._nothing = ttk.Frame(self.body)
-        board = CanvasBoard(self._nothing, ground="raised")
+        self._numbers = NumberCards(self.body)
+        self._numbers.pack(fill="x", pady=self.look.px(8))
+        self._placeholder = ttk.Frame(self.body)
+        board = CanvasBoard(self._placeholder, background="raised")
         board.pack(fill="both", expand=True)
-        board.put(NOTHING)
-        Text(self._nothing, _("Finish a game, and it appears here."), anchor="center").pack(
-            fill="x"
-        )
+        board.put(PLACEHOLDER)
+        invitation = _("Finish a game, and it appears here.")
+        Text(self._placeholder, invitation, anchor="center").pack(fill="x")
         self._plots, self._cards = ttk.Frame(self.body), list[ttk.Frame]()
         self.scores = self._add_plot(_("Scores, game by game"), self._draw_scores)
         self.tiles = self._add_plot(_("Games by their largest tile"), self._draw_tiles)
-        self._plots.bind("<Configure>", self._put_plots)
+        self._plots.bind("<Configure>", self._lay_out_plots)
         self.refresh()
         self.open(close)
 
@@ -152,18 +144,18 @@ class StatisticsWindow(Dialog):
         self._cards.append(card)
         return graph
 
-    def _put_plots(self, event: tk.Event[tk.Misc]) -> None:
-        """Put the graphs side by side where they have room, else one below the other."""
+    def _lay_out_plots(self, event: tk.Event[tk.Misc]) -> None:
+        """Place the graphs side by side in a wide window, otherwise one above the other."""
         side: Literal["left", "top"] = "left" if event.width > 1.6 * event.height else "top"
         for card in self._cards:
             card.pack(side=side, fill="both", expand=True, padx=2, pady=2)
 
     def refresh(self) -> None:
-        """Show the games that are chosen."""
+        """Update the statistics after a change of the selection."""
         rules, category = self._rules[self.rules.get()], self._categories[self.category.get()]
         self.summary = summarise(self._games, rules, category)
-        self._figures.show(self.summary.lines)
-        shown, hidden = self._plots, self._nothing
+        self._numbers.show(self.summary.lines)
+        shown, hidden = self._plots, self._placeholder
         if not self.summary.scores:
             shown, hidden = hidden, shown
         hidden.pack_forget()
@@ -180,18 +172,20 @@ class StatisticsWindow(Dialog):
         graph.line([(graph.x(index / last), graph.y(value)) for index, value in enumerate(trend)])
 
     def _draw_tiles(self, graph: Graph) -> None:
-        tiles, foot = self.summary.tiles, graph.look.px(12)
-        _begin(graph, max((count for _tile, count in tiles), default=0), foot)
+        tiles, line = self.summary.tiles, graph.look.px(12)
+        _begin(graph, max((count for _tile, count in tiles), default=0), 2 * line)
         for index, (tile, count) in enumerate(tiles):
             colour = graph.look.theme.tile(tile or 2).background
-            x, top, room = graph.bar(index, len(tiles), count, colour)
-            words = (text for text in spellings(tile) if measured(self, text, "caption") < room - 2)
-            graph.write(x, graph.winfo_height() - foot, next(words, ""), "ink")
-            if measured(self, number(count), "caption") < room:
-                graph.write(x, top - foot * 0.7, number(count))
+            x, top, width = graph.bar(index, len(tiles), count, colour)
+            fits = (
+                text for text in spellings(tile) if text_width(self, text, "caption") < width - 2
+            )
+            graph.write(x, graph.winfo_height() - line, next(fits, ""), "ink")
+            if text_width(self, number(count), "caption") < width:
+                graph.write(x, top - line * 0.7, number(count))
 
 
-def _begin(graph: Graph, top: float, foot: int = 0) -> None:
-    """Draw lines at 0, at the top and halfway, with their values."""
+def _begin(graph: Graph, top: float, footer: int = 0) -> None:
+    """Draw labelled grid lines at 0, the maximum and, if it is an integer, their mean."""
     values = (0, top) if top % 2 else (0, top / 2, top)
-    graph.begin(top, {value: number(value) for value in values}, 2 * foot)
+    graph.begin(top, {value: number(value) for value in values}, footer)

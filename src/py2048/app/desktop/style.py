@@ -1,7 +1,7 @@
-"""The look of the window: letters, colours and faces by name, and the few widgets it needs.
+"""Fonts, ttk styles and the widgets of the desktop game.
 
-Everything is a widget of ttk in a style that `Look` makes, so Tk itself lays it out, wraps it,
-gives it the focus and paints it anew in another theme; only boards and graphs are drawn.
+Widgets are ttk widgets in styles created by `Look`, so that Tk handles layout, focus and theme
+changes. Only boards and graphs are drawn on canvases.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import tkinter as tk
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
@@ -19,61 +20,54 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""The families that texts are set in, the best first; else the system's own."""
+"""Preferred font families, best first; otherwise the system's default is used."""
 
-KINDS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
+FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
     "label": (13, True),
     "lead": (16, True),
     "tools": (15, True),
 }
-"""The fonts by their names: pixels at the usual size, and whether they are bold."""
+"""Unscaled height in pixels and boldness of each named font."""
 
-ROW = 28
-"""The height of a line of a table."""
+# Unscaled pixels.
+ROW_HEIGHT, ICON_SIDE, MIN_CARD_WIDTH = 28, 20, 92
 
-RING, ICON = 5, 20
-"""The room around a button for the ring of the focus, 3 pixels, 2 off; the side of an icon."""
-
-LEAST = 92
-"""The least width of the card of a number, in pixels of usual size."""
-
-INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
-"""The colours of the words on buttons that are not plain."""
+BUTTON_INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
 
 
-def measured(root: tk.Misc, text: str, kind: str) -> int:
-    """Return how many pixels wide `text` is in a font of `KINDS`."""
-    return int(root.tk.call("font", "measure", kind, text))
+def text_width(root: tk.Misc, text: str, font: str) -> int:
+    """Return the width of a text in pixels."""
+    return int(root.tk.call("font", "measure", font, text))
 
 
-def line_height(root: tk.Misc, kind: str) -> int:
-    """Return how many pixels high a line is in a font of `KINDS`."""
-    return int(root.tk.call("font", "metrics", kind, "-linespace"))
+def line_height(root: tk.Misc, font: str) -> int:
+    """Return the line height of a font in pixels."""
+    return int(root.tk.call("font", "metrics", font, "-linespace"))
 
 
 class Look:
-    """The styles of all widgets, made when they are first asked for and painted by the theme.
+    """ttk styles, created on demand and repainted when the theme or scale changes.
 
     Args:
-        root: the window.
-        theme: the colours.
-        scale: how many pixels of this screen are one of an ordinary screen.
+        root: The main window.
+        theme: The initial theme.
+        scale: Scale factor of the screen, relative to 96 dpi.
 
     Attributes:
-        unit: how many pixels are one of the usual size; large windows have larger letters.
+        unit: Scale factor of text; it also grows with the window.
     """
 
     def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
         self.root, self.theme, self.scale, self.unit = root, theme, scale, 0.0
         vars(root)["look"] = self
-        self.style, self._made = ttk.Style(root), dict[str, Callable[[], object]]()
+        self.style, self._paint_functions = ttk.Style(root), dict[str, Callable[[], object]]()
         self.style.theme_use("clam")
         call = root.tk.call
-        named = (str(call("font", "actual", (each, -13), "-family")) for each in FAMILIES)
-        usual = str(call("font", "actual", "TkDefaultFont", "-family"))
-        family = next((each for each in named if each in FAMILIES), usual)
-        for name, (_pixels, is_bold) in KINDS.items():
+        actual = (str(call("font", "actual", (name, -13), "-family")) for name in FAMILIES)
+        default = str(call("font", "actual", "TkDefaultFont", "-family"))
+        family = next((name for name in actual if name in FAMILIES), default)
+        for name, (_pixels, is_bold) in FONTS.items():
             weight = "bold" if is_bold else "normal"
             call("font", "create", name, "-family", family, "-weight", weight)
         for key in ("<space>", "<Return>", "<KP_Enter>"):
@@ -81,110 +75,110 @@ class Look:
         self.change(unit=scale)
 
     def px(self, pixels: float) -> int:
-        """Return a distance in pixels of this screen."""
+        """Scale a distance to this screen."""
         return round(pixels * self.scale)
 
     def colour(self, name: str) -> str:
-        """Return a colour of the theme by its name."""
+        """Return a colour of the theme."""
         return str(getattr(self.theme, name))
 
     def change(self, theme: Theme | None = None, unit: float = 0) -> None:
-        """Paint everything in another theme, or with larger or smaller letters."""
+        """Change the theme or the scale factor of text, and repaint all styles."""
         if unit and unit != self.unit:
             self.unit = unit
-            for name, (pixels, _is_bold) in KINDS.items():
+            for name, (pixels, _is_bold) in FONTS.items():
                 self.root.tk.call("font", "configure", name, "-size", -max(7, round(pixels * unit)))
         elif theme in (None, self.theme):
             return
         self.theme = theme or self.theme
         paint_widgets(self)
-        for paint in self._made.values():
+        for paint in self._paint_functions.values():
             paint()
 
-    def _make(self, name: str, paint: Callable[[], object]) -> str:
-        """Paint something that is new, and again whenever the theme changes; return its name."""
-        if name not in self._made:
-            self._made[name] = paint
+    def _register(self, name: str, paint: Callable[[], object]) -> str:
+        """Call `paint` now, if `name` is new, and after every change; return the name."""
+        if name not in self._paint_functions:
+            self._paint_functions[name] = paint
             paint()
         return name
 
     def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
-        """Return a picture of Tk, which knows it by its name, so nothing of Python's keeps it."""
+        """Register a Tk image; Tk keeps it by name, so no Python object has to."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
-        return self._make(name, lambda: create("-data", encode(draw())))
+        return self._register(name, lambda: create("-data", encode(draw())))
 
-    def icon(self, name: str, colour: str = "ink", ground: str = "") -> str:
-        """Return an icon; on a `ground`, as faint as a button that cannot be pressed."""
+    def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
+        """Return an icon's image; with a `background`, it is faded for a disabled button."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)
-            ink = mixed(ink, self.colour(ground), 0.55) if ground else ink
-            return glyph(name, round(ICON * self.unit), ink)
+            ink = mixed(ink, self.colour(background), 0.55) if background else ink
+            return glyph(name, round(ICON_SIDE * self.unit), ink)
 
-        return self.picture(f"icon.{name}.{colour}.{ground}", draw)
+        return self.picture(f"icon.{name}.{colour}.{background}", draw)
 
-    def _on(self, style: str, ground: str, ink: str = "ink") -> str:
-        """Return a style that stands on a ground."""
-
+    def _with_colours(self, style: str, background: str, ink: str = "ink") -> str:
         def paint() -> None:
-            self.style.configure(style, background=self.colour(ground), foreground=self.colour(ink))
+            colours = {"background": self.colour(background), "foreground": self.colour(ink)}
+            self.style.configure(style, **colours)
 
-        return self._make(style, paint)
+        return self._register(style, paint)
 
-    def text(self, ground: str, colour: str = "ink") -> str:
-        """Return the style of words."""
-        return self._on(f"{ground}.{colour}.TLabel", ground, colour)
+    def text(self, background: str, colour: str = "ink") -> str:
+        """Return the style of a label."""
+        return self._with_colours(f"{background}.{colour}.TLabel", background, colour)
 
-    def frame(self, ground: str) -> str:
-        """Return the style of a frame without a face."""
-        return self._on(f"{ground}.TFrame", ground)
+    def frame(self, background: str) -> str:
+        """Return the style of a plain frame."""
+        return self._with_colours(f"{background}.TFrame", background)
 
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
-        """Make an element of a style from pictures, whose middle is repeated as often as needed."""
+        """Create a style element from images that are stretched inside their border."""
         if name not in self.style.element_names():
-            room: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
-            self.style.element_create(name, "image", *pictures, sticky="nswe", **room)
+            options: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
+            self.style.element_create(name, "image", *pictures, sticky="nswe", **options)
         return name
 
-    def card(self, ground: str, face: str = "panel") -> str:
-        """Return the style of a frame with a rounded face that stands on a ground."""
+    def card(self, background: str, face: str = "panel") -> str:
+        """Return the style of a frame with rounded corners."""
         radius = self.px(RADIUS["button"])
-        side, style = 4 * radius, f"{ground}.{face}.Card.TFrame"
+        side, style = 4 * radius, f"{background}.{face}.Card.TFrame"
         draw = lambda: rounded(side, side, radius, self.colour(face))  # noqa: E731
-        element = self._element(
-            f"{face}.card", (8, 8), radius + 1, self.picture(f"card.{face}", draw)
-        )
+        picture = self.picture(f"card.{face}", draw)
+        element = self._element(f"{face}.card", (8, 8), radius + 1, picture)
         self.style.layout(style, [(element, {"sticky": "nswe"})])
-        return self._on(style, ground)
+        return self._with_colours(style, background)
 
-    def bar(self, colour: str, track: str, ground: str, *, is_upright: bool = False) -> str:
-        """Return the style of a bar that is filled in part."""
+    def bar(self, colour: str, track: str, background: str, *, is_upright: bool = False) -> str:
+        """Return the style of a progress bar."""
         thick = self.px(18 if is_upright else 8)
         size = (thick, 4 * thick) if is_upright else (4 * thick, thick)
         kind = "Vertical" if is_upright else "Horizontal"
-        style = f"{ground}.{track}.{colour}.{kind}.TProgressbar"
+        style = f"{background}.{track}.{colour}.{kind}.TProgressbar"
         parts = []
         for name, part in ((track, "trough"), (colour, "pbar")):
             draw = partial(lambda name: rounded(*size, thick // 2, self.colour(name)), name)
             picture = self.picture(f"bar.{name}.{kind}", draw)
-            parts.append(
-                self._element(f"{name}.{kind}.{part}", (thick, thick), thick // 2, picture)
-            )
-        way = {"side": "bottom", "sticky": "we"} if is_upright else {"side": "left", "sticky": "ns"}
-        layout: list[Any] = [(parts[0], {"sticky": "nswe", "children": [(parts[1], way)]})]
-        self.style.layout(style, layout)
-        return self._on(style, ground)
+            element = f"{name}.{kind}.{part}"
+            parts.append(self._element(element, (thick, thick), thick // 2, picture))
+        side, sticky = ("bottom", "we") if is_upright else ("left", "ns")
+        filled: Any = (parts[1], {"side": side, "sticky": sticky})
+        self.style.layout(style, [(parts[0], {"sticky": "nswe", "children": [filled]})])
+        return self._with_colours(style, background)
 
-    def button(self, ground: str, kind: str) -> str:
+    def button(self, background: str, kind: str) -> str:
         """Return the style of a button.
 
         Args:
-            ground: the colour of the theme that it stands on.
-            kind: "primary", "plain", "danger", or "ghost" for one without a face.
+            background: Name of the theme colour behind the button.
+            kind: "primary", "plain", "danger" or "ghost" (without a face).
         """
-        style, room, radius = f"{ground}.{kind}.TButton", self.px(RING), self.px(RADIUS["button"])
-        raised = "raised" if ground == "panel" else "panel"
-        face = {"primary": "accent", "ghost": ground}.get(kind, raised)
+        room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
+        style, default = (
+            f"{background}.{kind}.TButton",
+            "panel" if background != "panel" else "raised",
+        )
+        face = {"primary": "accent", "ghost": background}.get(kind, default)
         side = 4 * radius + 2 * room
 
         def draw(shade: float, ring: str) -> Image.Image:
@@ -193,8 +187,8 @@ class Look:
 
         states = {"": (0, ""), "pressed": (0.16, ""), "focus": (0, "focus"), "active": (0.08, "")}
         plain, *others = (
-            (state, self.picture(f"{style}.{state}", partial(draw, *how)))
-            for state, how in states.items()
+            (state, self.picture(f"{style}.{state}", partial(draw, *colours)))
+            for state, colours in states.items()
         )
         disabled = ("disabled", plain[1])
         element = self._element(f"{style}.face", (8, 8), room + radius, plain[1], disabled, *others)
@@ -203,20 +197,21 @@ class Look:
         self.style.layout(style, [(element, {"sticky": "nswe", "children": [padding]})])
 
         def paint() -> None:
-            ink, unit = self.colour(INKS.get(kind, "ink")), self.unit
-            label = max(round(ICON * unit), line_height(self.root, "button"))
+            ink, unit = self.colour(BUTTON_INKS.get(kind, "ink")), self.unit
+            label = max(round(ICON_SIDE * unit), line_height(self.root, "button"))
             pad = round(10 * unit) + room, (round(44 * unit) - label) // 2 + room
-            self.style.configure(style, background=self.colour(ground), foreground=ink, padding=pad)
-            font = "tools" if ground == "page" else "button"
-            self.style.configure(style, space=round(8 * unit), font=font, width=0, anchor="center")
+            font = "tools" if background == "page" else "button"
+            self.style.configure(style, background=self.colour(background), foreground=ink)
+            self.style.configure(style, padding=pad, space=round(8 * unit), width=0)
+            self.style.configure(style, font=font, anchor="center")
             faint = mixed(ink, self.colour(face), 0.55)
             self.style.map(style, foreground=[("disabled", faint)], background=[])
 
-        return self._make(style, paint)
+        return self._register(style, paint)
 
 
 def look_of(widget: tk.Misc) -> Look:
-    """Return the look of the window that a widget is in."""
+    """Return the `Look` of a widget's window."""
     look: Look = vars(widget.nametowidget("."))["look"]
     return look
 
@@ -225,15 +220,16 @@ def look_of(widget: tk.Misc) -> Look:
 
 
 class Text(ttk.Label):
-    """Words.
+    """A label that fits its text to the available width.
 
     Args:
-        parent: the widget to stand in.
-        text: what they are.
-        kind: their font, of `KINDS`; for a line several, of which the first that fits is taken.
-        colour: theirs, by its name in the theme.
-        ground: what they stand on, the same.
-        fit: "wrap" in the room that there is, or a "line" that is cut to it; else the room follows.
+        parent: The parent widget.
+        text: The text.
+        kind: Font from `FONTS`. With `fit="line"` several fonts, separated by spaces, of which the
+            first that fits is used.
+        colour: Name of the text colour in the theme.
+        background: Name of the background colour in the theme.
+        fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.
     """
 
     def __init__(
@@ -242,14 +238,14 @@ class Text(ttk.Label):
         text: str = "",
         kind: str = "small",
         colour: str = "ink",
-        ground: str = "raised",
+        background: str = "raised",
         fit: str = "wrap",
         **options: Any,
     ) -> None:
-        self.kinds, self._fit = kind.split(), fit
-        self._offers: tuple[str, ...] = (text,)
-        style = look_of(parent).text(ground, colour)
-        super().__init__(parent, text=text, font=self.kinds[0], style=style, **options)
+        self._fonts, self._fit = kind.split(), fit
+        self._versions: tuple[str, ...] = (text,)
+        style = look_of(parent).text(background, colour)
+        super().__init__(parent, text=text, font=self._fonts[0], style=style, **options)
         if fit == "line":
             self.configure(width=1)
         if fit:
@@ -257,56 +253,58 @@ class Text(ttk.Label):
 
     @property
     def text(self) -> str:
-        """What is shown."""
+        """The displayed text."""
         return str(self["text"])
 
-    def show(self, *offers: str) -> None:
-        """Show a text; of several, the first that has room."""
-        if offers != self._offers:
-            self._offers = offers
-            self.configure(text=offers[0])
+    def show(self, *versions: str) -> None:
+        """Show the first version of a text that fits."""
+        if versions != self._versions:
+            self._versions = versions
+            self.configure(text=versions[0])
             self.fit(self.winfo_width())
 
     def fit(self, width: int) -> None:
-        """Lie in a width."""
+        """Fit the text to a width in pixels."""
         if self._fit == "wrap":
             self.configure(wraplength=max(width, 60))
         elif self._fit == "line" and width > 1:
             self._fit_line(width - 4)
 
     def _fit_line(self, width: int) -> None:
-        ways = [(kind, text) for text in self._offers for kind in self.kinds]
-        least = self.kinds[-1], self._offers[-1]
-        kind, text = next((way for way in ways if measured(self, way[1], way[0]) <= width), least)
-        while len(text) > 1 and measured(self, text, kind) > width:
+        for text, font in product(self._versions, self._fonts):
+            if text_width(self, text, font) <= width:
+                break
+        while len(text) > 1 and text_width(self, text, font) > width:
             text = f"{text[:-2].rstrip()}…"
-        self.configure(font=kind, text=text)
+        self.configure(font=font, text=text)
 
 
-class Lines(ttk.Frame):
-    """Words with room for some lines, however many there are, so that what is around them stays.
+class TextArea(ttk.Frame):
+    """A text area with a fixed number of lines, so that surrounding widgets never move.
+
+    If a text has two lines, the first is shown larger.
 
     Attributes:
-        text: what is said, all of it; the first of several lines is the larger.
+        text: The whole text.
     """
 
     def __init__(
-        self, parent: tk.Misc, count: int, kind: str, colour: str = "ink", ground: str = "raised"
+        self, parent: tk.Misc, rows: int, kind: str, colour: str = "ink", background: str = "raised"
     ) -> None:
-        super().__init__(parent, style=look_of(parent).frame(ground))
+        super().__init__(parent, style=look_of(parent).frame(background))
         self.pack_propagate(False)
         self.text, self._kind = "", kind
-        self._lead = Text(self, "", "button", "good", ground)
-        self._rest = Text(self, "", kind, colour, ground)
+        self._lead = Text(self, "", "button", "good", background)
+        self._rest = Text(self, "", kind, colour, background)
         self._rest.pack(side="bottom", fill="both", expand=True)
-        self.reserve(count)
+        self.reserve(rows)
 
-    def reserve(self, count: int) -> None:
-        """Keep room for this many lines."""
-        self.configure(height=count * line_height(self, self._kind) + 4)
+    def reserve(self, rows: int) -> None:
+        """Set the height in rows of text."""
+        self.configure(height=rows * line_height(self, self._kind) + 4)
 
     def show(self, text: str) -> None:
-        """Say something."""
+        """Show a text."""
         self.text = text
         lead, _newline, rest = text.rpartition("\n")
         self._rest.configure(anchor="nw", text=rest)
@@ -314,12 +312,12 @@ class Lines(ttk.Frame):
         self._lead.pack(fill="x") if lead else self._lead.pack_forget()
 
 
-class Figure(ttk.Frame):
-    """A number on a card, under what it is.
+class NumberCard(ttk.Frame):
+    """A card with a label above a number.
 
     Attributes:
-        value: the number.
-        note: words in the corner, over what it is.
+        value: The number.
+        note: Text in the top right corner.
     """
 
     def __init__(
@@ -327,65 +325,68 @@ class Figure(ttk.Frame):
         parent: tk.Misc,
         label: str,
         value: str = "",
-        ground: str = "raised",
+        background: str = "raised",
         fit: str = "line",
     ) -> None:
         look = look_of(parent)
         pad = look.px(9), look.px(8)
-        super().__init__(parent, style=look.card(ground), padding=pad)
+        super().__init__(parent, style=look.card(background), padding=pad)
         Text(self, label, "caption", "muted", "panel", fit).pack(fill="x")
         self.value = Text(self, value, "title button small caption", "ink", "panel", fit)
         self.value.pack(fill="x")
         self.note = Text(self, "", "caption", "good", "panel", "")
 
 
-class Figures(ttk.Frame):
-    """Numbers on cards, in even rows of as many as have room.
+class NumberCards(ttk.Frame):
+    """Number cards in rows of equal length.
 
     Args:
-        parent: the widget to stand in.
-        figures: what each is, and its value.
+        parent: The parent widget.
+        figures: Labels and values.
     """
 
     def __init__(self, parent: tk.Misc, figures: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(parent, style=look_of(parent).frame("raised"))
-        self._cards: list[Figure] = []
+        self._cards: list[NumberCard] = []
         self.show(figures)
         self.bind("<Configure>", lambda event: self.lay_out(event.width))
 
     def show(self, figures: Sequence[tuple[str, str]]) -> None:
-        """Show others."""
+        """Replace the cards."""
         for card in self._cards:
             card.destroy()
-        self._cards = [Figure(self, *each) for each in figures]
+        self._cards = [NumberCard(self, *each) for each in figures]
         self.lay_out(self.winfo_width())
 
     def lay_out(self, width: int) -> None:
-        """Put the cards into rows of a width."""
+        """Arrange the cards in rows for a width in pixels."""
         if not self._cards:
             return
-        most = max(1, min(len(self._cards), int(width / (LEAST * look_of(self).unit))))
-        columns = -(-len(self._cards) // -(-len(self._cards) // most))
+        count, min_width = len(self._cards), MIN_CARD_WIDTH * look_of(self).unit
+        rows = -(-count // max(1, min(count, int(width / min_width))))
+        columns = -(-count // rows)
         for column in range(max(self.grid_size()[0], columns)):
-            used = column < columns
-            self.columnconfigure(column, weight=int(used), uniform="cards" * used)
-        for place, card in enumerate(self._cards):
-            row, column = divmod(place, columns)
+            is_used = column < columns
+            self.columnconfigure(column, weight=int(is_used), uniform="cards" * is_used)
+        for index, card in enumerate(self._cards):
+            row, column = divmod(index, columns)
             card.grid(row=row, column=column, sticky="nswe", padx=2, pady=2)
 
 
 class Button(ttk.Button):
-    """A button. The mouse, Space and Enter press it, Tab reaches it.
+    """A button with text, an icon or both; without text it has a tooltip.
 
     Args:
-        parent: the widget to stand in.
-        text: its words; where only its icon is shown, they come when the mouse or Tab reaches it.
-        command: what it does.
-        kind: "primary", "plain", "danger", or "ghost" for one without a face.
-        icon: a name of `py2048.presentation.board_image.LINES`.
-        ground: the colour of the theme that it stands on, by its name.
-        has_words: whether its words are shown, if it has an icon.
+        parent: The parent widget.
+        text: The text or tooltip.
+        command: Called when the button is pressed.
+        kind: "primary", "plain", "danger" or "ghost" (without a face).
+        icon: Name from `py2048.presentation.board_image.LINES`.
+        background: Name of the theme colour behind the button.
+        has_text: Whether the text is shown beside the icon.
     """
+
+    RING_PADDING = 5  # unscaled pixels around the button, for its focus ring
 
     def __init__(
         self,
@@ -395,43 +396,43 @@ class Button(ttk.Button):
         *,
         kind: str = "plain",
         icon: str = "",
-        ground: str = "raised",
-        has_words: bool = True,
+        background: str = "raised",
+        has_text: bool = True,
     ) -> None:
-        self._look, self._ink, self._ground = look_of(parent), INKS.get(kind, "ink"), ground
+        self._look, self._ink = look_of(parent), BUTTON_INKS.get(kind, "ink")
+        self._background = background
         self._tip: ttk.Label | None = None
-        style = self._look.button(ground, kind)
+        style = self._look.button(background, kind)
         super().__init__(parent, command=command, style=style)
         self.show(text, icon)
-        self.show_words(is_on=has_words or not icon)
+        self.show_text(is_on=has_text or not icon)
         for event in ("<Enter>", "<FocusIn>"):
-            self.bind(event, lambda _: self._say_name())
+            self.bind(event, lambda _: self._show_tooltip())
         for event in ("<Leave>", "<FocusOut>", "<ButtonPress>", "<Unmap>"):
-            self.bind(event, lambda _: self._forget_name())
+            self.bind(event, lambda _: self._hide_tooltip())
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """The text or tooltip."""
         return str(self["text"])
 
     def show(self, text: str, icon: str = "") -> None:
-        """Change its words and its icon."""
+        """Change the text and, if given, the icon."""
         self.configure(text=text)
         if icon:
-            faint = self._look.icon(icon, self._ink, self._ground)
+            faint = self._look.icon(icon, self._ink, self._background)
             images: Any = self._look.icon(icon, self._ink), "disabled", faint
             self.configure(image=images)
 
-    def show_words(self, *, is_on: bool) -> None:
-        """Show its words, or only its icon."""
+    def show_text(self, *, is_on: bool) -> None:
+        """Show the text beside the icon, or only the icon."""
         self.configure(compound="left" if is_on else "image")
 
     def enable(self, *, is_on: bool) -> None:
-        """Let it be pressed, or not."""
+        """Enable or disable the button."""
         self.state(["!disabled" if is_on else "disabled"])
 
-    def _say_name(self) -> None:
-        """Say what an icon is for, above it."""
+    def _show_tooltip(self) -> None:
         if str(self["compound"]) != "image" or self._tip:
             return
         top = self.winfo_toplevel()
@@ -440,50 +441,50 @@ class Button(ttk.Button):
         x = max(0, min(x, top.winfo_width() - tip.winfo_reqwidth()))
         tip.place(x=x, y=self.winfo_rooty() - top.winfo_rooty(), anchor="sw")
 
-    def _forget_name(self) -> None:
+    def _hide_tooltip(self) -> None:
         if self._tip:
             self._tip.destroy()
             self._tip = None
 
 
 class Flow(ttk.Frame):
-    """Buttons side by side, in as many rows as they need; each row is filled."""
+    """Buttons in rows that wrap to the available width and fill it."""
 
-    def __init__(self, parent: tk.Misc, ground: str = "raised") -> None:
-        super().__init__(parent, style=look_of(parent).frame(ground))
-        self._ground, self._buttons = ground, list[Button]()
+    def __init__(self, parent: tk.Misc, background: str = "raised") -> None:
+        super().__init__(parent, style=look_of(parent).frame(background))
+        self._background, self._buttons = background, list[Button]()
         self.bind("<Configure>", lambda event: self.lay_out(event.width))
 
     def add(self, text: str, command: Callable[[], object], **options: Any) -> Button:
-        """Add a button, as `Button` says."""
-        self._buttons.append(Button(self, text, command, ground=self._ground, **options))
+        """Add a button; `options` are those of `Button`."""
+        self._buttons.append(Button(self, text, command, background=self._background, **options))
         return self._buttons[-1]
 
     def lay_out(self, width: int) -> None:
-        """Put the buttons into rows of a width."""
+        """Arrange the buttons in rows for a width in pixels."""
         rows: list[list[Button]] = [[]]
-        wide = Button.winfo_reqwidth
-        for each in self._buttons:
-            if rows[-1] and sum(map(wide, (*rows[-1], each))) > width:
+        width_of = Button.winfo_reqwidth
+        for button in self._buttons:
+            if rows[-1] and sum(map(width_of, (*rows[-1], button))) > width:
                 rows.append([])
-            rows[-1].append(each)
-        high = max(each.winfo_reqheight() for each in self._buttons)
-        for place, row in enumerate(rows):
-            x, spare = 0, (width - sum(map(wide, row))) // len(row)
-            for each in row:
-                each.place(x=x, y=place * high, width=wide(each) + spare)
-                x += wide(each) + spare
-        self.configure(width=1, height=high * len(rows))
+            rows[-1].append(button)
+        height = max(button.winfo_reqheight() for button in self._buttons)
+        for index, row in enumerate(rows):
+            x, extra = 0, (width - sum(map(width_of, row))) // len(row)
+            for button in row:
+                button.place(x=x, y=index * height, width=width_of(button) + extra)
+                x += width_of(button) + extra
+        self.configure(width=1, height=height * len(rows))
 
 
 class Graph(tk.Canvas):
-    """A graph: lines at 0, at its top and halfway, and bars, dots or a line before them.
+    """A graph with horizontal grid lines and bars, dots or a line.
 
     Args:
-        parent: the card that it stands on.
-        draw: draws what is in it, whenever there is another size or theme.
-        height: its height at first.
-        ground: the colour of that card, by its name.
+        parent: The parent widget.
+        draw: Draws the graph after every change of size or theme.
+        height: Initial height in unscaled pixels.
+        background: Name of the background colour in the theme.
     """
 
     def __init__(
@@ -491,79 +492,79 @@ class Graph(tk.Canvas):
         parent: tk.Misc,
         draw: Callable[[Graph], object],
         height: int = 80,
-        ground: str = "panel",
+        background: str = "panel",
     ) -> None:
-        self.look, self._ground = look_of(parent), ground
+        self.look, self._background = look_of(parent), background
         super().__init__(parent, highlightthickness=0, width=10, height=self.look.px(height))
-        self._draw, self._box, self._most = draw, (0, 0, 0, 0), 1.0
+        self._draw, self._box, self._max = draw, (0, 0, 0, 0), 1.0
         self.bind("<Configure>", lambda _: self.draw())
         self.bind("<<ThemeChanged>>", lambda _: self.draw())
 
     def draw(self) -> None:
-        """Draw all of it."""
+        """Redraw the graph."""
         self.delete("all")
-        self.configure(background=self.look.colour(self._ground))
+        self.configure(background=self.look.colour(self._background))
         if min(self.winfo_width(), self.winfo_height()) > 2 * self.look.px(12):
             self._draw(self)
 
-    def begin(self, most: float, lines: dict[float, str], foot: int = 0) -> None:
-        """Draw the lines behind it.
+    def begin(self, top: float, lines: dict[float, str], footer: int = 0) -> None:
+        """Set the scale and draw the grid lines.
 
         Args:
-            most: the value at its top.
-            lines: the values that have a line, and what stands at their left.
-            foot: the room for what stands below it.
+            top: The value at the top of the graph.
+            lines: Labels of the grid lines, by value.
+            footer: Height in pixels reserved below the graph.
         """
         edge = self.look.px(6)
-        wide = max((measured(self, text, "caption") for text in lines.values()), default=0)
-        left = wide + edge if wide else 0
-        self._most = most or 1.0
-        self._box = left, edge + foot // 2, self.winfo_width(), self.winfo_height() - edge - foot
+        label_width = max((text_width(self, text, "caption") for text in lines.values()), default=0)
+        left, right = label_width + edge if label_width else 0, self.winfo_width()
+        self._max = top or 1.0
+        self._box = left, edge + footer // 2, right, self.winfo_height() - edge - footer
         for value, text in lines.items():
             y = self.y(value)
-            self.create_line(left, y, self.winfo_width(), y, fill=self.look.theme.line)
-            self.write(wide, y, text, anchor="e")
+            self.create_line(left, y, right, y, fill=self.look.theme.line)
+            self.write(label_width, y, text, anchor="e")
 
     def x(self, share: float) -> float:
-        """Return a share of the way from left to right."""
+        """Return the x coordinate at a share (0-1) of the width."""
         return self._box[0] + share * (self._box[2] - self._box[0])
 
     def y(self, value: float) -> float:
-        """Return the place of a value."""
-        return self._box[3] - value / self._most * (self._box[3] - self._box[1])
+        """Return the y coordinate of a value."""
+        return self._box[3] - value / self._max * (self._box[3] - self._box[1])
 
-    def write(self, x: float, y: float, text: str, colour: str = "muted", **look: Any) -> None:
-        """Write something small."""
-        self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **look)
+    def write(self, x: float, y: float, text: str, colour: str = "muted", **options: Any) -> None:
+        """Write a small text."""
+        self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw one of `count` bars; return its middle, its top, and the room for its words."""
-        room = self.x(1 / count) - self.x(0)
+        """Draw one of `count` bars; return its centre, its top and the width of its label."""
+        width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
-        half = min(0.42 * room, 30 * self.look.unit)
+        half = min(0.42 * width, 30 * self.look.unit)
         box = x - half, min(top, self._box[3] - 2), x + half, self._box[3]
         self.create_rectangle(*box, fill=colour, width=0, tags="bar")
-        return x, top, room
+        return x, top, width
 
     def dot(self, x: float, y: float, colour: str, tag: str = "dot") -> None:
-        """Draw a dot, inside the graph where it is at an end."""
+        """Draw a dot, shifted so that it is not cut off at the left or right edge."""
         radius = self.look.px(4 if tag == "tick" else 3)
         x = max(self._box[0] + radius, min(x, self._box[2] - radius))
         box = x - radius, y - radius, x + radius, y + radius
-        self.create_oval(*box, fill=colour, outline=self.look.colour(self._ground), tags=tag)
+        self.create_oval(*box, fill=colour, outline=self.look.colour(self._background), tags=tag)
 
     def line(self, points: list[tuple[float, float]], *, is_filled: bool = False) -> None:
-        """Draw a line, and a tint below it."""
+        """Draw a line, optionally with a tinted area below it."""
         theme = self.look.theme
         if len(points) > 1:
             if is_filled:
-                foot = self.winfo_height()
-                outline = [(points[0][0], foot), *points, (points[-1][0], foot)]
+                bottom = self.winfo_height()
+                outline = [(points[0][0], bottom), *points, (points[-1][0], bottom)]
                 self.create_polygon(outline, fill=mixed(theme.panel, theme.accent, 0.2), width=0)
             self.create_line(points, fill=theme.accent, width=2.5 * self.look.scale)
 
 
-# Tk's own widgets, which stand in dialogs
+# Standard ttk and Tk widgets
 
 COLOURS = (
     (".", "background=raised foreground=ink fieldbackground=panel troughcolor=panel"),
@@ -572,11 +573,10 @@ COLOURS = (
     ("TCombobox TEntry TScale", "background=panel"),
     ("Treeview", "background=raised"),
 )
-"""Colours of the theme by styles and their options."""
+"""Style names and theme colours of their options."""
 
 STATES = (
     (".", "disabled", "foreground=muted"),
-    # What can be filled in; the focus shows as a frame in its colour.
     ("TCombobox TEntry", "focus", "bordercolor=focus lightcolor=focus darkcolor=focus"),
     ("TCombobox TEntry", "!focus", "selectbackground=panel selectforeground=ink"),
     ("TCombobox TEntry", "readonly", "fieldbackground=panel"),
@@ -586,30 +586,30 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""The same in a state of the widget."""
+"""Style names, widget states and theme colours in these states."""
 
-OLD = {
+CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",
     "Menu": "background=panel foreground=ink activeBackground=accent activeForeground=on_accent"
     " selectColor=accent disabledForeground=muted",
 }
-"""The same for widgets of the old kind: the lists that drop down, and menus."""
+"""Theme colours of drop-down lists and menus, which ttk does not style."""
 
 
 def _options(look: Look, text: str) -> dict[str, str]:
-    """Return options with the colours that a text such as ``background=panel`` names."""
+    """Parse options such as ``background=panel`` and look up their colours."""
     pairs = (each.split("=") for each in text.split())
     return {option: look.colour(name) for option, name in pairs}
 
 
 def paint_widgets(look: Look) -> None:
-    """Give Tk's own widgets the colours of the theme."""
+    """Apply the theme to standard widgets."""
     style = look.style
     look.root.configure(background=look.theme.page)
     style.configure(".", font="small")
     style.configure("TEntry", padding=look.px(6))
     style.configure("TCombobox", padding=look.px(6))
-    style.configure("Treeview", rowheight=round(ROW * look.unit))
+    style.configure("Treeview", rowheight=round(ROW_HEIGHT * look.unit))
     style.layout("Treeview", [("Treeview.treearea", {"sticky": "nswe"})])
     for names, text in COLOURS:
         for name in names.split():
@@ -618,14 +618,13 @@ def paint_widgets(look: Look) -> None:
         for name in names.split():
             for option, colour in _options(look, text).items():
                 style.map(name, None, **{option: [(state, colour)]})
-    for option, colour in {**_options(look, OLD["Listbox"]), "font": "small"}.items():
+    listbox = {**_options(look, CLASSIC_WIDGETS["Listbox"]), "font": "small"}
+    for option, colour in listbox.items():
         look.root.option_add(f"*TCombobox*Listbox.{option}", colour)
 
 
 def colour_menu(menu: tk.Menu) -> None:
-    """Give a menu the theme's colours."""
+    """Apply the theme to a menu."""
     flat: dict[str, Any] = {"borderwidth": 1, "relief": "flat", "activeborderwidth": 0}
-    menu.configure(flat | {"font": "small"})
-    menu.configure(
-        {key.lower(): value for key, value in _options(look_of(menu), OLD["Menu"]).items()}
-    )
+    colours = _options(look_of(menu), CLASSIC_WIDGETS["Menu"])
+    menu.configure(flat | {"font": "small"} | {key.lower(): colours[key] for key in colours})

@@ -1,4 +1,4 @@
-"""The game in a terminal: a Textual application, and a mode of plain text."""
+"""The terminal game: a Textual application and a plain text mode."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ if TYPE_CHECKING:
     from py2048.app.session import Session
 
 
-def run(session: Session, **how: Any) -> int:
+def run(session: Session, **options: Any) -> int:
     """Play in the terminal until the player quits; return the exit status.
 
     Args:
-        session: where the game is; it is left open.
-        how: the other arguments of `GameApp`.
+        session: The session, which is left open.
+        options: Other arguments of `GameApp`.
 
     Raises:
-        ThemeError: if there is no such theme.
+        ThemeError: If the theme does not exist.
     """
-    from py2048.app.terminal.app import GameApp  # Textual takes a moment to import
+    from py2048.app.terminal.app import GameApp  # Textual is slow to import
 
-    _paint_on_a_terminal()
-    app = GameApp(session, **how)
-    app.run()
-    return app.return_code or 0
-
-
-def _paint_on_a_terminal() -> None:
-    """Let Textual, which paints on standard error, use standard output where only that can be."""
+    # Textual's driver always writes to sys.__stderr__, which may be redirected.
     out, error = sys.__stdout__, sys.__stderr__
     if out is not None and out.isatty() and not (error is not None and error.isatty()):
-        sys.__stderr__ = out  # type: ignore[misc]  # the driver looks nowhere else
+        sys.__stderr__ = out  # type: ignore[misc]
+    app = GameApp(session, **options)
+    app.run()
+    return app.return_code or 0

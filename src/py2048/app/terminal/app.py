@@ -1,4 +1,4 @@
-"""The Textual application: the screen of a game in a terminal, and its keys."""
+"""`GameApp`, the Textual application, which implements the controller's screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -27,18 +27,9 @@ from py2048.app.controller.controller import ScreenController
 from py2048.app.controller.presenter import Start
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
+from py2048.app.terminal import screens
 from py2048.app.terminal.board import TerminalBoard
 from py2048.app.terminal.game_view import GameView
-from py2048.app.terminal.screens import (
-    Answer,
-    ConfirmDialog,
-    ListScreen,
-    ModalDialog,
-    MoreScreen,
-    PracticeScreen,
-    ReviewScreen,
-    bindings_of,
-)
 from py2048.core.folders import expanded
 from py2048.core.language import N_, _
 from py2048.presentation import themes
@@ -51,26 +42,26 @@ from py2048.presentation.screen import FileKind, ListRequest
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
-FILE = N_("the name of a file")
+T = TypeVar("T")
 
-MIN_TIMER_S = 0.001
-"""Seconds; Textual divides by a timer's interval."""
+FILE_PROMPT = N_("the name of a file")
+MIN_TIMER_S = 0.001  # Textual divides by a timer's interval
 
 
 class GameApp(App[None]):
-    """The game in a terminal: a `py2048.app.controller.presenter.GameScreen`.
+    """The terminal game; implements `GameScreen`.
 
     Args:
-        session: where the game is; if nothing was started on it, the last unfinished game is
-            resumed, or a new one starts.
-        theme: the name of a theme; by default the one used last.
-        reduced_motion: show moves without animation; by default as chosen last.
-        player: the spec of a player that plays from the start and gives hints; by default
-            a person plays, and hints come from the player chosen last.
-        begin: starts a game where there is none.
+        session: The session. If it has no game, the last unfinished game is resumed, or a new one
+            is started.
+        theme: Name of a theme. Defaults to the last one used.
+        reduced_motion: Show moves without animation. Defaults to the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, hints come
+            from the last player chosen.
+        begin: Starts a game if there is none.
 
     Raises:
-        ThemeError: if there is no such theme.
+        ThemeError: If the theme does not exist.
     """
 
     CSS_PATH = "style.tcss"
@@ -78,7 +69,7 @@ class GameApp(App[None]):
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(ACTIONS, "do"),
+        *screens.bindings_of(ACTIONS, "do"),
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
 
@@ -94,59 +85,56 @@ class GameApp(App[None]):
         super().__init__()
         self._begin = begin
         self.view = view = GameView()
-        # Parts of the screen do much of what the controller asks for.
-        self.show_status = view.show_status
+        # Methods of `GameScreen` that the view implements.
+        self.show_status, self.show_hint = view.show_status, view.show_hint
         self.say, self.show_unsaved = view.say, view.show_unsaved
         self.show_coach, self.show_gain = view.show_coach, view.show_gain
-        self.show_hint = view.show_hint
-        self._closed_dialog = 0.0
-        name = str(session.get_setting("theme", ""))
-        used = themes.BY_NAME.get(name, themes.DEFAULT_THEME)
-        colours = themes.get_theme(theme) if theme else used
-        for known in themes.THEMES:
-            self.register_theme(_textual_theme(self._visible(known)))
-        self.theme = colours.name
+        self._dialog_closed_at = 0.0
+        saved = themes.BY_NAME.get(str(session.get_setting("theme", "")), themes.DEFAULT_THEME)
+        initial = themes.get_theme(theme) if theme else saved
+        for each in themes.THEMES:
+            self.register_theme(_textual_theme(self._displayable(each)))
+        self.theme = initial.name
         is_still = reduced_motion or self.animation_level == "none"
         self.controller = ScreenController(
-            session, self, colours, reduced_motion=is_still, player=player, text_of=brief
+            session, self, initial, reduced_motion=is_still, player=player, text_of=brief
         )
 
     def compose(self) -> ComposeResult:
-        """Fill the screen with the game."""
+        """Create the game view."""
         yield self.view
 
     def on_mount(self) -> None:
-        """Show the session's game."""
+        """Apply the theme and begin the game."""
         self._quit_on_signals()
-        self._set_colours(self.controller.theme)
+        self.set_theme(self.controller.theme)
         self.controller.begin(self._begin)
 
     def on_unmount(self) -> None:
-        """Leave the session to others."""
+        """Stop using the session."""
         self.controller.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event; keys and clicks that come while the screen closes are ignored."""
+        """Handle an event; ignore input while the application is closing."""
         if self.screen_stack or not isinstance(event, events.InputEvent):
             await super().on_event(event)
 
     def _quit_on_signals(self) -> None:
-        """Give the terminal back as it was when the process is asked to end."""
+        """Exit on SIGTERM and SIGHUP, so that Textual restores the terminal."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
-            # Another thread than the main one may not; there it is the host's business.
-            with suppress(RuntimeError, ValueError):
+            with suppress(RuntimeError, ValueError):  # only possible in the main thread
                 loop.add_signal_handler(number, self.exit, None, 128 + number)
 
-    # Keys, mouse, results
+    # Input
 
     def action_do(self, name: str) -> None:
-        """Do the action called `name`."""
+        """Perform an action."""
         self.controller.do(name)
 
-    def on_terminal_board_pushed(self, event: TerminalBoard.Pushed) -> None:
-        """Slide where the mouse went, unless it is the second half of a double click."""
-        if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
+    def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
+        """Move in the direction of a gesture, unless a double click has just closed a dialog."""
+        if monotonic() - self._dialog_closed_at > self.CLICK_CHAIN_TIME_THRESHOLD:
             self.controller.do(str(event.direction))
 
     def on_paste(self, event: events.Paste) -> None:
@@ -155,42 +143,39 @@ class GameApp(App[None]):
             self.controller.game.paste(event.text)
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave a dialog; a click that follows at once was meant for it, not for the board."""
-        self._closed_dialog = monotonic()
+        """Close a dialog and note the time, to detect double clicks."""
+        self._dialog_closed_at = monotonic()
         return super().pop_screen()
 
-    # What the controller asks for
+    # GameScreen
 
     def show_board(self, transition: BoardTransition, pace: float) -> None:
-        """Show a board become another."""
+        """Animate a board transition."""
         self.view.set_shape(transition.board.shape)
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Cover the board with the end of the game, or uncover it."""
+        """Show a result as an overlay and remove the hint; `None` removes both."""
         self.view.show_hint(None)
         self.view.cover(result)
 
     def warn(self, text: str) -> None:
-        """Show a warning for some seconds."""
+        """Show a warning for eight seconds."""
         self.notify(text, severity="warning", timeout=8, markup=False)
 
     def set_theme(self, theme: themes.Theme) -> None:
-        """Change the colours."""
+        """Apply a theme."""
         self.theme = theme.name
-        self._set_colours(theme)
-
-    def _set_colours(self, theme: themes.Theme) -> None:
-        self.view.set_theme(self._visible(theme))
+        self.view.set_theme(self._displayable(theme))
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a question; do `action` if the answer is yes."""
-        question = ConfirmDialog(text, yes.lower(), no.lower())
+        """Ask a yes-no question; run `action` on yes."""
+        question = screens.ConfirmDialog(text, yes.lower(), no.lower())
         self._open(question, lambda _: action())
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self._open(ListScreen(request), request.take)
+        self._open(screens.ListScreen(request), request.take)
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -201,95 +186,97 @@ class GameApp(App[None]):
             path = expanded(typed)
             self.controller.records.replace_file(path, lambda: take(path))
 
-        free = _free_name(name, kind.ending)
-        self.choose(ListRequest(title, (), write, current=free, own=_(FILE)))
+        unused = _unused_name(name, kind.ending)
+        self.choose(ListRequest(title, (), write, current=unused, own=_(FILE_PROMPT)))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=_(FILE)))
+        self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=_(FILE_PROMPT)))
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
-        """Open a review over the game."""
-        screen = ReviewScreen(review, self._visible(self.controller.theme))
+        """Open the review screen."""
+        screen = screens.ReviewScreen(review, self._displayable(self.controller.theme))
         self._open(screen, lambda _: play_on())
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice over the game."""
-        self.push_screen(PracticeScreen(run, answer, self._visible(self.controller.theme)))
+        """Open the practice screen."""
+        self.push_screen(
+            screens.PracticeScreen(run, answer, self._displayable(self.controller.theme))
+        )
 
     def show_help(self) -> None:
-        """Show all that can be done, with its keys."""
-        self._open(MoreScreen(), self.controller.do)
+        """Show all actions and their keys."""
+        self._open(screens.MoreScreen(), self.controller.do)
 
-    def _open(self, dialog: ModalDialog[Answer], take: Callable[[Answer], object]) -> None:
-        """Open a dialog; `take` gets its answer, if there is one."""
+    def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
+        """Open a dialog; `take` receives its answer, unless it is cancelled."""
 
-        def closed(answer: Answer | None) -> None:
+        def on_close(answer: T | None) -> None:
             if answer is not None:
                 take(answer)
 
-        self.push_screen(dialog, closed)
+        self.push_screen(dialog, on_close)
 
     def share(self) -> None:
-        """Put the result, or the board, into the clipboard as a text."""
+        """Copy the result as text, or the board if there is no result."""
         result = self.controller.presenter.result
         self.copy_to_clipboard(result.words if result else str(self.controller.session.game.board))
         self.say(_("Copied."))
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
-        """Call `action` after some seconds."""
+        """Call `action` after a number of seconds."""
         self.set_timer(max(seconds, MIN_TIMER_S), action)
 
     def quit(self) -> None:
-        """Close the screen."""
+        """Exit the application."""
         self.exit()
 
-    def _visible(self, theme: themes.Theme) -> themes.Theme:
-        """Return the theme as this terminal can show it."""
-        fewer = FEWER_COLOURS.get(self.console.color_system or "")
-        return fewer(theme) if fewer else theme
+    def _displayable(self, theme: themes.Theme) -> themes.Theme:
+        """Reduce a theme to the colours of this terminal."""
+        reduce = COLOUR_REDUCTIONS.get(self.console.color_system or "")
+        return reduce(theme) if reduce else theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Paint nothing bold with sixteen colours: a terminal may paint it in another colour."""
+        """Disable bold text on 16-colour terminals, many of which change its colour."""
         filters = super().get_line_filters()
         return [*filters, NOT_BOLD] if self.console.color_system == "standard" else filters
 
 
 class NotBold(LineFilter):
-    """Takes the weight off all text."""
+    """A filter that removes bold from all text."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """Return the segments without it."""
+        """Return the segments without bold."""
         return list(Segment.apply_style(segments, post_style=Style(bold=False)))
 
 
 NOT_BOLD = NotBold()
-FEWER_COLOURS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
-"""How a theme is shown, by Rich's name for how many colours a terminal has."""
+COLOUR_REDUCTIONS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
+"""Theme conversions by Rich's colour system."""
 
 
-def _free_name(name: str, ending: str) -> str:
-    """Return a name for a file that is not there yet."""
-    names = (f"{name}{more}{ending}" for more in chain([""], map("-{}".format, count(2))))
-    with suppress(OSError):  # no file can have a name so long
+def _unused_name(name: str, ending: str) -> str:
+    """Return a file name that does not exist yet, with a numeric suffix if necessary."""
+    names = (f"{name}{suffix}{ending}" for suffix in chain([""], map("-{}".format, count(2))))
+    with suppress(OSError):  # the name is too long
         return next(each for each in names if not Path(each).exists())
     return name + ending
 
 
 def brief(event: Event) -> str:
-    """Return the message for an event, in the few words that a terminal has room for."""
+    """Return a short message for an event; empty if the screen already shows everything."""
     match event:
         case GameStarted(resumed=resumed):
             return _("Game resumed") if resumed else ""
         case GameOver():
-            return _("Game over.")  # the result says the rest
+            return _("Game over.")  # the result panel shows the rest
         case Moved() | Undone() | Hinted():
             return ""
     return describe(event)
 
 
 def _textual_theme(theme: themes.Theme) -> TextualTheme:
-    """Return our theme as Textual's, for the style sheet and the built-in widgets."""
+    """Convert a theme for Textual's style sheet and built-in widgets."""
     tokens = {name.replace("_", "-"): getattr(theme, name) for name in themes.TOKENS}
     return TextualTheme(
         name=theme.name,

@@ -1,8 +1,7 @@
-"""The board in a terminal: a widget that draws tiles, animates transitions, understands the mouse.
+"""The board in a terminal: drawing, animation and mouse gestures.
 
-The board is drawn on *pixels*: each character cell is two pixels wide and two high, since block
-characters (``▘``, ``▐``, ``▄`` …) can colour its quarters. Sizes ending in ``_columns`` and
-``_rows`` count characters; everything else here counts pixels.
+Each character cell holds 2x2 *pixels*, drawn with quarter block characters (``▘``, ``▐``, ``▄``).
+Names ending in ``_columns`` and ``_rows`` count characters; all other sizes are in pixels.
 """
 
 from __future__ import annotations
@@ -34,21 +33,20 @@ from py2048.presentation.screen import spellings
 from py2048.presentation.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
-SWIPE_COLUMNS = 4
-"""How far the mouse must be dragged sideways to count as a swipe; half as many rows."""
+MIN_SWIPE_COLUMNS = 4  # vertical swipes need half as many rows
 
 
 class TerminalBoard(Widget):
-    """The board as it is now, or on its way there.
+    """A widget that shows boards and animates the transitions between them.
 
-    `show` ends whatever is still moving, so the picture never lags behind the game.
+    A new transition ends the running animation at once.
 
     Attributes:
-        board: the board that is shown, or is being moved to.
+        board: The board at the end of the current transition.
     """
 
-    class Pushed(Message):
-        """The player swiped or clicked towards a direction."""
+    class Gesture(Message):
+        """A swipe, or a click near a side of the board."""
 
         def __init__(self, direction: Direction) -> None:
             super().__init__()
@@ -67,7 +65,7 @@ class TerminalBoard(Widget):
         self._is_stale = False
         self._timer: Timer | None = None
         self._pressed: tuple[int, int] | None = None
-        self._pointer: Direction | None = None
+        self._best: Direction | None = None
         self._played: Direction | None = None
 
     @property
@@ -76,28 +74,28 @@ class TerminalBoard(Widget):
         return self._transition is not None
 
     def on_mount(self) -> None:
-        """Prepare the frame timer; it runs only while something moves."""
+        """Create the frame timer, which only runs during transitions."""
         self._timer = self.set_interval(1 / FRAMES_PER_SECOND, self._tick, pause=True)
 
     def set_grid(self, grid: TerminalGrid | None) -> None:
-        """Draw on this grid from now on; `None` draws nothing."""
+        """Set the layout; `None` hides the board."""
         self._grid = grid
         self.styles.width = grid.width_columns if grid else 0
         self.styles.height = grid.height_rows if grid else 0
         self._redraw()
 
     def set_theme(self, theme: Theme) -> None:
-        """Draw with the colours of `theme` from now on."""
+        """Apply a theme."""
         self._palette = theme
         self._redraw()
 
-    def point(self, direction: Direction | None, played: Direction | None = None) -> None:
-        """Light up the side of the frame towards `direction` and the one that was played."""
-        self._pointer, self._played = direction, played
+    def mark(self, best: Direction | None, played: Direction | None = None) -> None:
+        """Mark the best direction and the one played."""
+        self._best, self._played = best, played
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a board become another in `pace` times the usual time; 0 shows the end at once."""
+        """Show a transition at `pace` times its duration; 0 shows the result at once."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -132,13 +130,13 @@ class TerminalBoard(Widget):
         return self._transition.at(self._elapsed())
 
     def _redraw(self) -> None:
-        """Draw anew, once for all that one event changes."""
+        """Schedule a single redraw for all changes made by an event."""
         if not self._is_stale:
             self._is_stale = True
             self.call_next(self._draw)
 
     def _draw(self) -> None:
-        """Draw anew and send only the rows that changed: slow links matter."""
+        """Redraw the board, but only send the rows that changed to the terminal."""
         if not self._is_stale:
             return
         self._is_stale = False
@@ -146,61 +144,50 @@ class TerminalBoard(Widget):
         columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
         before, canvas = self._canvas, Canvas(columns, rows, theme.page)
         if grid is not None:
-            draw_board(canvas, grid, theme, self._sprites(), self._pointer, self._played)
+            draw_board(canvas, grid, theme, self._sprites(), self._best, self._played)
         if (before.columns, before.rows) == (columns, rows):
             changed = [row for row in range(rows) if canvas.key(row) != before.key(row)]
         else:
             changed, self._strips = list(range(rows)), [Strip.blank(columns)] * rows
         self._canvas = canvas
         for row in changed:
-            self._strips[row] = to_strip(canvas.runs(row))
+            self._strips[row] = canvas.strip(row)
         if changed:
             self.refresh(*(Region(0, row, columns, 1) for row in changed))
 
     def render_line(self, y: int) -> Strip:
-        """Return one row of the picture.
+        """Return one row of the board.
 
-        Drawn anew while rows are painted, a row that has been passed would stay as it was.
+        Redraws only if rows are missing, because rows already painted would not be updated.
         """
         if y >= len(self._strips):
             self._draw()
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Remember where a click or a swipe begins."""
+        """Start a gesture."""
         self._pressed = event.x, event.y
         self.capture_mouse()
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
-        """End a click or a swipe, and say where it pointed."""
+        """Finish a gesture."""
         self.release_mouse()
         if self._pressed is None:
             return
         (x, y), self._pressed = self._pressed, None
-        if not self.size:  # the terminal has shrunk since the button went down
+        if not self.size:  # the terminal was shrunk during the gesture
             return
-        # A character is about twice as high as it is wide.
+        # Characters are about twice as high as they are wide.
         start, end = (x + 0.5, 2 * y + 1), (event.x + 0.5, 2 * event.y + 1)
         size = self.size.width, 2 * self.size.height
-        direction = direction_of_gesture(start, end, size, SWIPE_COLUMNS)
+        direction = direction_of_gesture(start, end, size, MIN_SWIPE_COLUMNS)
         if direction is not None:
-            self.post_message(self.Pushed(direction))
+            self.post_message(self.Gesture(direction))
 
 
-def to_strip(runs: list[Run]) -> Strip:
-    """Return the runs of one row as Textual draws them."""
-    return Strip(
-        [Segment(run.text, Style(color=run.ink, bgcolor=run.ground, bold=run.bold)) for run in runs]
-    )
+# Drawing the board
 
-
-# Drawing tiles on a canvas
-
-Place = tuple[int, int, int, int]
-"""``(x, y, width, height)`` in pixels."""
-
-MARK = 0.36
-"""How much of a side of the board a mark on it takes, in its middle."""
+MARK_SHARE = 0.36  # length of a mark, relative to its side of the board
 
 
 def draw_board(
@@ -208,13 +195,10 @@ def draw_board(
     grid: TerminalGrid,
     theme: Theme,
     sprites: list[Sprite],
-    pointer: Direction | None = None,
+    best: Direction | None = None,
     played: Direction | None = None,
 ) -> None:
-    """Draw the frame, the empty cells and the tiles.
-
-    A mark stands on the side of the frame towards `pointer`, the best, and on the one `played`.
-    """
+    """Draw the frame, the cells, the tiles, and marks on the `best` and `played` sides."""
     width, height = grid.width, grid.height
     canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
@@ -222,7 +206,7 @@ def draw_board(
             _draw_rectangle(canvas, grid, Sprite(0, row, column), theme.empty)
     for sprite in sprites:
         _draw_tile(canvas, grid, theme, sprite)
-    for side, colour in ((played, theme.danger), (pointer, theme.good)):
+    for side, colour in ((played, theme.danger), (best, theme.good)):
         if side is not None and grid.frame_x:
             _draw_mark(canvas, grid, colour, side)
 
@@ -230,11 +214,11 @@ def draw_board(
 def _draw_mark(canvas: Canvas, grid: TerminalGrid, colour: str, side: Direction) -> None:
     width, height = grid.width, grid.height
     if side.is_vertical:
-        long = 2 * round(width * MARK / 2)
+        long = 2 * round(width * MARK_SHARE / 2)
         y = grid.top + (height - grid.frame_y if side is Direction.DOWN else 0)
         canvas.rectangle((width - long) // 4 * 2, y, long, grid.frame_y, colour)
     else:
-        long = 2 * round(height * MARK / 2)
+        long = 2 * round(height * MARK_SHARE / 2)
         x = width - grid.frame_x if side is Direction.RIGHT else 0
         canvas.rectangle(x, grid.top + (height - long) // 2, grid.frame_x, long, colour)
 
@@ -253,25 +237,28 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
         canvas.write(column, (2 * y + height) // 4, text, style.text)
 
 
-def _draw_rectangle(canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str) -> Place:
-    """Fill a cell-sized rectangle, scaled about its centre; return where it lies."""
+def _draw_rectangle(
+    canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
+) -> tuple[int, int, int, int]:
+    """Fill a cell scaled about its centre; return its x, y, width and height."""
     x, y = grid.corner(sprite.row, sprite.column)
-    # A swollen tile fills the gap around it, by at least one pixel where there is a gap.
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
-    place = x - across, y - down, grid.tile_width + 2 * across, grid.tile_height + 2 * down
-    canvas.rectangle(*place, colour)
-    return place
+    box = x - across, y - down, grid.tile_width + 2 * across, grid.tile_height + 2 * down
+    canvas.rectangle(*box, colour)
+    return box
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """Return how many pixels a side moves outwards, at most the gap; inwards if negative."""
-    if scale > 1:
-        return min(gap, max(1, round(length * (scale - 1) / 2)))
-    return round(length * (scale - 1) / 2)
+    """Return by how many pixels each side moves outwards.
+
+    Enlarged tiles grow by at least one pixel, but never beyond the gap between the cells.
+    """
+    growth = round(length * (scale - 1) / 2)
+    return min(gap, max(1, growth)) if scale > 1 else growth
 
 
-# Large digits made of dots
+# Large digits
 
 _FONT = """
 ### .#. ### ### #.# ### ### ### ### ### .. .
@@ -286,12 +273,12 @@ DIGIT_HEIGHT = len(_ROWS)
 
 
 def digits_width(text: str) -> int:
-    """Return how many dots wide a number is; a comma or a point stands between thousands."""
+    """Return the width of a formatted number in dots."""
     return sum(len(_DIGITS[each][0]) + 1 for each in text) - 1
 
 
 def digit_dots(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the dots ``(x, y)`` of a number, from its top left."""
+    """Yield the dots ``(x, y)`` of a formatted number, relative to its top left corner."""
     left = 0
     for digit in text:
         for y, row in enumerate(_DIGITS[digit]):
@@ -300,17 +287,17 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return how large the dots of `count` digits are on a tile, in pixels; 0 if they do not fit.
+    """Return the dot size for `count` digits on a tile, or (0, 0) if they do not fit.
 
-    A dot is square, two pixels by one, or narrower from three digits on, down to half as wide; no
-    number has large digits where 2048 has none.
+    A dot of two pixels by one looks square. Dots are up to half as wide for numbers with three or
+    more digits. Tiles too small for the four digits of 2048 never have large digits.
     """
-    least = 4 * count - 1
-    if height < DIGIT_HEIGHT + 2 or width < max(least, 15) + 1:
+    dots = 4 * count - 1
+    if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
         return 0, 0
     for down in range(max(1, int(0.7 * height / DIGIT_HEIGHT)), 0, -1):
-        across = max(down, min((4 if count < 3 else 3) * down // 2, int(0.8 * width / least)))
-        if across * least < width:
+        across = max(down, min((4 if count < 3 else 3) * down // 2, int(0.8 * width / dots)))
+        if across * dots < width:
             return across, down
     return 0, 0
 
@@ -318,41 +305,45 @@ def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
 def draw_digits(
     canvas: Canvas, text: str, at: tuple[int, int], dot: tuple[int, int], colour: str
 ) -> None:
-    """Draw a number with dots of this size from its top left corner."""
+    """Draw a formatted number with dots of this size, with its top left corner at `at`."""
     for x, y in digit_dots(text):
         canvas.rectangle(at[0] + dot[0] * x, at[1] + dot[1] * y, *dot, colour)
 
 
-# A canvas of quarter characters
+# A canvas of quarter blocks
 
-# One character for each set of filled quarters: bit 1 top left, 2 top right, 4 bottom left,
-# 8 bottom right.
+# Indexed by a bit mask of filled quarters: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
 _QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
 class Run(NamedTuple):
-    """Neighbouring characters of one row with the same colours."""
+    """Consecutive characters of a row with the same style."""
 
     text: str
     ink: str
-    ground: str
+    background: str
     bold: bool
+
+    @property
+    def styled(self) -> tuple[str, str]:
+        """The text and its style for `Content.assemble`."""
+        return self.text, f"{'bold ' * self.bold}{self.ink} on {self.background}"
 
 
 class Canvas:
-    """A picture of `columns` x `rows` characters, two pixels wide and two high each."""
+    """An image of `columns` x `rows` characters, with 2x2 pixels each."""
 
-    def __init__(self, columns: int, rows: int, ground: str) -> None:
+    def __init__(self, columns: int, rows: int, background: str) -> None:
         self.columns, self.rows = columns, rows
-        self._pixels = [[ground] * (2 * columns) for _ in range(2 * rows)]
+        self._pixels = [[background] * (2 * columns) for _ in range(2 * rows)]
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return what the look of a row depends on."""
+        """Return a value that changes whenever the row looks different."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
-        """Fill a rectangle of pixels, over what is there; parts outside the canvas are cut off."""
+        """Fill a rectangle, clipped to the canvas, and erase the text below it."""
         left, right = max(x, 0), min(x + width, 2 * self.columns)
         if right <= left:
             return
@@ -363,13 +354,13 @@ class Canvas:
                 del text[column]
 
     def write(self, column: int, row: int, text: str, colour: str) -> None:
-        """Write bold characters onto the picture; those outside the canvas are cut off."""
+        """Write bold text, clipped to the canvas."""
         for at, character in enumerate(text, start=column):
             if 0 <= row < self.rows and 0 <= at < self.columns:
                 self._text[row][at] = character, colour
 
     def runs(self, row: int) -> list[Run]:
-        """Return one row of characters as runs, from the left."""
+        """Return a row as runs."""
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
         quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
         cells = [
@@ -381,68 +372,80 @@ class Canvas:
             for look, group in groupby(cells, key=lambda cell: cell[1:])
         ]
 
+    def strip(self, row: int) -> Strip:
+        """Return a row as a Textual strip."""
+        return Strip(
+            Segment(run.text, Style(color=run.ink, bgcolor=run.background, bold=run.bold))
+            for run in self.runs(row)
+        )
+
     def content(self) -> list[Content]:
-        """Return the rows as texts for other widgets."""
-        return [
-            Content.assemble(
-                *(
-                    (run.text, f"{'bold ' * run.bold}{run.ink} on {run.ground}")
-                    for run in self.runs(row)
-                )
-            )
-            for row in range(self.rows)
-        ]
+        """Return the rows as content for other widgets."""
+        rows = map(self.runs, range(self.rows))
+        return [Content.assemble(*(run.styled for run in row)) for row in rows]
 
 
 Quarters = tuple[str, str, str, str]
-"""The colours of a character's top left, top right, bottom left and bottom right."""
+"""Colours of the top left, top right, bottom left and bottom right quarters of a character."""
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter on the one colour that most of its character has."""
+    """Return a letter on the most frequent colour of its quarters."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
 @lru_cache(maxsize=1 << 14)
 def _block(quarters: Quarters) -> Run:
-    """Return the character with two colours that looks most like four coloured quarters.
+    """Return the block character that best approximates four coloured quarters.
 
-    Where three colours meet, which happens only while tiles move, the rarer ones give way.
+    A character only has two colours. If three meet during an animation, the rarest is replaced by
+    the second most frequent.
     """
-    (ground, count), *others = Counter(quarters).most_common()
+    (background, count), *others = Counter(quarters).most_common()
     if count == 4:
-        return Run(" ", ground, ground, bold=False)
+        return Run(" ", background, background, bold=False)
     ink = others[0][0]
-    mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != ground)
+    mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts the lower half ends above the next row, which shows as a line across a
-        # tile; the upper half with its colours exchanged has no such edge.
-        return Run(_QUARTERS[15 - mask], ground, ink, bold=False)
-    return Run(_QUARTERS[mask], ink, ground, bold=False)
+        # In some fonts the lower half block leaves a gap above the next row. Use the complementary
+        # character with its colours exchanged.
+        return Run(_QUARTERS[15 - mask], background, ink, bold=False)
+    return Run(_QUARTERS[mask], ink, background, bold=False)
 
 
-# The layout of the screen, from a large one down to 20 x 10, and labels for tiles
+# Layout, for terminals of 20x10 characters and more
 
-FULL_WIDTH = 6
-"""Columns that show every tile up to 131072 in digits."""
+FULL_COLUMNS = 6
+"""Label width that shows all digits of 131072."""
 
-POWERS_WIDTH = 2
-"""At this width and below a label is the tile's rank, since digits would not fit."""
+MAX_POWER_COLUMNS = 2
+"""Labels up to this width show the tile's rank."""
 
 MIN_PITCH = 4
-"""Pixels from one cell's top to the next one's, at least, for gaps between the cells."""
+"""Cells with a smaller vertical pitch have no gaps."""
 
 COMFORTABLE_PITCH = 8
-"""Tiles of this number of pixels need not grow at the cost of what stands beside the board."""
+"""Tiles larger than this do not justify a smaller panel."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
-"""The columns left of the board, between it and the panel, and right of the panel."""
+"""Columns left of the board, between board and panel, and right of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerminalGrid:
-    """The grid of a board: how far apart its cells are and how wide the frame is."""
+    """Layout of a board's cells.
+
+    Attributes:
+        rows: Number of rows.
+        columns: Number of columns.
+        pitch_x: Horizontal distance between the left edges of adjacent cells.
+        pitch_y: Vertical distance between the top edges of adjacent cells.
+        gap_x: Horizontal gap between cells.
+        gap_y: Vertical gap between cells.
+        frame_x: Width of the frame on the left and right.
+        frame_y: Height of the frame at the top and bottom.
+    """
 
     rows: int
     columns: int
@@ -455,56 +458,56 @@ class TerminalGrid:
 
     @property
     def tile_width(self) -> int:
-        """The width of a tile."""
+        """Width of a tile."""
         return self.pitch_x - self.gap_x
 
     @property
     def tile_height(self) -> int:
-        """The height of a tile."""
+        """Height of a tile."""
         return self.pitch_y - self.gap_y
 
     @property
     def label_columns(self) -> int:
-        """How many characters fit on a tile."""
+        """Number of characters that fit on a tile."""
         return self.tile_width // 2
 
     @property
     def width(self) -> int:
-        """The width of the board with its frame."""
+        """Width of the board with its frame."""
         return self.columns * self.pitch_x - self.gap_x + 2 * self.frame_x
 
     @property
     def height(self) -> int:
-        """The height of the board with its frame."""
+        """Height of the board with its frame."""
         return self.rows * self.pitch_y - self.gap_y + 2 * self.frame_y
 
     @property
     def top(self) -> int:
-        """What is left free above the board, so that it ends with a row of characters."""
+        """Free pixels above the board, so that its bottom edge is at the end of a row."""
         return self.height % 2
 
     @property
     def width_columns(self) -> int:
-        """The width of the board with its frame, in characters."""
+        """Width of the board with its frame, in characters."""
         return -(-self.width // 2)
 
     @property
     def height_rows(self) -> int:
-        """The height of the board with its frame, in characters."""
+        """Height of the board with its frame, in characters."""
         return -(-self.height // 2)
 
     @property
     def shows_powers(self) -> bool:
-        """Whether tiles are labelled with their rank, for want of room."""
-        return self.label_columns <= POWERS_WIDTH
+        """Whether tiles are too narrow for digits and show their rank instead."""
+        return self.label_columns <= MAX_POWER_COLUMNS
 
     @property
     def has_large_digits(self) -> bool:
-        """Whether numbers are drawn with dots."""
+        """Whether four-digit numbers are drawn with dots."""
         return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
 
     def corner(self, row: float, column: float) -> tuple[int, int]:
-        """Return the top left pixel ``(x, y)`` of a cell, or of a place between cells."""
+        """Return the top left pixel ``(x, y)`` of a cell; fractions are for moving tiles."""
         return (
             self.frame_x + round(column * self.pitch_x),
             self.top + self.frame_y + round(row * self.pitch_y),
@@ -514,37 +517,37 @@ class TerminalGrid:
 def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
 
-    Roomy boards have a frame and square tiles. Smaller ones give up the frame, then the gaps;
-    `None` means that not even one character per cell fits.
+    Large boards have a frame and gaps; smaller boards lose the frame first, then the gaps. Returns
+    None if there is less than one character per cell.
     """
-    for frame, least_label in ((1, 4), (0, 3)):
+    for frame, min_columns in ((1, 4), (0, 3)):
         grid = _spaced(2 * width, 2 * height, rows, columns, frame)
-        if grid is not None and grid.label_columns >= least_label:
+        if grid is not None and grid.label_columns >= min_columns:
             return grid
     return _gapless(width, height, rows, columns)
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid with gaps, with a frame or without (1 or 0), on `width` x `height` pixels."""
+    """Return a grid with gaps and a `frame` of 0 or 1 rows, on `width` x `height` pixels."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
-    # Two pixels are about as wide as one is high, and as a gap; narrow tiles may be wider.
-    high = min(down, max((across - 2) // 2, MIN_PITCH))
-    wide = min(across, max(2 * high + 2, 2 * FULL_WIDTH + 2)) // 2 * 2
-    if wide < 4 or high < MIN_PITCH:
+    # Pixels are half as wide as they are high. Tiles are square, or wider to fit their digits.
+    pitch_y = min(down, max((across - 2) // 2, MIN_PITCH))
+    pitch_x = min(across, max(2 * pitch_y + 2, 2 * FULL_COLUMNS + 2)) // 2 * 2
+    if pitch_x < 4 or pitch_y < MIN_PITCH:
         return None
-    return TerminalGrid(rows, columns, wide, high, 2, 1, 2 * frame, frame)
+    return TerminalGrid(rows, columns, pitch_x, pitch_y, 2, 1, 2 * frame, frame)
 
 
 def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
-    wide = min(width // columns, FULL_WIDTH)
-    if wide < 1 or height < rows:
+    cell_columns = min(width // columns, FULL_COLUMNS)
+    if cell_columns < 1 or height < rows:
         return None
-    gap = 2 if wide > POWERS_WIDTH else 0
-    return TerminalGrid(rows, columns, 2 * wide, 2, gap_x=gap, gap_y=0, frame_x=0, frame_y=0)
+    gap = 2 if cell_columns > MAX_POWER_COLUMNS else 0
+    return TerminalGrid(rows, columns, 2 * cell_columns, 2, gap, gap_y=0, frame_x=0, frame_y=0)
 
 
 class Arrangement(Enum):
-    """Where the panel is: beside the board, or below it; or how little is left of it."""
+    """Position of the panel: beside or below the board; COMPACT omits the key bar."""
 
     WIDE = "wide"
     TALL = "tall"
@@ -555,42 +558,40 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Return the arrangement that shows a board of `rows` x `columns` best, and the board's grid.
-
-    The grid is what there is room for.
-    """
-    rooms = {
-        Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),  # below it the keys
-        Arrangement.TALL: (width, height - 3),  # the score, a message and the keys
-        Arrangement.COMPACT: (width, height - 2),  # the score and a message
+    """Return the most legible arrangement for a board of `rows` x `columns`, and its grid."""
+    # Less the rows of the key bar, the score and the message, if they are above or below the board.
+    sizes = {
+        Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
+        Arrangement.TALL: (width, height - 3),
+        Arrangement.COMPACT: (width, height - 2),
     }
     grids = {
-        arrangement: fit(across, down, rows, columns)
-        for arrangement, (across, down) in rooms.items()
-        if across > 0 and down > 0
+        arrangement: fit(*size, rows, columns)
+        for arrangement, size in sizes.items()
+        if min(size) > 0
     }
     none: tuple[Arrangement, TerminalGrid | None] = (Arrangement.NONE, None)
     return max([none, *grids.items()], key=lambda choice: _legibility(choice[1]))
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Rate how well a grid reads: digits before powers, large ones, height up to a comfort."""
+    """Return a sort key: full digits first, then large digits, then height."""
     if grid is None:
         return -1, 0, 0
-    columns = min(grid.label_columns, FULL_WIDTH)
+    columns = min(grid.label_columns, FULL_COLUMNS)
     return columns, grid.has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
 
 
-# Labels of tiles
+# Tile labels
 
 _BASE36 = string.digits + string.ascii_lowercase
 
 
 def label(value: int, width: int) -> str:
-    """Return the text for a tile on `width` columns, at most that long.
+    """Return the label of a tile, at most `width` characters long.
 
-    Digits where they fit, then thousands (``131k``), and on one or two columns the rank: ``11``
-    is 2048. A board uses one width for all its tiles, so that a label has one meaning.
+    Labels are digits if they fit, otherwise thousands (``131k``). With one or two columns, labels
+    are ranks: ``11`` is 2048. All tiles of a board use the same width, so labels are unambiguous.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')
@@ -598,6 +599,6 @@ def label(value: int, width: int) -> str:
     rank = value.bit_length() - 1
     if width == 1:
         return _BASE36[rank] if rank < len(_BASE36) else "·"
-    if width <= POWERS_WIDTH:
+    if width <= MAX_POWER_COLUMNS:
         return str(rank) if rank < 100 else "··"
     return next((text for text in spellings(value) if len(text) <= width), "·")

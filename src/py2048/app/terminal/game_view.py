@@ -1,7 +1,4 @@
-"""The screen of a game: the board with its panel, messages and keys, arranged by size.
-
-It knows nothing of sessions; the application tells it what to show.
-"""
+"""`GameView`: the board, its side panel and the key bar, arranged by terminal size."""
 
 from __future__ import annotations
 
@@ -17,18 +14,7 @@ from textual.geometry import Size
 from textual.timer import Timer
 from textual.widgets import Static
 
-from py2048.app.terminal.board import (
-    DIGIT_HEIGHT,
-    MARGINS,
-    PANEL_COLUMNS,
-    Arrangement,
-    Canvas,
-    TerminalBoard,
-    TerminalGrid,
-    arrange,
-    digits_width,
-    draw_digits,
-)
+from py2048.app.terminal import board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.presentation.actions import UserAction
@@ -44,50 +30,48 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
 GAIN_S = MOTION_MS["rise"] / 1000
-"""How long the points of a move stand beside the score."""
 
-FIGURE_ROWS = 24
-"""The rows of the panel for which the digits of the score grow by a step."""
+ROWS_PER_DIGIT_SIZE = 24
+"""Panel height for which the large digits grow by one step."""
 
+MIN_COLUMNS_BELOW = 38
+"""Width of a panel below a narrower board."""
 
-MIN_BELOW = 38
-"""The least columns of a panel below a narrower board, where there are as many."""
-
-PANEL_ROWS, WHOLE_PANEL = 23, 19
-"""The rows of a roomy panel, and of all its sections; with fewer the score is one line."""
+MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
+"""Lower panels show the scores in one line."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
-class Section(NamedTuple):
-    """Lines of the panel that are shown as a whole or not at all.
+class PanelSection(NamedTuple):
+    """A section of the panel, shown completely or not at all.
 
     Attributes:
-        rank: 1 for the one that is left out last.
-        rows: its height, whatever it says, so that nothing below it moves.
-        lines: what it says.
+        priority: The section with the highest number is omitted first.
+        rows: Height, which is constant so that the sections below never move.
+        lines: Content, at most `rows` lines.
     """
 
-    rank: int
+    priority: int
     rows: int
     lines: list[Content]
 
 
 class GameView(Container):
-    """Everything on the screen of a game.
+    """The view of a game.
 
     Attributes:
-        board: the board.
-        arrangement: where things stand at this size.
-        grid: the grid of the board at this size; `None` if it does not fit.
-        status: the scores and facts that are shown.
-        hint: the hint that is shown, if any.
-        note: the message that is shown.
+        board: The board.
+        arrangement: Position of the panel at the current size.
+        grid: Layout of the board at the current size; `None` if it does not fit.
+        status: The scores and facts displayed.
+        hint: The current hint, if any.
+        note: The current message.
     """
 
     def __init__(self) -> None:
         super().__init__(id="game")
-        self.board = TerminalBoard()
+        self.board = board.TerminalBoard()
         self._panel = Static(id="panel")
         self._result_box = Static(id="result")
         self._result: Result | None = None
@@ -99,14 +83,14 @@ class GameView(Container):
         self._coach: CoachStatus | None = None
         self._gain = 0
         self._gain_timer: Timer | None = None
-        self.arrangement = Arrangement.NONE
-        self.grid: TerminalGrid | None = None
+        self.arrangement = board.Arrangement.NONE
+        self.grid: board.TerminalGrid | None = None
         self._unsaved = ""
-        self._panel_room = 1, 1
+        self._panel_size = 1, 1
         self._is_stale = False
 
     def compose(self) -> ComposeResult:
-        """Create every part once; the arrangement decides which are seen."""
+        """Create the widgets; the arrangement determines which are visible."""
         with Container(id="middle"):
             with Container(id="stage"):
                 yield self.board
@@ -117,39 +101,39 @@ class GameView(Container):
         yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Draw the parts that draw themselves with the colours of `theme`."""
+        """Apply a theme to the parts that Textual does not style."""
         self._theme = theme
         self.board.set_theme(theme)
-        self._write()
+        self._update_panel()
 
     def set_shape(self, shape: tuple[int, int]) -> None:
-        """Make room for a board of this many rows and columns."""
+        """Set the board's number of rows and columns."""
         if shape != self._shape:
             self._shape = shape
-            self._arrange(self._room)
+            self._arrange(self._available_size)
 
     @property
-    def _room(self) -> Size:
-        """The room there is: the whole screen until anything is laid out."""
+    def _available_size(self) -> Size:
+        """Size of the view, or of the screen before the first layout."""
         return self.size if self.size.area else self.app.size
 
     def on_mount(self) -> None:
-        """Arrange everything for the first time, before anything is seen."""
-        self._arrange(self._room)
+        """Arrange the widgets before the first paint."""
+        self._arrange(self._available_size)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange everything for the new size."""
+        """Rearrange the widgets."""
         self._arrange(event.size)
 
-    # What is shown
+    # Display
 
     def show_status(self, status: Status) -> None:
-        """Show scores and facts."""
+        """Update scores and facts."""
         self.status = status
-        self._write()
+        self._update_panel()
 
     def show_gain(self, points: int) -> None:
-        """Show the points of a move beside the score for a moment."""
+        """Briefly show the points of a move beside the score."""
         if points:
             if self._gain_timer is not None:
                 self._gain_timer.stop()
@@ -158,23 +142,23 @@ class GameView(Container):
 
     def _set_gain(self, points: int) -> None:
         self._gain = points
-        self._write()
+        self._update_panel()
 
     def show_hint(self, hint: Hint | None) -> None:
-        """Mark the side of the board that a hint points to, and list what the others lose."""
+        """Mark the recommended direction and list the losses of the others."""
         self.hint = hint
-        self.board.point(hint.direction if hint else None)
-        self._write()
+        self.board.mark(hint.direction if hint else None)
+        self._update_panel()
 
     def say(self, text: str) -> None:
-        """Show a message until the next one; where its place is too small for it, for a while."""
+        """Show a message; one that is too long for the panel appears as a toast."""
         is_new, self.note = text != self.note, text
-        self._write()
-        if is_new and len(textwrap.wrap(text, self._panel_room[0])) > self._message_rows:
+        self._update_panel()
+        if is_new and len(textwrap.wrap(text, self._panel_size[0])) > self._message_rows:
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show the end of the game over the board, when the last tile has come; or the board."""
+        """Show a result as an overlay after the last move's animation; `None` removes it."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
@@ -185,214 +169,214 @@ class GameView(Container):
             self._place_result()
 
     def _place_result(self) -> None:
-        """Show the result in the middle of the board, if it fits there."""
+        """Show the result in the centre of the board if it fits."""
         self._result_box.display = False
         if self._result is None or self.grid is None:
             return
-        across, down = min(self.grid.width_columns - 2, RESULT_COLUMNS), self.grid.height_rows - 2
-        lines = result_lines(self._result, across - 4, down - 2, self._theme)
-        if across >= MIN_RESULT_COLUMNS and len(lines) <= down - 2:
+        columns, rows = self.grid.width_columns, self.grid.height_rows
+        width = min(columns - 2, RESULT_COLUMNS)
+        lines = result_lines(self._result, width - 4, rows - 4, self._theme)
+        if width >= MIN_RESULT_COLUMNS and len(lines) <= rows - 4:
             self._result_box.update(Content("\n").join(lines))
-            self._result_box.styles.width = across
-            left, top = self.grid.width_columns - across, self.grid.height_rows - len(lines) - 2
-            self._result_box.styles.offset = left // 2, top // 2
+            self._result_box.styles.width = width
+            offset = (columns - width) // 2, (rows - len(lines) - 2) // 2
+            self._result_box.styles.offset = offset
             self._result_box.display = True
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show what the coach says, or nothing of it."""
+        """Show the coach's comments; `None` means the coach is off."""
         self._coach = status
-        self._write()
+        self._update_panel()
 
     def show_unsaved(self, reason: str) -> None:
-        """Say below everything why something is not saved, as long as that is so."""
-        said = _("Not saved: {reason}").format(reason=reason)
-        self._unsaved = said if reason else ""
-        self._arrange(self._room)
+        """Show why changes are not saved; an empty reason removes the warning."""
+        self._unsaved = _("Not saved: {reason}").format(reason=reason) if reason else ""
+        self._arrange(self._available_size)
 
-    # Where it is shown
-
-    def _warning_rows(self, size: Size) -> int:
-        """Return how many rows the warning takes, a third of the screen at most."""
-        rows = len(textwrap.wrap(self._unsaved, max(1, size.width - 2)))
-        return min(rows, size.height // 3)
+    # Layout
 
     def _arrange(self, size: Size) -> None:
         warning = self.query_one("#unsaved", Static)
         warning.update(self._unsaved)
         warning.display = bool(self._unsaved)
-        height = size.height - self._warning_rows(size)
-        self.arrangement, self.grid = arrange(size.width, height, *self._shape)
-        for arrangement in Arrangement:
+        warning_rows = len(textwrap.wrap(self._unsaved, max(1, size.width - 2)))
+        height = size.height - min(warning_rows, size.height // 3)
+        self.arrangement, self.grid = board.arrange(size.width, height, *self._shape)
+        for arrangement in board.Arrangement:
             self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
         self.board.set_grid(self.grid)
-        self._panel_room = panel_size(self.arrangement, self.grid, size.width, height)
-        self._panel.styles.width, self._panel.styles.height = self._panel_room
+        self._panel_size = panel_size(self.arrangement, self.grid, size.width, height)
+        self._panel.styles.width, self._panel.styles.height = self._panel_size
         self.query_one("#bar", Static).update(key_bar(size.width))
         self._place_result()
-        self._write()
+        self._update_panel()
 
     @property
     def _message_rows(self) -> int:
-        return 1 if self._panel_room[1] < 3 else 2
+        return 1 if self._panel_size[1] < 3 else 2
 
-    def _write(self) -> None:
-        """Write the panel anew, once for all that one event changes."""
+    def _update_panel(self) -> None:
+        """Schedule a single update for all changes made by an event."""
         if not self._is_stale:
             self._is_stale = True
-            self.call_next(self._write_now)
+            self.call_next(self._update_panel_now)
 
-    def _write_now(self) -> None:
+    def _update_panel_now(self) -> None:
         self._is_stale = False
-        width, height = self._panel_room
+        width, height = self._panel_size
         rows = self._message_rows
         sections = self._sections(width, height)
-        shown = fitting(sections, height - rows)
+        visible = visible_sections(sections, height - rows)
         style = "" if self.note else "$text-muted"
-        said = self._message(width, is_listed=sections["hint"] in shown)
-        message = Section(0, rows, [Content.styled(each, style) for each in said])
-        text = Content("\n").join(spread([*shown, message], height))
+        lines = self._message(width, shows_hint=sections["hint"] in visible)
+        message = PanelSection(0, rows, [Content.styled(line, style) for line in lines])
+        text = Content("\n").join(spread([*visible, message], height))
         if text != self._panel.content:
-            self._panel.update(text, layout=False)  # its place does not depend on it
+            self._panel.update(text, layout=False)  # the panel's size is fixed
 
-    # What the panel says
+    # Panel content
 
-    def _sections(self, width: int, height: int) -> dict[str, Section]:
-        """Return the sections of the panel from its top, all but the message at its end."""
+    def _sections(self, width: int, height: int) -> dict[str, PanelSection]:
+        """Return all sections from top to bottom, except the message."""
         score, best = number(self.status.score), number(self.status.best)
         gain = f" {self._gain:+,}" if self._gain else ""
-        if height < WHOLE_PANEL:
-            figures = {"score": Section(1, 1, [score_line(score, gain, best, width)])}
+        if height < MIN_ROWS_FOR_DIGITS:
+            scores = {"score": PanelSection(1, 1, [score_line(score, gain, best, width)])}
         else:
-            scale = max(1, height // FIGURE_ROWS)
-            figures = {
-                "score": self._figure(1, _("Score"), score, gain, width, scale),
-                "best": self._figure(3, _("Best"), best, "", width, scale - 1),
+            scale = max(1, height // ROWS_PER_DIGIT_SIZE)
+            scores = {
+                "score": self._score_section(1, _("Score"), score, gain, width, scale),
+                "best": self._score_section(3, _("Best"), best, "", width, scale - 1),
             }
         rules = title_of(self.status.rules, self._shape)
         about = _("{title} · move {n}").format(title=rules, n=number(self.status.moves))
         return {
-            **figures,
-            "next": self._next(width),
+            **scores,
+            "next": self._next_section(width),
             "hint": self._hint_section(),
             "coach": self._coach_section(width),
-            "rules": Section(4, 1, [muted(about)]),
+            "rules": PanelSection(4, 1, [muted(about)]),
         }
 
-    def _figure(
-        self, rank: int, title: str, digits: str, gain: str, width: int, scale: int
-    ) -> Section:
-        """Return a number in large digits of this scale, with points that were gained."""
+    def _score_section(
+        self, priority: int, title: str, digits: str, gain: str, width: int, scale: int
+    ) -> PanelSection:
+        """Draw a score with large digits; with scale 0, write it in one line."""
         if not scale:
-            return Section(rank, 1, [_fact(title, digits)])
-        dots = digits_width(digits)
-        across = next((each for each in (2 * scale, scale, 1) if dots * each <= 2 * width), 1)
-        rows = -(-DIGIT_HEIGHT * scale // 2)
-        canvas = Canvas(-(-dots * across // 2), rows, self._theme.page)
-        draw_digits(canvas, digits, (0, 0), (across, scale), self._theme.ink)
+            return PanelSection(priority, 1, [_fact(title, digits)])
+        dots = board.digits_width(digits)
+        across = next((size for size in (2 * scale, scale, 1) if dots * size <= 2 * width), 1)
+        rows = -(-board.DIGIT_HEIGHT * scale // 2)
+        canvas = board.Canvas(-(-dots * across // 2), rows, self._theme.page)
+        board.draw_digits(canvas, digits, (0, 0), (across, scale), self._theme.ink)
         lines = [muted(title), *canvas.content()]
         beside = rows // 2 + 1 if canvas.columns + len(gain) <= width else 0
         lines[beside] = Content.assemble(lines[beside], (gain, "bold $good"))
-        return Section(rank, len(lines), lines)
+        return PanelSection(priority, len(lines), lines)
 
-    def _next(self, width: int) -> Section:
-        """Return the next tile to make, and how much of it there is on the board."""
-        board = self.board.board
-        if board is None or not board.max_tile:
-            return Section(5, 2, [])
-        columns, share = min(width, MAX_BAR), sum(map(sum, board.rows)) / board.max_tile - 1
-        return Section(5, 2, [_fact(_("Next"), str(2 * board.max_tile)), bar(share, columns)])
+    def _next_section(self, width: int) -> PanelSection:
+        """Show the next tile and how much of it is already on the board."""
+        shown = self.board.board
+        if shown is None or not shown.max_tile:
+            return PanelSection(5, 2, [])
+        columns, share = min(width, MAX_BAR), sum(map(sum, shown.rows)) / shown.max_tile - 1
+        return PanelSection(5, 2, [_fact(_("Next"), str(2 * shown.max_tile)), bar(share, columns)])
 
-    def _hint_section(self) -> Section:
-        """Return what each direction loses, the best first."""
+    def _hint_section(self) -> PanelSection:
+        """List the directions and their losses, best first."""
         if self.hint is None:
-            return Section(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
+            return PanelSection(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
         lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
-        options = options_of(self.hint)
-        columns = max(len(name_of(each.direction)) for each in options) + 4
-        for option in options:
-            is_best = option.direction is self.hint.direction
-            name = f"{ARROWS[option.direction]} {name_of(option.direction).lower()}".ljust(columns)
-            strong, light = ("bold $good", "$good") if is_best else ("", "$text-muted")
-            lines.append(Content.assemble((name, strong), (option.text, light)))
-        return Section(2, 5, lines)
+        rows = options_of(self.hint)
+        columns = max(len(name_of(row.direction)) for row in rows) + 4
+        for row in rows:
+            name = f"{ARROWS[row.direction]} {name_of(row.direction).lower()}".ljust(columns)
+            strong, light = ("bold $good", "$good") if row.is_best else ("", "$text-muted")
+            lines.append(Content.assemble((name, strong), (row.text, light)))
+        return PanelSection(2, 5, lines)
 
-    def _coach_section(self, width: int) -> Section:
+    def _coach_section(self, width: int) -> PanelSection:
         lines = [muted(_("Coach"))]
         for part in self._coach.parts if self._coach else ():
-            broken = textwrap.wrap(part, width)
-            if len(lines) + len(broken) <= COACH_ROWS:
+            wrapped = textwrap.wrap(part, width)
+            if len(lines) + len(wrapped) <= COACH_ROWS:
                 style = "bold $good" if part[0] == "✓" else "bold $danger" if part[0] == "?" else ""
-                lines += [Content.styled(line, style) for line in broken]
+                lines += [Content.styled(line, style) for line in wrapped]
         off = [] if self._coach else [muted(_("c judges your moves"))]
-        return Section(6, COACH_ROWS, [*lines, *off])
+        return PanelSection(6, COACH_ROWS, [*lines, *off])
 
-    def _message(self, width: int, *, is_listed: bool) -> list[str]:
-        """Return the message, or what else is worth a line; nothing that must be cut."""
-        if self.hint and not self.note and not is_listed:
+    def _message(self, width: int, *, shows_hint: bool) -> list[str]:
+        """Return the lines of the message, or of a fallback if there is none.
+
+        Messages that do not fit are hidden rather than truncated.
+        """
+        if self.hint and not self.note and not shows_hint:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
-            line = "  ".join(each.replace(" ", NO_BREAK) for each in losses)
+            line = "  ".join(loss.replace(" ", NO_BREAK) for loss in losses)
             return textwrap.wrap(line, width)[:1]
         has_powers = self.grid is not None and self.grid.shows_powers
         status, powers = self.status, _("11 means 2048") if has_powers else ""
-        said = self.note or powers or status.note or status.help.capitalize() or status.teaching
-        lines = textwrap.wrap(said, width)
+        text = self.note or powers or status.note or status.help.capitalize() or status.teaching
+        lines = textwrap.wrap(text, width)
         return lines if len(lines) <= self._message_rows else []
 
 
-# The layout of the panel
+# Panel layout
 
 
 def panel_size(
-    arrangement: Arrangement, grid: TerminalGrid | None, width: int, height: int
+    arrangement: board.Arrangement, grid: board.TerminalGrid | None, width: int, height: int
 ) -> tuple[int, int]:
-    """Return the columns and rows of the panel beside or below the board."""
+    """Return the columns and rows of the panel."""
     if grid is None:
         return 1, 1
-    across, down = grid.width_columns, grid.height_rows
-    if arrangement is Arrangement.WIDE:
-        columns = min(max(PANEL_COLUMNS + 2, across // 2), width - sum(MARGINS) - across)
-        return columns, max(min(PANEL_ROWS, height - 1), down)
-    rows = height - down - (arrangement is Arrangement.TALL)
-    return min(width, max(across, MIN_BELOW)), max(1, min(rows, PANEL_ROWS))
+    board_columns, board_rows = grid.width_columns, grid.height_rows
+    if arrangement is board.Arrangement.WIDE:
+        available = width - sum(board.MARGINS) - board_columns
+        columns = min(max(board.PANEL_COLUMNS + 2, board_columns // 2), available)
+        return columns, max(min(MAX_PANEL_ROWS, height - 1), board_rows)
+    rows = height - board_rows - (arrangement is board.Arrangement.TALL)
+    columns = min(width, max(board_columns, MIN_COLUMNS_BELOW))
+    return columns, max(1, min(rows, MAX_PANEL_ROWS))
 
 
-def fitting(sections: dict[str, Section], rows: int) -> list[Section]:
-    """Return the sections that there is room for, in their order."""
-    found = []
-    for section in sorted(sections.values(), key=lambda each: each.rank):
+def visible_sections(sections: dict[str, PanelSection], rows: int) -> list[PanelSection]:
+    """Return the sections that fit, chosen by priority, in their original order."""
+    visible = []
+    for section in sorted(sections.values(), key=lambda each: each.priority):
         if section.rows <= rows:
             rows -= section.rows
-            found.append(section)
-    return [section for section in sections.values() if section in found]
+            visible.append(section)
+    return [section for section in sections.values() if section in visible]
 
 
-def spread(sections: list[Section], rows: int) -> list[Content]:
-    """Return the lines of sections on `rows` rows, with what is left between them."""
-    gap, more = divmod(rows - sum(section.rows for section in sections), len(sections))
+def spread(sections: list[PanelSection], rows: int) -> list[Content]:
+    """Return the lines of all sections, with the remaining rows distributed as gaps."""
+    gap, extra = divmod(rows - sum(section.rows for section in sections), len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):
-        above = min(MAX_GAP if index else 1, gap + (index < more))
+        above = min(MAX_GAP if index else 1, gap + (index < extra))
         below = section.rows - len(section.lines)
         lines += [*[Content()] * above, *section.lines, *[Content()] * below]
     return lines
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the score and the best in a line, with as much as there is room for."""
+    """Return the scores in one line, without the gain or the best score if they do not fit."""
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
-    room = " " * max(1, width - len(score + gain + best))
-    return Content.assemble((score, "bold"), (gain, "bold $good"), room, (best, "$text-muted"))
+    space = " " * max(1, width - len(score + gain + best))
+    return Content.assemble((score, "bold"), (gain, "bold $good"), space, (best, "$text-muted"))
 
 
-# The end of a game
+# Results
 
 RESULT_COLUMNS, MIN_RESULT_COLUMNS, BAR_ROWS = 45, 24, 3
 
 
 def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[Content]:
-    """Return a result, as much of it as fits on the given rows."""
+    """Return the lines of a result, omitting parts that do not fit into `height` rows."""
     head = [muted(result.kind)]
     head += [Content.styled(line, "bold") for line in textwrap.wrap(result.headline, width)]
     if not result.is_final:
@@ -408,15 +392,15 @@ def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[
         (4, "u", N_("undo"), "undo"),
     )
     foot = [Content(), Content.from_markup(key_bar(width, named))]
-    shown = [Content(), *figures(result, width)]
-    for middle in ([*shown, *distribution(result, width, theme)], shown):
+    figures = [Content(), *figure_lines(result, width)]
+    for middle in ([*figures, *distribution_lines(result, width, theme)], figures):
         if len(head + middle + foot) <= height:
             return head + middle + foot
     return head + foot
 
 
-def figures(result: Result, width: int) -> list[Content]:
-    """Return the figures of a result side by side, or in lines where they are too wide for that."""
+def figure_lines(result: Result, width: int) -> list[Content]:
+    """Return the figures of a result side by side if they fit, otherwise one per line."""
     cell = width // len(result.figures)
     if max(len(each) for figure in result.figures for each in figure) < cell:
         labels, values = (
@@ -426,34 +410,35 @@ def figures(result: Result, width: int) -> list[Content]:
     return [_fact(*figure) for figure in result.figures]
 
 
-def distribution(result: Result, width: int, theme: Theme) -> list[Content]:
-    """Return where a score stands among others: a sentence, and bars if there are enough."""
+def distribution_lines(result: Result, width: int, theme: Theme) -> list[Content]:
+    """Return the rank among other games as a sentence, with a bar chart if there is one."""
     lines = [Content(), *map(Content, textwrap.wrap(result.place, width))] if result.place else []
     if not result.bars:
         return lines
-    canvas, high = Canvas(width, BAR_ROWS, theme.raised), 2 * BAR_ROWS
-    across = 2 * width // len(result.bars)
-    for place, count in enumerate(result.bars):
-        tall = max(count > 0, round(high * count / max(result.bars)))
-        colour = theme.accent if place == result.mine else theme.muted
-        canvas.rectangle(across * place, high - tall, max(1, across - 1), tall, colour)
+    canvas, height = board.Canvas(width, BAR_ROWS, theme.raised), 2 * BAR_ROWS
+    pitch = 2 * width // len(result.bars)
+    for index, count in enumerate(result.bars):
+        bar_height = max(count > 0, round(height * count / max(result.bars)))
+        colour = theme.accent if index == result.mine else theme.muted
+        y = height - bar_height
+        canvas.rectangle(pitch * index, y, max(1, pitch - 1), bar_height, colour)
     (low, top), mine = result.low_and_high, number(result.score)
-    before = max(across * result.mine // 2 - len(mine) // 2, len(low) + 1)
+    before = max(pitch * result.mine // 2 - len(mine) // 2, len(low) + 1)
     after = max(width - before - len(mine), len(top) + 1)
     parts = (f"{low:<{before}}", "$text-muted"), (mine, "bold"), (f"{top:>{after}}", "$text-muted")
     return [*lines, *canvas.content(), Content.assemble(*parts)]
 
 
-# Texts
+# Styled text
 
 
 def muted(text: str) -> Content:
-    """Return a text of less weight."""
+    """Return muted text."""
     return Content.styled(text, "$text-muted")
 
 
 def bar(share: float, columns: int, colour: str = "$accent") -> Content:
-    """Return a bar that is filled to a share, 0 to 1."""
+    """Return a horizontal bar filled to a share (0-1)."""
     filled = round(columns * min(max(share, 0.0), 1.0))
     return Content.assemble(("━" * filled, colour), ("━" * (columns - filled), "$line"))
 
@@ -462,7 +447,7 @@ def _fact(name: str, value: str) -> Content:
     return Content.assemble((f"{name} ", "$text-muted"), (value, "bold"))
 
 
-# The keys
+# Key bar
 
 FOOTER = (
     (6, "←↑↓→", N_("move"), ""),
@@ -473,26 +458,25 @@ FOOTER = (
     (1, "F1", N_("more"), "help"),
     (5, "q", N_("quit"), "quit"),
 )
-"""The keys below the board: how soon each is named, the key, its word, and the action."""
+"""Priority (1 is shown first), key, label and action of each entry below the board."""
 
 
-def key_of(action: UserAction) -> str:
-    """Return the keys of an action as a terminal's users call them: in lower case, but F1."""
+def key_label(action: UserAction) -> str:
+    """Return the keys of an action in lower case, except function keys."""
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 
-def key_bar(width: int, named: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
-    """Return keys as Textual markup, as many as fit a line of this width."""
-    for count in range(len(named), 0, -1):
-        keys = [(key, _(word), action) for rank, key, word, action in named if rank <= count]
-        used = sum(len(key) + 1 + len(word) for key, word, _action in keys)
+def key_bar(width: int, entries: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
+    """Return keys with clickable labels as markup, as many as fit into one line."""
+    for count in range(len(entries), 0, -1):
+        keys = [(key, _(label), action) for rank, key, label, action in entries if rank <= count]
+        used = sum(len(key) + 1 + len(label) for key, label, _action in keys)
         for gap in (3, 2):
             if used + gap * (count - 1) + 2 <= width or (count, gap) == (1, 2):
-                return (" " * gap).join(entry(*each) for each in keys)
+                return (" " * gap).join(_entry(*key) for key in keys)
     return ""
 
 
-def entry(key: str, word: str, action: str) -> str:
-    """Return a key and its word as markup; a click on the word does the action."""
-    link = f"[@click=app.do('{action}')]{word}[/]" if action else word
+def _entry(key: str, label: str, action: str) -> str:
+    link = f"[@click=app.do('{action}')]{label}[/]" if action else label
     return f"[bold $accent]{key}[/] {link}"

@@ -1,7 +1,7 @@
-"""The game in plain text, for pipes, slow links and screen readers.
+"""The plain text mode, for pipes, slow connections and screen readers.
 
-One line for each event, no escape codes, commands from standard input. The end of the input
-ends the program; the game is kept.
+It reads commands line by line and writes one line per event, without escape codes. At the end of
+the input it saves the game and exits.
 """
 
 from __future__ import annotations
@@ -33,40 +33,34 @@ from py2048.presentation.screen import CoachStatus, moves, preparing
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-FIRST_PROGRESS_S, PROGRESS_PERIOD_S, LOOK_PERIOD_S = 1.0, 5.0, 0.1
-"""Seconds before the compiler's progress is written, between two such lines, and between two looks
-at it."""
+# Progress of the compiler: first line, period of further lines, and polling period.
+PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
     N_("Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right."),
-    N_("undo: take the last move back. redo: play it again."),
+    N_("undo: take back the last move. redo: play it again."),
     N_("board: read the board. score: read the score."),
     N_("hint: the best move and what the others lose. auto 10: let the player make ten moves."),
-    N_("coach: judge each move as you play, or no longer; the game counts as assisted."),
+    N_("coach: turn comments on your moves on or off; the game counts as assisted."),
     N_("review: what each mistake of the game lost; review 12: move 12; review FILE: a record."),
     N_("new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4."),
     N_("resume 5x5: continue the last game under these rules. rules: read the rules."),
     N_("save game.2048.json: write the game to a file."),
-    N_("help: this help. quit: leave; the game is kept."),
+    N_("help: this help. quit: leave; the game is saved."),
 )
 
-TAKING_TEXT = "new", "n", "resume", "auto", "review", "save"
-"""The commands that may be followed by something."""
-
-SHORT = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-"""Short words for commands."""
-
-MAX_LINE = 1000
-"""The characters of a line that are read at once: an input need not have lines at all."""
+WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "save"
+ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
+MAX_LINE = 1000  # characters; the input may not contain any line breaks
 
 
 class PlainTextGame:
-    """Reads commands, does them in a session, and writes what happens.
+    """A game played with text commands and described in sentences.
 
     Args:
-        session: where the game is.
-        write: takes each line, without its end.
-        player: the spec of the player that gives hints and plays for `auto`.
+        session: The session.
+        write: Called with each output line, without its line break.
+        player: Spec of the player that gives hints and plays for `auto`.
     """
 
     def __init__(
@@ -74,12 +68,12 @@ class PlainTextGame:
     ) -> None:
         self._session = session
         self._write = write
-        self._wanted_player = player
+        self._preferred_player = player
+        # The action on yes and the response to no.
         self._question: tuple[Callable[[], object], str] | None = None
-        """What yes does, and what no is answered with."""
-        self._waiting: Thread | None = None
+        self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
-        self._due = 0.0  # when the compiler's progress is written next
+        self._next_progress = 0.0
         self._commands: dict[str, Callable[[str], object]] = {
             "undo": lambda _: self._step(session.undo, N_("There is nothing to undo.")),
             "redo": lambda _: self._step(session.redo, N_("There is nothing to redo.")),
@@ -97,7 +91,7 @@ class PlainTextGame:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Start or resume a game, or read out the one that has begun."""
+        """Start or resume a game, or describe the session's current game."""
         self._write(_("2048. Type help for the commands."))
         self.show(opening(self._session, start))
         self.show(self._session.check_saving())
@@ -107,21 +101,21 @@ class PlainTextGame:
             self._write(line)
 
     def show(self, happened: Iterable[Event]) -> bool:
-        """Write what happened; return whether anything did."""
-        is_any = False
+        """Describe events; return whether there were any."""
+        has_events = False
         for event in happened:
-            is_any = True
-            what_next = (
-                [_("Type new, undo or review.")] if isinstance(event, events.GameOver) else []
-            )
-            self._write(" ".join([describe(event), *what_next]))
+            has_events = True
+            text = describe(event)
+            if isinstance(event, events.GameOver):
+                text += " " + _("Type new, undo or review.")
+            self._write(text)
             self._coach.follow(event)
             if isinstance(event, events.GameStarted | events.Moved | events.Undone):
-                self._tell_coach()
-        return is_any
+                self._write_coach()
+        return has_events
 
-    def obey(self, line: str) -> bool:
-        """Do what a line says; return whether to continue. Mistakes are answered, never raised."""
+    def execute(self, line: str) -> bool:
+        """Execute a command; return whether to continue. Errors are written, not raised."""
         word, _, rest = line.strip().partition(" ")
         question, self._question = self._question, None
         if not word:
@@ -139,13 +133,8 @@ class PlainTextGame:
             self._write(f"{error}")
         return True
 
-    def play_out(self) -> None:
-        """Let the player play until the game is over."""
-        while self._let_play():
-            pass
-
     def _do(self, word: str, rest: str) -> None:
-        command = self._commands.get(SHORT.get(word, word))
+        command = self._commands.get(ALIASES.get(word, word))
         try:
             direction = None if command else direction_of_word(word)
         except DirectionError:
@@ -153,8 +142,8 @@ class PlainTextGame:
             text = _("Unknown command {word}. Type help.")
             self._write(text.format(word=f"{word!r}{did_you_mean(word, known)}"))
             return
-        if rest and word not in TAKING_TEXT:
-            text = _("{line}: nothing was done, {word} stands alone.")
+        if rest and word not in WITH_ARGUMENT:
+            text = _("{line}: {word} takes no argument; type it alone.")
             self._write(text.format(line=f"{word} {rest}", word=word))
         elif command:
             command(rest)
@@ -162,13 +151,13 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over, of which its end has told; a move is answered."""
+        """Return whether the game is over; if so, say what the player can do."""
         if self._session.game.is_over:
-            self._write(_("Nothing moves. Type new or undo."))
+            self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
-    def _do_after(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Do something; after a question, which the next line may answer, if there is one."""
+    def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
+        """Run `action`, after confirmation in the next line if there is a question."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -182,10 +171,10 @@ class PlainTextGame:
             self._write(_(nothing))
 
     def _new(self, text: str) -> None:
-        rules, is_asked = Rules.parse(text) if text else None, self._session.in_progress
-        question = _("A game is in progress. Start a new one?") if is_asked else ""
-        start = partial(self._session.start, rules)
-        self._do_after(question, lambda: self.show(start()), _("The game continues."))
+        start = partial(self._session.start, Rules.parse(text) if text else None)
+        in_progress = self._session.in_progress
+        question = _("A game is in progress. Start a new one?") if in_progress else ""
+        self._confirm(question, lambda: self.show(start()), _("The game continues."))
 
     def _resume(self, text: str) -> None:
         rules = Rules.parse(text) if text else None
@@ -193,10 +182,10 @@ class PlainTextGame:
 
     def _score(self) -> None:
         game = self._session.game
-        said = [_("Score {score}.").format(score=game.score)]
+        sentences = [_("Score {score}.").format(score=game.score)]
         if self._session.best:
-            said.append(_("Best {score}.").format(score=self._session.best))
-        self._write(" ".join([*said, f"{moves(game.ply)}."]))
+            sentences.append(_("Best {score}.").format(score=self._session.best))
+        self._write(" ".join([*sentences, f"{moves(game.ply)}."]))
 
     def _rules(self) -> None:
         rules = self._session.rules
@@ -208,35 +197,36 @@ class PlainTextGame:
             self._write(_("Name a file, such as save game.2048.json."))
             return
         path = expanded(text)
-        question = _("{path} is there. Replace it?") if is_written(path) else ""
-        self._do_after(question.format(path=path), partial(self._save_as, path), _("It stays."))
+        question = _("{path} already exists. Replace it?") if is_written(path) else ""
+        kept = _("The file was not replaced.")
+        self._confirm(question.format(path=path), partial(self._save_as, path), kept)
 
     def _save_as(self, path: Path) -> None:
         self._session.save_record(path)
         self._write(_("Saved as {path}.").format(path=path))
 
-    # Hints and moves of a player
+    # Hints and autoplay
 
     @property
     def _player(self) -> str:
-        """The spec of the player that gives hints and plays for `auto`."""
-        usual = hint_player(self._session.rules, self._session.game.board)
-        return self._wanted_player or str(self._session.get_setting("player", "")) or usual
+        """Spec of the player that gives hints and plays for `auto`."""
+        default = hint_player(self._session.rules, self._session.game.board)
+        return self._preferred_player or str(self._session.get_setting("player", "")) or default
 
     def _hint(self) -> None:
-        """Write the player's hint; while it is being compiled, that of a quick one."""
+        """Give the player's hint, or a quick player's hint while it is being compiled."""
         if self._is_over():
             return
         answers = self._session.advise(self._session.snapshot(), self._player)
         hint = next(answers)
-        assert isinstance(hint, Hint)  # the first answer is
+        assert isinstance(hint, Hint)
         self.show(self._session.show_hint(hint))
-        if hint.instead_of and not (self._waiting and self._waiting.is_alive()):
-            self._waiting = Thread(target=self._await, args=(answers,), daemon=True)
-            self._waiting.start()
+        if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
+            self._hint_thread = Thread(target=self._wait_for_player, args=(answers,), daemon=True)
+            self._hint_thread.start()
 
-    def _await(self, answers: Iterator[Hint | Compiling]) -> None:
-        """Write the compiler's progress and when the player is ready, while commands work."""
+    def _wait_for_player(self, answers: Iterator[Hint | Compiling]) -> None:
+        """Report the compiler's progress in a thread until the player is ready."""
         try:
             hint = self._hint_of(answers)
             text = _("{player} is ready and now gives hints.")
@@ -245,23 +235,23 @@ class PlainTextGame:
             self._write(f"{error}")
 
     def _hint_of(self, answers: Iterator[Hint | Compiling]) -> Hint:
-        """Return the hint among the answers; write the compiler's progress until then."""
-        self._due = monotonic() + FIRST_PROGRESS_S
+        """Wait for the hint and report the compiler's progress."""
+        self._next_progress = monotonic() + PROGRESS_DELAY_S
         for answer in answers:
             if isinstance(answer, Hint):
                 return answer
-            self._tell_progress(f"{self._player}: {preparing(answer)}.")
-            sleep(LOOK_PERIOD_S)
+            self._write_progress(f"{self._player}: {preparing(answer)}.")
+            sleep(POLL_PERIOD_S)
         raise AssertionError("advice ends with a hint")
 
-    def _tell_progress(self, text: str) -> None:
-        """Write the compiler's progress, the first time after a while and then now and then."""
-        if monotonic() >= self._due:
-            self._due = monotonic() + PROGRESS_PERIOD_S
+    def _write_progress(self, text: str) -> None:
+        """Report progress, at most once every `PROGRESS_PERIOD_S` seconds."""
+        if monotonic() >= self._next_progress:
+            self._next_progress = monotonic() + PROGRESS_PERIOD_S
             self._write(text)
 
-    def _let_play(self) -> bool:
-        """Let the player make a move; return whether it did."""
+    def autoplay_step(self) -> bool:
+        """Let the player make a move; return False if the game is over."""
         if self._session.game.is_over:
             return False
         snapshot = self._session.snapshot()
@@ -270,27 +260,27 @@ class PlainTextGame:
 
     def _auto(self, text: str) -> None:
         if text and not text.isdecimal():
-            told = _("{line}: give a number of moves, such as auto 10.")
-            self._write(told.format(line=f"auto {text!r}"))
+            error = _("{line}: give a number of moves, such as auto 10.")
+            self._write(error.format(line=f"auto {text!r}"))
             return
         self._coach.pause(is_paused=True)
         for _move in range(int(text or 1)):
-            if not self._let_play():
+            if not self.autoplay_step():
                 break
         self._coach.pause(is_paused=False)
-        self._tell_coach()
+        self._write_coach()
 
-    # The coach and reviews
+    # Coach and reviews
 
     def _toggle_coach(self) -> None:
-        self._due = monotonic() + FIRST_PROGRESS_S
+        self._next_progress = monotonic() + PROGRESS_DELAY_S
         was_on = self._coach.is_on
         self._write(self._coach.toggle())
         if not was_on:
-            self._tell_coach()
+            self._write_coach()
 
-    def _tell_coach(self) -> None:
-        """Write what the coach says of the position."""
+    def _write_coach(self) -> None:
+        """Write the coach's comments on the position, if it is on."""
         if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
             self._write(_("Coach: {sentences}").format(sentences=self._coach.sentences))
 
@@ -298,20 +288,20 @@ class PlainTextGame:
         """Write a warning."""
         self._write(text)
 
-    def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - it is told in sentences
-        """Write the compiler's progress, if that is what the coach waits for."""
+    def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - `show` writes sentences
+        """Report the compiler's progress while the coach is waiting for it."""
         if self._coach.progress:
-            self._tell_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
+            self._write_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
     def _review(self, text: str) -> None:
-        """Review the game, one move of it, or a record in a file."""
+        """Review the game, a single move, or a record in a file."""
         if text and not text.isdecimal():
             self._write_review(GameReview(load_record_file(expanded(text))))
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
-            told = _("{line}: the game has {moves}.")
-            self._write(told.format(line=f"review {text}", moves=moves(len(review))))
+            error = _("{line}: the game has {moves}.")
+            self._write(error.format(line=f"review {text}", moves=moves(len(review))))
             return
         is_over = self._session.game.is_over
         if not is_over:
@@ -321,14 +311,14 @@ class PlainTextGame:
     def _write_review(
         self, review: GameReview, ply: int | None = None, *, keep: bool = False
     ) -> None:
-        """Write each mistake as it is found, and the summary; or all that is known of one move.
+        """Write each mistake as it is found and then the summary, or a single move.
 
         Args:
-            review: the review.
-            ply: the one move.
-            keep: put the mistakes into the notebook.
+            review: The review.
+            ply: Number of the single move.
+            keep: Add the mistakes to the notebook.
         """
-        self._due = monotonic() + FIRST_PROGRESS_S
+        self._next_progress = monotonic() + PROGRESS_DELAY_S
         for answer, pause_s in results(lambda: review_game(review.record)):
             review.receive(answer)
             match answer:
@@ -340,7 +330,7 @@ class PlainTextGame:
                             review.seek(move.ply - 1)
                             self._write(review.sentences)
                 case _ if review.judge is None:
-                    self._tell_progress(f"{review.summary}.")
+                    self._write_progress(f"{review.summary}.")
                     sleep(pause_s)
             if ply is not None and len(review.moves) >= ply:
                 break
@@ -358,26 +348,26 @@ def run(
     player: str | None = None,
     begin: Start | None = None,
 ) -> int:
-    """Play by lines until the input ends or says quit; return the exit status.
+    """Execute commands until `quit` or the end of the input; return the exit status.
 
     Args:
-        session: where the game is; it is left open.
-        stdin: where commands come from, one a line.
-        stdout: where the lines go.
-        player: the spec of a player that plays the game to its end first, and gives hints.
-        begin: starts a game if none was started; by default the last unfinished game is resumed,
-            or a new one starts.
+        session: The session, which is left open.
+        stdin: Input with one command per line.
+        stdout: Output.
+        player: Spec of a player that first plays the game to its end, and then gives hints.
+        begin: Starts a game if the session has none. By default, the last unfinished game is
+            resumed, or a new one is started.
 
     Raises:
-        KeyboardInterrupt: after Ctrl-C.
+        KeyboardInterrupt: If the player presses Ctrl-C.
     """
-    mode = PlainTextGame(session, lambda line: print(line, file=stdout, flush=True), player)
+    game = PlainTextGame(session, lambda line: print(line, file=stdout, flush=True), player)
     try:
-        mode.begin(begin)
-        if player is not None:
-            mode.play_out()
-        # Not `for line in stdin`: a pipe's lines are answered as they come.
-        while (line := stdin.readline(MAX_LINE)) and mode.obey(line):
+        game.begin(begin)
+        while player is not None and game.autoplay_step():
+            pass
+        # Iterating over a pipe would read ahead and delay the answers.
+        while (line := stdin.readline(MAX_LINE)) and game.execute(line):
             pass
     except BrokenPipeError:
         pass

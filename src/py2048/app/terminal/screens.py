@@ -1,4 +1,4 @@
-"""The terminal's screens over the game: dialogs, the help, reviews of games, and practice."""
+"""The terminal's modal screens: dialogs, lists, help, the review of a game, and practice."""
 
 from __future__ import annotations
 
@@ -19,19 +19,13 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.app.controller.review import GRADE_SYMBOLS, GameReview
+from py2048.app.controller.review import GRADE_SYMBOLS, RETRY_DIRECTIONS, GameReview
 from py2048.app.terminal.board import Canvas, TerminalBoard, fit
-from py2048.app.terminal.game_view import ARROWS, bar, key_bar, key_of
+from py2048.app.terminal.game_view import ARROWS, bar, key_bar, key_label
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
-from py2048.presentation.actions import (
-    ACTIONS,
-    HELP_SECTIONS,
-    MENUS,
-    PRACTICE_ACTIONS,
-    REVIEW_ACTIONS,
-    UserAction,
-)
+from py2048.presentation import actions
+from py2048.presentation.actions import UserAction
 from py2048.presentation.hints import DirectionRow
 from py2048.presentation.motion import BoardTransition
 from py2048.presentation.screen import Choice, ListRequest
@@ -44,34 +38,33 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def bindings_of(actions: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Return the bindings of a table of actions to a method that takes their names."""
+def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
+    """Bind the keys of actions to an action method that takes their names."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
-        for action in actions
+        for action in table
         if action.keys
     ]
 
 
 class ModalDialog(ModalScreen[Answer | None]):
-    """A screen over the game that asks for something; Escape closes it without an answer.
-
-    A double click or a second Enter reaches a dialog that has its answer already, and would close
-    the screen below it; so only the first answer counts.
-    """
+    """A modal screen that returns an answer, or None on Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close")]
     _is_closed = False
 
     def action_close(self, answer: Answer | None = None) -> None:
-        """Close with this answer, unless there is one."""
+        """Close with an answer and ignore later calls.
+
+        A double click would otherwise also close the screen below.
+        """
         if not self._is_closed:
             self._is_closed = True
             self.dismiss(answer)
 
 
 class ConfirmDialog(ModalDialog[bool]):
-    """A yes-or-no question; Enter and y say yes, Escape and n say no."""
+    """A yes-no question: Enter and y mean yes, Escape and n mean no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y,enter", "close(True)", "Yes"),
@@ -83,7 +76,7 @@ class ConfirmDialog(ModalDialog[bool]):
         self._text, self._yes, self._no = text, yes, no
 
     def compose(self) -> ComposeResult:
-        """Lay out the question over its two answers."""
+        """Create the question and its answers."""
         with Vertical(classes="dialog"):
             yield Static(self._text, classes="title", markup=False)
             yield Static(
@@ -93,7 +86,7 @@ class ConfirmDialog(ModalDialog[bool]):
 
 
 class Choices(OptionList):
-    """A list that takes keys before it is drawn, and fits a terminal of any width."""
+    """An option list that works before its first paint and on very narrow terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,J", "cursor_down", "Down"),
@@ -101,36 +94,36 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height; Textual cannot break lines where their padding leaves no column."""
+        """Return the height for at least one column of text, as Textual cannot wrap to zero."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
     def action_page_down(self) -> None:
-        """Go a page down; Textual knows the pages only once it has drawn them."""
+        """Scroll down one page; Textual raises `KeyError` before the first paint."""
         with suppress(KeyError):
-            super().action_page_down()  # type: ignore[no-untyped-call]  # Textual's own
+            super().action_page_down()  # type: ignore[no-untyped-call]
 
     def action_page_up(self) -> None:
-        """Go a page up, likewise."""
+        """Scroll up one page."""
         with suppress(KeyError):
-            super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
+            super().action_page_up()  # type: ignore[no-untyped-call]
 
 
 class ListScreen(ModalDialog[str]):
-    """A list to choose from, with a line for a text that is not in it, or one of them alone."""
+    """A list to choose from, a text field for other values, or both."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q", "close", "Close")]
 
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Kept, not looked up: a dialog may hear of a key when its parts are gone, or not there yet.
+        # Not queried when needed, because keys may arrive before mounting or after removal.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
 
     def compose(self) -> ComposeResult:
-        """Lay out the title, the list and the text line."""
+        """Create the title, the list and the text field."""
         with Vertical(classes="dialog"):
             yield Static(self._request.title, classes="title", markup=False)
             if self._request.choices:
@@ -141,24 +134,24 @@ class ListScreen(ModalDialog[str]):
             yield self._fault
 
     def on_mount(self) -> None:
-        """Start on the current value."""
+        """Highlight the current value."""
         values, current = [each.value for each in self._request.choices], self._request.current
         if values:
             self._list.highlighted = values.index(current) if current in values else 0
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the chosen value, or do what a line below them says."""
+        """Close with the chosen value, or close and run the additional action."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self.action_close(choices[index].value)
         else:
             self.action_close()
-            # In the application: what opens another dialog must outlive this one.
+            # Called on the application, because this screen is about to be removed.
             self.app.call_later(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text, or show what is wrong with it."""
+        """Close with the text, or show why it is invalid."""
         text = event.value.strip()
         fault = self._request.check(text) if text else f"type {self._request.own}"
         if fault:
@@ -168,24 +161,26 @@ class ListScreen(ModalDialog[str]):
 
 
 class MoreScreen(ModalDialog[str]):
-    """All that can be done, by its key or from this list, and the keys of other screens."""
+    """A list of all actions, which can be chosen here, and of the keys of other screens."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash", "close", "Close")]
 
     def compose(self) -> ComposeResult:
-        """Lay out the list under its titles, and what the mouse does."""
+        """Create the list of actions and a line about the mouse."""
         options = []
-        for menu in MENUS:
-            named = [each for each in ACTIONS if each.menu == menu and each.label]
-            options += [_title(menu), *(Option(_line(each), id=each.name) for each in named)]
-        for title, actions in HELP_SECTIONS[1:]:
-            options += [_title(title), *(Option(_line(each), disabled=True) for each in actions)]
+        for menu in actions.MENUS:
+            labelled = [
+                action for action in actions.ACTIONS if action.menu == menu and action.label
+            ]
+            options += [_title(menu), *(Option(_line(each), id=each.name) for each in labelled)]
+        for title, table in actions.HELP_SECTIONS[1:]:
+            options += [_title(title), *(Option(_line(each), disabled=True) for each in table)]
         with Vertical(classes="dialog", id="more"):
             yield Choices(*options)
             yield Static(_("Swipe over the board, or click near a side. Each move is saved."))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close, and do what was chosen."""
+        """Close with the chosen action."""
         self.action_close(event.option_id)
 
 
@@ -194,7 +189,7 @@ def _title(text: str) -> Option:
 
 
 def _line(action: UserAction) -> str:
-    return f"[bold]{escape(key_of(action)):<9}[/] {escape(_(action.help))}"
+    return f"[bold]{escape(key_label(action)):<9}[/] {escape(_(action.help))}"
 
 
 def _option(choice: Choice) -> Option:
@@ -202,30 +197,32 @@ def _option(choice: Choice) -> Option:
     return Option(f"[bold]{escape(choice.title)}[/]{detail}")
 
 
-# Boards with words beside them
+# Screens with a board
 
 FACTS_COLUMNS = 36
-WIDE_COLUMNS = 64
-"""The width of the facts beside the board, and of the least screen that has them there."""
-
 NARROW_FACTS_ROWS = 7
-"""The rows of the facts below the board."""
+MIN_WIDE_COLUMNS = 64
+"""Narrower screens show the facts below the board."""
 
 MIN_GRAPH_HEIGHT = 22
-"""The height of the least screen with a graph and a title."""
+"""Lower screens have neither a graph nor a title."""
 
 MAX_GRAPH_ROWS = 9
 
 
 class BoardScreen(ModalDialog[Answer]):
-    """A board with its facts, beside it or below it, over a graph if there is one.
+    """A screen with a board, facts beside or below it, and optionally a graph.
 
     Args:
-        theme: the colours, as the terminal can show them.
+        theme: The theme, reduced to the colours of the terminal.
 
     Attributes:
-        keys: those that the line at the bottom names, as in `FOOTER`.
-        graph: the graph.
+        keys: Entries of the key bar, as in `FOOTER`.
+        graph: The graph, if any.
+        board: The board.
+        facts: The text beside or below the board.
+        title_line: The title.
+        is_narrow: Whether the facts are below the board.
     """
 
     keys: ClassVar[tuple[tuple[int, str, str, str], ...]]
@@ -244,14 +241,14 @@ class BoardScreen(ModalDialog[Answer]):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """The size of the board."""
+        """Number of rows and columns of the board."""
 
     @abstractmethod
     def refresh_facts(self) -> None:
-        """Show the board and the facts as they are now."""
+        """Update board and facts."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the title, the board with its facts, the graph and the keys."""
+        """Create title, board, facts, graph and key bar."""
         yield self.title_line
         with Container(id="screen-middle"):
             with Container(id="screen-stage"):
@@ -262,60 +259,56 @@ class BoardScreen(ModalDialog[Answer]):
         yield self._bar
 
     def on_mount(self) -> None:
-        """Show what there is."""
-        self.share_room(self.app.size)
+        """Arrange the widgets before the first paint."""
+        self.lay_out(self.app.size)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange everything for the new size."""
-        self.share_room(event.size)
+        """Rearrange the widgets."""
+        self.lay_out(event.size)
 
-    def share_room(self, size: Size) -> None:
-        """Share out the room among the facts, the graph and the board, and show them."""
+    def lay_out(self, size: Size) -> None:
+        """Divide the screen between board, facts and graph, and update them."""
         width, height = size
-        self.is_narrow, is_short = width < WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
+        self.is_narrow, is_short = width < MIN_WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
         self.set_class(self.is_narrow, "-narrow")
         self.set_class(is_short, "-short")
-        rest = height - 1 - (not is_short)
+        rows = height - 1 - (not is_short)
         if self.graph is not None and not is_short:
             graph_rows = min(MAX_GRAPH_ROWS, height // 5)
             self.graph.styles.height = graph_rows
-            rest -= graph_rows
-        facts = min(NARROW_FACTS_ROWS, rest // 2) if self.is_narrow else 0
-        self._side.styles.max_height = max(1, facts or rest)
-        across = width - (2 if self.is_narrow else FACTS_COLUMNS + 4)
-        self.board.set_grid(fit(across, rest - facts, *self.shape))
+            rows -= graph_rows
+        facts_rows = min(NARROW_FACTS_ROWS, rows // 2) if self.is_narrow else 0
+        self._side.styles.max_height = max(1, facts_rows or rows)
+        board_columns = width - (2 if self.is_narrow else FACTS_COLUMNS + 4)
+        self.board.set_grid(fit(board_columns, rows - facts_rows, *self.shape))
         self._bar.update(key_bar(width, self.keys))
         self.refresh_facts()
 
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
-        """Return the directions with what they lose, the best first, as markup."""
-        if self.is_narrow:  # without bars, two in a line, what matters first
+        """Return the directions and their losses as markup, best first.
+
+        On narrow screens there are two directions per line, starting with the best and the played
+        one, and no bars.
+        """
+        if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
             texts = [row_text(row, 0) for row in ranked]
-            return ["  ".join(texts[at : at + 2]) for at in range(0, len(texts), 2)]
+            return ["  ".join(texts[index : index + 2]) for index in range(0, len(texts), 2)]
         return [row_text(row, FACTS_COLUMNS - 18) for row in rows]
 
 
 def row_text(row: DirectionRow, columns: int) -> str:
-    """Return a direction with a bar of `columns` columns, and what it loses."""
+    """Return a direction, a bar of `columns` characters and the loss as markup."""
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
-    words = f"[bold {colour}]{ARROWS[row.direction]}[/]"
+    text = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
-        words += f" {bar(row.share, columns, colour or '$muted').markup}"
-    return f"{words} [bold {colour}]{row.text}[/]" if colour else f"{words} {row.text}"
+        text += f" {bar(row.share, columns, colour or '$muted').markup}"
+    return f"{text} [bold {colour}]{row.text}[/]" if colour else f"{text} {row.text}"
 
 
 # Reviews
 
-TRIES = {
-    "back": Direction.LEFT,
-    "forward": Direction.RIGHT,
-    "previous_mistake": Direction.UP,
-    "next_mistake": Direction.DOWN,
-}
-"""The directions of keys while a better move is looked for."""
-
-COLOURS = {
+GRADE_COLOURS = {
     Grade.BEST: "$good",
     Grade.GOOD: "$muted",
     Grade.INACCURACY: "$accent",
@@ -323,23 +316,24 @@ COLOURS = {
     Grade.BLUNDER: "$danger",
 }
 
-MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
-"""The letters over the graph."""
+GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 
 
 class ReviewScreen(BoardScreen[bool]):
-    """Walks through a game with its review; closes with `True` to play on from where it is.
+    """A screen to step through a reviewed game.
+
+    It returns True if the player continues the game from the selected move.
 
     Args:
-        review: the review.
-        theme: the colours, as the terminal can show them.
+        review: The review.
+        theme: The theme, reduced to the colours of the terminal.
 
     Attributes:
-        review: the review.
+        review: The review.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(REVIEW_ACTIONS, "go"),
+        *bindings_of(actions.REVIEW_ACTIONS, "go"),
         Binding("t,T", "try_again", "Try it again"),
     ]
     graph: ReviewGraph
@@ -355,26 +349,26 @@ class ReviewScreen(BoardScreen[bool]):
         super().__init__(theme)
         self.review = review
         self.graph = ReviewGraph(review, theme, self.seek)
-        self._tried: list[Direction] | None = None
+        self._tried: list[Direction] | None = None  # while the player retries a move
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The size of the game's board."""
+        """Number of rows and columns of the game's board."""
         return self.review.record.rules.shape
 
     def on_mount(self) -> None:
-        """Show what there is, and what is judged later."""
+        """Show the moves judged so far, and update the screen when more are judged."""
         super().on_mount()
         self.review.changed = self.refresh_facts
 
     def on_unmount(self) -> None:
-        """Stop judging, however the screen was closed."""
+        """Stop judging."""
         self.review.close()
 
     def action_go(self, name: str) -> None:
-        """Do what a key of `REVIEW_ACTIONS` says, or try the direction of an arrow."""
-        if self._tried is not None and name in TRIES:
-            self._tried.append(TRIES[name])
+        """Perform an action of `REVIEW_ACTIONS`, or try a direction while retrying a move."""
+        if self._tried is not None and name in RETRY_DIRECTIONS:
+            self._tried.append(RETRY_DIRECTIONS[name])
         elif name == "close" and self._tried is not None:
             self._tried = None
         elif name in ("close", "play_on"):
@@ -386,27 +380,26 @@ class ReviewScreen(BoardScreen[bool]):
         self.refresh_facts()
 
     def action_try_again(self) -> None:
-        """Look for a better move here: say nothing of it until it is found."""
+        """Hide the answer until the player finds the best move."""
         if self.review.move is not None:
             self._tried = []
             self.refresh_facts()
 
     def seek(self, index: int) -> None:
-        """Go to a move."""
+        """Select a move."""
         self.review.seek(index)
         self.refresh_facts()
 
     def refresh_facts(self) -> None:
-        """Show the move where the review is, and all that is judged."""
+        """Show the selected move and the graph of the judged moves."""
         review, move = self.review, self.review.move
         if move is not None and self._tried and self._tried[-1] is move.best:
-            self._tried = None  # it is found
-        is_asked = self._tried is not None
+            self._tried = None
+        is_retrying = self._tried is not None
         self.board.show(BoardTransition((), review.board), 0)
-        self.board.point(
-            move.best if move and not is_asked else None, None if is_asked else review.played
-        )
-        self.facts.update("\n".join(self._question() if is_asked else self._markup()))
+        best = move.best if move and not is_retrying else None
+        self.board.mark(best, None if is_retrying else review.played)
+        self.facts.update("\n".join(self._question() if is_retrying else self._markup()))
         share = review.chances or 0.0
         before, after = _("Still to come "), f" {100 * share:.0f} %"
         columns = self.app.size.width - len(before + after) - 2
@@ -414,19 +407,19 @@ class ReviewScreen(BoardScreen[bool]):
         self.graph.refresh()
 
     def _question(self) -> list[str]:
-        """Return what is asked while a better move is looked for, and what the last one loses."""
+        """Return the prompt while the player retries a move, and the loss of the last try."""
         rows = {row.direction: row for row in self.review.rows}
-        said = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
+        lines = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
         if self._tried:
             row = rows.get(self._tried[-1])
-            said += ["", self.move_lines([row])[0] if row else _("That moves nothing.")]
-        return said
+            lines += ["", self.move_lines([row])[0] if row else _("That moves nothing.")]
+        return lines
 
     def _markup(self) -> list[str]:
-        """Return what is shown of the move and of the game, the least of it last."""
+        """Return the facts about the move and the game; the last lines may be cut off."""
         review, counts = self.review, self.review.counts
         grade = review.move.grade if review.move else Grade.BEST
-        badge = f"[bold {COLOURS[grade]}]{escape(review.badge)}[/]"
+        badge = f"[bold {GRADE_COLOURS[grade]}]{escape(review.badge)}[/]"
         share = "…" if review.accuracy is None else number(review.accuracy, 1)
         accuracy = _("Accuracy {share} %").format(share=share)
         luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
@@ -435,14 +428,11 @@ class ReviewScreen(BoardScreen[bool]):
         if self.is_narrow:
             return [badge, *moves, escape(review.headline), review.place, accuracy, luck, state]
         scale = (FACTS_COLUMNS - 4) / (len(review.moves) or 1)
-        strip = "".join(
-            f"[{COLOURS[each]}]{'━' * round(scale * count)}[/]" for each, count in counts.items()
-        )
-        legend = [f"[$good]✓ {counts[Grade.BEST] + counts[Grade.GOOD]}[/]"] + [
-            f"[{COLOURS[each]}]{GRADE_SYMBOLS[each]} {counts[each]}[/]"
-            for each in Grade
-            if each.is_mistake
-        ]
+        strip, legend = "", [f"[$good]✓ {counts[Grade.BEST] + counts[Grade.GOOD]}[/]"]
+        for each, count in counts.items():
+            strip += f"[{GRADE_COLOURS[each]}]{'━' * round(scale * count)}[/]"
+            if each.is_mistake:
+                legend.append(f"[{GRADE_COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]")
         why = f"[bold]{escape(review.headline)}[/] {escape(review.why)}"
         place = f"[$text-muted]{review.place}[/]"
         game = [f"[bold]{accuracy}[/]   {luck}", strip, "   ".join(legend), state]
@@ -450,12 +440,12 @@ class ReviewScreen(BoardScreen[bool]):
 
 
 class ReviewGraph(Widget):
-    """The graph of a review, with a letter over each mistake; a click goes to a move.
+    """The graph of a review, with a letter above each mistake; a click selects a move.
 
     Args:
-        review: the review.
-        theme: the colours.
-        seek: goes to a move.
+        review: The review.
+        theme: The theme.
+        seek: Called with the index of a clicked move.
     """
 
     def __init__(self, review: GameReview, theme: Theme, seek: Callable[[int], object]) -> None:
@@ -463,21 +453,23 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the columns, two in a character, under a row for the letters."""
+        """Draw the graph below a row of letters."""
         review, theme, (width, height) = self._review, self._theme, self.size
-        canvas, across, high = Canvas(width, height, theme.panel), 2 * width, 2 * (height - 1)
-        for x, column in enumerate(review.graph(across, high)):
-            canvas.rectangle(x, 2 + high - column.height, 1, column.height, theme.line)
-            canvas.rectangle(x, 2 + high - column.height, 1, min(1, column.height), theme.accent)
-        here = review.column(across)
-        canvas.rectangle(here - here % 2, 2, 2, high, theme.ink)
-        for at, column in enumerate(review.graph(width, 1)):
+        canvas = Canvas(width, height, theme.panel)
+        pixel_width, pixel_height = 2 * width, 2 * (height - 1)
+        for x, column in enumerate(review.graph(pixel_width, pixel_height)):
+            y = 2 + pixel_height - column.height
+            canvas.rectangle(x, y, 1, column.height, theme.line)
+            canvas.rectangle(x, y, 1, min(1, column.height), theme.accent)
+        cursor = review.column(pixel_width)
+        canvas.rectangle(cursor - cursor % 2, 2, 2, pixel_height, theme.ink)
+        for x, column in enumerate(review.graph(width, 1)):
             if column.grade is not None:
-                canvas.write(at, 0, MARKS[column.grade], theme.danger)
+                canvas.write(x, 0, GRAPH_MARKS[column.grade], theme.danger)
         return Content("\n").join(canvas.content())
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the move that is clicked."""
+        """Select the clicked move."""
         self._seek(self._review.place_at(event.x, max(1, self.size.width)))
 
 
@@ -485,18 +477,18 @@ class ReviewGraph(Widget):
 
 
 class PracticeScreen(BoardScreen[None]):
-    """Asks for moves until nothing more is asked; Enter goes to the next position.
+    """A screen that asks for moves until the drill is over; Enter shows the next position.
 
     Args:
-        run: what is asked.
-        answer: does an action of `PRACTICE_ACTIONS`.
-        theme: the colours, as the terminal can show them.
+        run: The practice run.
+        answer: Performs an action of `PRACTICE_ACTIONS` on it.
+        theme: The theme, reduced to the colours of the terminal.
 
     Attributes:
-        practice: what is asked.
+        practice: The practice run.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(PRACTICE_ACTIONS, "go")
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(actions.PRACTICE_ACTIONS, "go")
     keys = (
         (1, "←↑↓→", N_("your move"), ""),
         (2, "⏎", N_("next"), ""),
@@ -509,30 +501,30 @@ class PracticeScreen(BoardScreen[None]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The size of the board; any, where there is none."""
+        """Number of rows and columns of the board; 1x1 if there is none."""
         return self.practice.board.shape if self.practice.board else (1, 1)
 
     def action_go(self, name: str) -> None:
-        """Do what a key of `PRACTICE_ACTIONS` says."""
+        """Perform an action of `PRACTICE_ACTIONS`."""
         if name == "close" or (name == "next" and self.practice.is_over):
             self.action_close()
             return
         self._answer(name)
-        self.share_room(self.app.size)
+        self.lay_out(self.app.size)
 
-    def on_terminal_board_pushed(self, event: TerminalBoard.Pushed) -> None:
-        """Answer with the direction where the mouse went."""
+    def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
+        """Answer with the direction of a gesture."""
         event.stop()
         self.action_go(str(event.direction))
 
     def refresh_facts(self) -> None:
-        """Show the position, and what each direction was worth once a move is made."""
+        """Show the position and, after an answer, the losses of all directions."""
         run = self.practice
         self.board.display = run.board is not None
         if run.board is not None:
             self.board.show(BoardTransition((), run.board), 0)
         move = run.answer.move if run.answer else None
-        self.board.point(move.best if move else None, move.played if move else None)
+        self.board.mark(move.best if move else None, move.played if move else None)
         self.title_line.update(escape(run.title))
         rows = self.move_lines(run.rows)
         verdict = f"[bold $accent]{escape(run.verdict)}[/]" if run.verdict else ""
