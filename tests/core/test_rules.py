@@ -178,6 +178,9 @@ def test_wrong_fields_are_refused():
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):
         get_rules("classic", rows=2.5)
+    for wrong in (5, [2, 4]):
+        with pytest.raises(RulesError, match="are not weights"):
+            Weights(wrong)
 
 
 def test_given_rules_can_be_changed_like_a_preset():

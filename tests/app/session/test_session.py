@@ -148,6 +148,16 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session):
     assert session.game.ply == 2
 
 
+def test_a_quick_hint_and_the_one_it_precedes_count_once(session):
+    """A player's own hint is counted with the quick one; asking again counts again."""
+    session.start(seed=1)
+    hint = session.snapshot().ask(make_player("greedy"))
+    quick = replace(hint, player="quick", instead_of="greedy")
+    for shown, hints in ((quick, 1), (hint, 1), (hint, 2)):
+        assert session.show_hint(shown)
+        assert session.record().hints == hints
+
+
 def test_advisers_do_not_see_what_will_spawn(session):
     """The snapshot has no seed: the player's game uses a different generator."""
     seen: list[Game] = []

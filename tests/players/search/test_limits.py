@@ -5,24 +5,29 @@ from __future__ import annotations
 import pytest
 
 from py2048.players.search.context import COSTS_PER_BIT, MAX_LEVELS
-from py2048.players.search.limits import UNLIMITED_NODES, SearchLimits, SearchSpeed
+from py2048.players.search.limits import SearchLimits, SearchSpeed
 
 
 @pytest.mark.parametrize(
-    ("name", "inside", "outside"),
+    ("name", "inside", "outside", "range_"),
     [
-        ("depth", (1, MAX_LEVELS), (0, -1, MAX_LEVELS + 1)),
-        ("nodes", (1, UNLIMITED_NODES - 1), (0, -1, UNLIMITED_NODES)),
-        ("ms", (0.001, 999_999_999.0), (0.0, -1.0, 1e9)),
-        ("cutoff", (0.0, 0.999), (-0.001, 1.0)),
+        ("depth", (1, MAX_LEVELS), (0, -1, MAX_LEVELS + 1), f"1 to {MAX_LEVELS}"),
+        (
+            "nodes",
+            (1, UNLIMITED_NODES - 1),
+            (0, -1, UNLIMITED_NODES),
+            f"1 to {UNLIMITED_NODES - 1}",
+        ),
+        ("ms", (0.001, 999_999_999.0), (0.0, -1.0, 1e9), "more than 0 and less than 1e9"),
+        ("cutoff", (0.0, 0.999), (-0.001, 1.0), "at least 0 and less than 1"),
     ],
 )
-def test_limits_are_refused_exactly_outside_their_range(name, inside, outside):
-    """Every value in the range is accepted; any other is refused by name."""
+def test_limits_are_refused_exactly_outside_their_range(name, inside, outside, range_):
+    """Every value in the range is accepted; any other is refused with the range."""
     for value in inside:
         assert getattr(SearchLimits(**{name: value}), name) == value
     for value in outside:
-        with pytest.raises(ValueError, match=f"{name} must be .*, not "):
+        with pytest.raises(ValueError, match=f"{name} must be {range_}, not "):
             SearchLimits(**{name: value})
 
 
