@@ -12,12 +12,7 @@ from py2048.players.search.limits import SearchLimits, SearchSpeed
     ("name", "inside", "outside", "range_"),
     [
         ("depth", (1, MAX_LEVELS), (0, -1, MAX_LEVELS + 1), f"1 to {MAX_LEVELS}"),
-        (
-            "nodes",
-            (1, UNLIMITED_NODES - 1),
-            (0, -1, UNLIMITED_NODES),
-            f"1 to {UNLIMITED_NODES - 1}",
-        ),
+        ("nodes", (1, 2**60 - 1), (0, -1, 2**60), f"1 to {2**60 - 1}"),
         ("ms", (0.001, 999_999_999.0), (0.0, -1.0, 1e9), "more than 0 and less than 1e9"),
         ("cutoff", (0.0, 0.999), (-0.001, 1.0), "at least 0 and less than 1"),
     ],
