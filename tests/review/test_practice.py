@@ -138,6 +138,9 @@ def test_a_rating_follows_glickmans_formula():
     assert after.rating == pytest.approx(1563.49, abs=0.01)
     assert after.deviation == pytest.approx(175.05, abs=0.01)
     assert before.after(1400, is_solved=False).rating < 1500
+    for _ in range(100):
+        before = before.after(before.rating, is_solved=True)
+    assert before.deviation == 50  # so that a rating still follows improvement
 
 
 def test_only_the_first_answer_changes_the_rating(store):
