@@ -102,6 +102,36 @@ def test_the_end_tells_the_best(session):
     assert over.best == over.score == session.best > 0
 
 
+def test_a_game_saved_by_its_caller_brings_its_best_score():
+    """A game that the caller saves has the caller's best score, unless its own is higher."""
+    session, game = Session(), TrackedGame(Game(seed=1))
+    (started,) = session.play_tracked(game, best=4)
+    assert (started.best, started.resumed, session.game) == (4, False, game.game)
+    play(session, 20)
+    assert session.best == session.game.score > 4
+    session.reset_best(10**6)
+    assert session.best == 10**6
+    session.reset_best(0)
+    assert session.best == session.game.score
+    version, further = session.version, game.copy()
+    further.attempt(further.game.legal_directions()[0])
+    session.adopt(further)
+    assert session.game is further.game
+    assert (session.version > version, session.check_saving()) == (True, ())
+
+
+def test_help_for_a_position_counts_once():
+    """Any help shown for the same position is one hint; after a move it counts again."""
+    session = Session()
+    session.start(seed=1)
+    for hints in (1, 1):
+        session.count_help()
+        assert session.record().hints == hints
+    play(session, 1)
+    session.count_help()
+    assert (session.record().hints, session.category) == (2, "assisted")
+
+
 def ask(session: Session, player: str) -> Hint:
     """Ask a player for a hint, as a screen does."""
     hint = session.snapshot().ask(session.get_player(player))
@@ -353,6 +383,10 @@ def test_a_session_without_a_store_keeps_nothing():
     session.set_setting("theme", "dark")
     assert session.get_setting("theme") == "dark"
     assert session.get_setting("speed", 3) == 3
+    assert (session.keeps_games, session.unsaved, session.ends()) == (False, "", [])
+    for opened in (session.notebook, session.puzzle_book):
+        with pytest.raises(StorageError, match="without a store"):
+            opened()
 
 
 @pytest.mark.parametrize(
