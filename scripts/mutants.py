@@ -32,7 +32,7 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
 """Operators that mostly change annotations (`int | None`), caches or identities of equal texts."""
-TRIVIAL = re.compile(r".*cache\b|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
+TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
 """Lines that size a cache, freeze a class or set a constant, which a test could only repeat."""
 MIN_TIMEOUT_S = 60.0
 
