@@ -139,27 +139,14 @@ def ask(session: Session, player: str) -> Hint:
     return hint
 
 
-def test_help_and_computers_have_their_own_lists(session):
-    """Undos and hints make a game assisted, and a computer's move makes it a computer game.
-
-    A custom start position makes a game assisted as well.
-    """
+def test_a_computers_moves_raise_no_best_score(session):
+    """From its first move the game is a computer's, and the best score stays."""
     session.start(seed=1)
     play(session, 3)
-    assert session.category == "plain"
-    session.undo()
-    assert session.category == "assisted"
-    session.start(seed=1)
-    ask(session, "greedy")
-    assert session.category == "assisted"
-    session.start(seed=1)
     before = session.best
     while session.game.score <= before:
         assert session.autoplay_step("corner")
     assert (session.category, session.best) == ("computer", before)
-    session.start(board=NEARLY, seed=1)
-    session.move(LEFT)
-    assert session.category == "assisted"
 
 
 def test_hints_are_shown_only_for_the_position_they_are_about(session):
