@@ -6,7 +6,16 @@ import pytest
 
 from py2048 import Board, Direction, get_rules
 from py2048.core.errors import Py2048Error
-from py2048.review.mistakes import MistakeKind, breaks_row, is_ending, mistake_kind
+from py2048.review.mistakes import (
+    FIRST_BOX,
+    LAST_BOX,
+    MistakeKind,
+    breaks_row,
+    interval,
+    is_ending,
+    mistake_kind,
+    next_box,
+)
 
 UP, DOWN, LEFT, RIGHT = Direction
 
@@ -76,3 +85,13 @@ def test_an_unknown_kind_is_named():
     """The error suggests the closest kind."""
     with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
         MistakeKind.parse("cornr")
+
+
+def test_boxes_end():
+    """A right answer doubles the interval, up to the last box; a wrong one resets it to a day."""
+    box = FIRST_BOX
+    for _ in range(20):
+        box = next_box(box, is_success=True)
+    assert (box, interval(box).days) == (LAST_BOX, 64)
+    assert [next_box(4, is_success=True), next_box(4, is_success=False)] == [5, FIRST_BOX]
+    assert interval(FIRST_BOX).days == 1
