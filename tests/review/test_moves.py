@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from py2048 import Board, Direction
+from py2048 import Board, Direction, Game, get_rules
+from py2048.core.errors import PlayerError
 from py2048.players import Unit
-from py2048.review.moves import Basis, Grade, MoveReview, accuracy_of, move_review
+from py2048.review.moves import Basis, Grade, Judge, MoveReview, accuracy_of, grade_of, move_review
 
 UP, DOWN, LEFT, RIGHT = Direction
 POINTS, CHANCE, RATING = Unit.POINTS, Unit.CHANCE, Unit.RATING
@@ -77,3 +78,52 @@ def test_accuracy_compares_the_loss_with_that_of_random_moves():
     assert accuracy_of(0.0, 0.0) == 100.0
     move = graded(900.0, 1000.0)
     assert (move.stake, move.accuracy, move.grade) == (0.05, 0.0, Grade.MISTAKE)
+
+
+def test_grades_have_the_limits_of_their_source():
+    """Grades change at 0.999, 0.99, 0.975 and 0.9 of the best value."""
+    shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
+    assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
+
+
+class FixedJudge(Judge):
+    """Gives the same values to every board."""
+
+    name, is_exact = "fixed", False
+
+    def __init__(self, rules: str, values: dict[Direction, float], unit: Unit = POINTS) -> None:
+        self.rules, self.unit, self._values = get_rules(rules), unit, values
+
+    def rate(self, board):
+        return self._values
+
+    def luck(self, turn, values):
+        return 5.0
+
+
+def test_only_a_legal_turn_has_luck():
+    """Without a turn, or after an illegal attempt, nothing spawned."""
+    judge = FixedJudge("cits1401", {LEFT: 10.0, UP: 8.0})
+    game = Game("cits1401", board=Board.empty(5, 5).with_tile((0, 1), 2), seed=1)
+    board = game.board
+    for direction, luck in ((UP, 0.0), (LEFT, 5.0)):
+        game.attempt(direction)
+        assert judge.review_move(board, 0, direction, game.last_turn).luck == luck
+    assert judge.review_move(board, 0, LEFT).luck == 0.0
+    with pytest.raises(PlayerError, match="down is not a legal move"):
+        judge.review_move(board, 0, DOWN)
+
+
+@pytest.mark.parametrize(("unit", "value"), [(POINTS, 16.0), (CHANCE, 10.0)])
+def test_the_first_move_also_scores_the_start_where_the_sum_is_the_score(unit, value):
+    """Points that the board has and the score has not are still to come; chances are unaffected."""
+    judge = FixedJudge("qsan_qarut", {LEFT: 10.0}, unit)
+    board = Board.parse("4 4 . . / . . . . / . . . . / . . . .")
+    assert judge.review_move(board, 2, LEFT).values == {LEFT: value}
+
+
+def test_where_the_goal_is_reached_every_move_is_best():
+    """A judge that rates no move any more finds no loss."""
+    judge = FixedJudge("classic", {}, CHANCE)
+    move = judge.review_move(Board.parse("2 . . . / . . . . / . . . . / . . . 2"), 0, UP)
+    assert (move.share, move.best, len(move.values)) == (0.0, UP, 4)
