@@ -10,7 +10,9 @@ folder of `tests` that mirrors PATH, unless `--tests` names others. Prints a dif
 from __future__ import annotations
 
 import argparse
+import linecache
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -28,8 +30,10 @@ from cosmic_ray.work_db import WorkDB
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
-SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "VariableInserter", "VariableReplacer"
-"""Operators that mostly change annotations (`int | None`) or caches, which behave the same."""
+SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
+"""Operators that mostly change annotations (`int | None`), caches or identities of equal texts."""
+TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
+"""Lines that size a cache, freeze a class or set a constant, which a test could only repeat."""
 MIN_TIMEOUT_S = 60.0
 
 
@@ -48,8 +52,10 @@ def sample(path: Path, count: int, seed: int) -> list[MutationSpec]:
     by_line: dict[tuple[str, int], list[MutationSpec]] = defaultdict(list)
     for item in database.work_items:
         (mutation,) = item.mutations
-        if not any(name in mutation.operator_name for name in SKIPPED):
-            by_line[str(mutation.module_path), mutation.start_pos[0]].append(mutation)
+        line = str(mutation.module_path), mutation.start_pos[0]
+        is_skipped = any(name in mutation.operator_name for name in SKIPPED)
+        if not is_skipped and not TRIVIAL.match(linecache.getline(*line)):
+            by_line[line].append(mutation)
     draw = random.Random(seed)
     lines = draw.sample(sorted(by_line), min(count, len(by_line)))
     key = lambda each: (each.operator_name, each.occurrence)  # noqa: E731 - only here
@@ -62,18 +68,9 @@ def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[s
     Raises:
         SystemExit: If the tests fail without a mutant.
     """
-    words = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-    ]
-    command = shlex.join(["env", "PYTHONPATH=src", "PYTHONDONTWRITEBYTECODE=1", *words, *tests])
+    options = "-m pytest -q -x -p no:randomly -p no:cacheprovider"
+    command = f"env PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options} "
+    command += shlex.join(tests)
     began = time.monotonic()
     if subprocess.run(shlex.split(command), check=False).returncode:
         sys.exit(f"the tests of {path} fail without a mutant: {command}")

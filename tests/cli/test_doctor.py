@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -34,18 +30,6 @@ def test_missing_components_are_not_errors(capsys, monkeypatch, data_folder):
     assert parts["games"] == ("ok", f"none yet; the first makes {data_folder}")
     assert {parts[name][0] for name in ("versions", "language", "networks")} == {"ok"}
     assert not list(data_folder.glob("*"))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
-def test_the_line_that_installs_is_for_this_python_and_this_checkout(monkeypatch):
-    """Install commands work with another pip on PATH, and use the checkout's strong networks."""
-    for path in ("/usr/bin", str(Path(sys.executable).parent)):
-        monkeypatch.setenv("PATH", path)
-        *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
-        output = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
-        assert sys.prefix in output.stdout
-        assert (install, fast) == ("install", "py2048[fast]")
-        assert (Path(weights) / "pyproject.toml").exists()
 
 
 def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch):

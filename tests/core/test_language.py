@@ -71,6 +71,14 @@ def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
     assert language.language_of_environment() == "pt"
 
 
+def test_english_has_the_texts_of_the_source():
+    """A request for English gets singular and plural as written, by the count."""
+    with use_language(language.language_of_header("en-GB")):
+        counted = [language.ngettext("{n} move", "{n} moves", count) for count in range(3)]
+        assert counted == ["{n} moves", "{n} move", "{n} moves"]
+        assert (language._("Undo"), number(1234)) == ("Undo", "1,234")
+
+
 def test_numbers_are_formatted_by_language():
     """Thousands and decimals use the separators of the language."""
     assert (number(7412), number(-98.66, 1)) == ("7,412", "-98.7")

@@ -122,6 +122,7 @@ def test_rules_are_frozen():
         ("x:spawn=2:-1", "'-1'", "positive"),
         ("x:spawn=2:1/0", "'1/0'", "positive"),
         ("x:spawn=2:nan", "'nan'", "positive"),
+        ("x:spawn=2:1e3", "'1e3'", "positive"),
         ("x:spawn=3:1", "3", "power of two"),
         ("x:spawn=1:1", "1", "power of two"),
         ("x:spawn=2:1+2:1", "[2, 2]", "twice"),
@@ -139,6 +140,7 @@ def test_rules_are_frozen():
         ("x:scoring=moves:1:-1000001", "-1000001", "at most 1000000"),
         ("x:target=none,end=target", "target", "needs a target"),
         ("x:spawn=edge:2", "edge", "start"),
+        ("x:spawn=middle:2", "'middle'", "whole number"),
         ("x:spawn=edge:6", "6", "power of two"),
         ("x:merging=twice", "'twice'", "once or cascade"),
         ("x:scoring=points", "'points'", "merges"),
@@ -176,6 +178,9 @@ def test_wrong_fields_are_refused():
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):
         get_rules("classic", rows=2.5)
+    for wrong in (5, [2, 4]):
+        with pytest.raises(RulesError, match="are not weights"):
+            Weights(wrong)
 
 
 def test_given_rules_can_be_changed_like_a_preset():

@@ -301,6 +301,15 @@ def test_a_restored_game_continues_as_it_did(
     assert data_equivalence(runs[0], runs[2], exact=True)
 
 
+def test_restoring_overwrites_no_earlier_observation() -> None:
+    """Observations are views of blocks of memory, but each keeps its board for ever."""
+    env = GameEnv()
+    boards = 10 * [Board.empty(4, 4).with_tile(divmod(cell, 4), 2) for cell in range(16)]
+    found = [env.restore(GameState.of(board, score=number)) for number, board in enumerate(boards)]
+    assert [board_of(observation) for observation, _ in found] == boards
+    assert [info["score"] for _, info in found] == list(range(len(boards)))
+
+
 def test_reset_can_start_from_a_state() -> None:
     """``reset(options={'state': state})`` restores through wrappers."""
     env = gymnasium.make("py2048/Classic-v0", max_episode_steps=5)

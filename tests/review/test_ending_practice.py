@@ -58,6 +58,18 @@ def test_an_ending_is_dealt_where_much_can_be_won(table):
         assert again.game.board == ending.game.board
 
 
+@pytest.mark.parametrize(
+    ("seed", "small", "chance"),
+    [(0, "2 2 2 4", 0.212), (2, "2 . 8 2", 0.91), (3, "4 4 . 2", 0.637), (9, "2 2 2 8", 0.19)],
+)
+def test_a_seed_deals_the_same_ending_everywhere(table, seed, small, chance):
+    """The ending of a seed never changes; if none is in the range, the closest is dealt."""
+    ending, (a, b, c, d) = EndingPractice.deal(table, seed), small.split()
+    large = "512 1024 2048 4096 / 8192 16384 32768 65536"
+    assert ending.game.board == Board.parse(f"{a} {b} 32 64 / {c} {d} 128 256 / {large}")
+    assert ending.start == pytest.approx(chance, abs=0.001)
+
+
 def test_best_play_keeps_all_chances(table):
     """Best play loses no chance, and makes the target as often as the initial chance says."""
     made, expected = 0, 0.0

@@ -6,7 +6,16 @@ import pytest
 
 from py2048 import Board, Direction, get_rules
 from py2048.core.errors import Py2048Error
-from py2048.review.mistakes import MistakeKind, is_ending, mistake_kind
+from py2048.review.mistakes import (
+    FIRST_BOX,
+    LAST_BOX,
+    MistakeKind,
+    breaks_row,
+    interval,
+    is_ending,
+    mistake_kind,
+    next_box,
+)
 
 UP, DOWN, LEFT, RIGHT = Direction
 
@@ -58,7 +67,31 @@ def test_endings_are_told_from_other_positions(text):
     assert not is_ending(Board.parse(text))
 
 
+@pytest.mark.parametrize(("tile", "found"), [(64, True), (128, False)])
+def test_an_ending_has_few_other_tiles(tile, found):
+    """The small tiles may sum to the smallest large one plus the formation's slack."""
+    text = f"64 32 8 {tile} / 64 16 64 . / . 256 512 1024 / 16384 8192 4096 2048"
+    assert is_ending(Board.parse(text)) == found
+
+
+def test_the_larger_of_two_full_lines_counts():
+    """Where two full lines hold the largest tile, only the one with the larger sum can break."""
+    board = Board.parse("64 8 4 2 / 16 . . . / 32 . . . / 8 4 . .")
+    assert not breaks_row(board, board.with_tile((0, 3), 0))
+    assert breaks_row(board, board.with_tile((2, 0), 0))
+
+
 def test_an_unknown_kind_is_named():
     """The error suggests the closest kind."""
     with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
         MistakeKind.parse("cornr")
+
+
+def test_boxes_end():
+    """A right answer doubles the interval, up to the last box; a wrong one resets it to a day."""
+    box = FIRST_BOX
+    for _ in range(20):
+        box = next_box(box, is_success=True)
+    assert (box, interval(box).days) == (LAST_BOX, 64)
+    assert [next_box(4, is_success=True), next_box(4, is_success=False)] == [5, FIRST_BOX]
+    assert interval(FIRST_BOX).days == 1

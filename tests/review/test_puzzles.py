@@ -15,7 +15,7 @@ from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.solving import build_table, find_ending, get_formation
 from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade
-from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, puzzles
+from py2048.review.puzzles import PACK, PuzzleRating, daily_puzzle, get_puzzle, puzzles
 
 MAX_BYTES = 300_000
 
@@ -101,3 +101,16 @@ def test_a_number_that_no_puzzle_has_is_named():
     assert get_puzzle(17).id == 17
     with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):
         get_puzzle(1001)
+
+
+def test_a_rating_follows_glickmans_formula():
+    """The rating matches a calculation by hand: 1500 with deviation 200 solves a puzzle of 1400."""
+    before = PuzzleRating(1500.0, 200.0)
+    assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
+    after = before.after(1400, is_solved=True)
+    assert after.rating == pytest.approx(1563.49, abs=0.01)
+    assert after.deviation == pytest.approx(175.05, abs=0.01)
+    assert before.after(1400, is_solved=False).rating < 1500
+    for _ in range(100):
+        before = before.after(before.rating, is_solved=True)
+    assert before.deviation == 50  # so that a rating still follows improvement

@@ -14,7 +14,7 @@ from py2048.app.session import open_session
 from py2048.cli import main
 from py2048.core.game import Record
 from py2048.presentation.page import describe_report, report_page
-from py2048.review import review
+from py2048.review import Grade, review
 from py2048.review.report import GamesReport, GameSummary, SummaryFile, week_of
 
 JUDGE = "greedy"
@@ -63,6 +63,11 @@ def test_known_games_give_known_numbers():
     assert sum(section.totals.phases[128].values()) == 80
     data = report.to_json()
     assert data["rules"][0]["weeks"]["2026-W49"]["accuracy"] == 80.0
+    figures = ["accuracy", "mistakes_per_100_moves", "moves_per_minute"]
+    assert [data[name] for name in figures] == [92.8, 2.4, 120.0]
+    figures = ["mean_score", "best_score", "mean_luck", "mean_loss"]
+    assert [data["rules"][0][name] for name in figures] == [1666.7, 3000, -10.0, 200.0]
+    assert section.totals.grades[Grade.BEST] == 480
     assert json.loads(json.dumps(data)) == data
 
 
@@ -83,10 +88,12 @@ def test_rules_and_judges_are_kept_apart():
 
 def test_a_summary_says_what_the_review_says(tmp_path):
     """A summary is found again by another process, even after a truncated line."""
-    record = game(3, "2026-11-23")
+    record = replace(game(3, "2026-11-23"), hints=1, times=(0, *range(1, 40)))
     found = review(record, JUDGE)
     kept = GameSummary.of(found, JUDGE)
     assert (kept.accuracy, kept.reviewed) == (found.accuracy, 40)
+    assert (kept.moves, kept.score, kept.day) == (40, record.score, "2026-11-23")
+    assert (kept.timed, kept.think_ms, kept.is_assisted, kept.won) == (39, 780, True, False)
     assert kept.mistakes == len(found.mistakes)
     assert sum(map(sum, (counts.values() for counts in kept.phases.values()))) == 40
     path = tmp_path / "folder" / "reviews.jsonl"
@@ -101,6 +108,15 @@ def test_a_summary_says_what_the_review_says(tmp_path):
     nowhere = SummaryFile(path / "x", "1")
     nowhere.add(kept)
     assert nowhere.trouble.startswith(f"cannot write {path / 'x'}: ")
+
+
+def test_a_game_is_won_by_its_largest_tile_and_dated_by_its_end():
+    """A game without an end has the date of its start, and rules without a target are not won."""
+    for target, won in (("8", True), ("1024", False), ("none", False)):
+        record = game(3, "2026-11-23", rules=f"classic:target={target}")
+        record = replace(record, started="2026-11-02T12:00:00Z", finished="")
+        kept = GameSummary.of(review(record, JUDGE))
+        assert (kept.won, kept.is_assisted, kept.day) == (won, False, "2026-11-02")
 
 
 @pytest.fixture

@@ -22,9 +22,9 @@ from py2048.presentation.page import page
 from py2048.presentation.plots import graph, score_graph
 from py2048.presentation.words import describe_review
 from py2048.review import Grade, judge_for, review, reviewing
-from py2048.review.games import accuracy_of_moves
+from py2048.review.games import Review, accuracy_of_moves, judging_player
 from py2048.review.judges import ExactJudge
-from py2048.review.moves import grade_of
+from py2048.review.moves import Basis, move_review
 
 RULES = "classic:size=2x3"
 
@@ -199,6 +199,43 @@ def test_the_first_moves_of_a_review_are_a_review():
     assert part.loss == pytest.approx(sum(move.loss for move in moves[:5]), abs=1e-5)
 
 
+def test_the_five_worst_mistakes_are_critical():
+    """They are listed in game order; the JSON has every figure of the review."""
+    values = dict.fromkeys(Direction, 100.0)
+    losses = [30.0, 0.0, 20.0, 60.0, 10.0, 50.0, 40.0]
+    moves = [
+        move_review(
+            *(ply, Board.parse("2 . / . 2"), 0, Direction.UP),
+            *(values | {Direction.UP: 100.0 - loss}, 3.0 if ply == 1 else -4.0 * (ply == 2)),
+            *(Unit.RATING, Basis("search")),
+        )
+        for ply, loss in enumerate(losses, 1)
+    ]
+    found = Review(Game(RULES, seed=1).record(), "search", Unit.RATING, False, tuple(moves))
+    assert [move.ply for move in found.mistakes] == [1, 3, 4, 5, 6, 7]
+    assert [move.ply for move in found.critical] == [1, 3, 4, 6, 7]
+    assert (found.loss, found.luck, found.swing) == (210.0, -1.0, 5.0)
+    data = found.to_json()
+    assert (data["critical"], data["loss"], data["luck"]) == ([1, 3, 4, 6, 7], 210.0, -1.0)
+    assert data["expected"] is data["moves"][0]["expected"] is data["moves"][0]["chances"] is None
+    assert (data["counts"]["blunder"], data["counts"]["best"]) == (5, 1)
+    assert (data["moves"][0]["played"], data["moves"][0]["best"]) == ("up", "down")
+    assert (data["phases"][0]["first"], data["phases"][0]["last"]) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("rules", "spec"),
+    [
+        *(("2x4", "perfect"), ("3x3", "expectimax:depth=3"), ("classic", "expectimax:depth=3")),
+        *(("5x5", "expectimax:depth=2"), ("9x9", "heuristic:depth=1")),
+    ],
+)
+def test_screens_compile_the_player_that_judges(rules, spec):
+    """Up to eight cells are solved, more than sixteen are searched less deep, or not compiled."""
+    assert judging_player(get_rules(rules)).name == spec
+    assert judging_player(get_rules(rules), "greedy").name == "greedy"
+
+
 def test_a_game_without_moves_has_an_empty_review():
     """A game without moves has accuracy 100."""
     found = review(Game(RULES, seed=1).record(), exact(RULES))
@@ -219,12 +256,6 @@ def test_a_start_that_no_game_meets_is_solved_from_there():
     assert (found.judge, len(found.moves)) == ("exact", game.ply)
     losses = sum(move.loss for move in found.moves)
     assert found.moves[0].expected - losses + found.luck == pytest.approx(game.score)
-
-
-def test_grades_have_the_limits_of_their_source():
-    """Grades change at 0.999, 0.99, 0.975 and 0.9 of the best value."""
-    shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
-    assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
 
 
 def test_a_judge_is_a_text_a_player_or_a_judge():

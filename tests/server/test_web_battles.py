@@ -168,6 +168,8 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
         while not one.state["score"]:
             await one.move()
         score = one.state["score"]
+        battles.leave(found.games, found.id, "a watcher")
+        assert {player.score for player in found.battle.players} == {None}
         battles.leave(found.games, found.id, found.ids[0])
         left = battles.players_of(found.games, found.battle)[0]
         assert (left.seat, left.score, left.has_left) == (1, score, True)

@@ -29,7 +29,6 @@ from py2048.core.game.turn import Draws, draw_spawn, start_from
 from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
-_COUNTER_MASK = 2**64 - 1
 DAILY, BATTLE = "daily-", "battle-"
 """Prefixes of shared secrets, whose draws depend on the board."""
 
@@ -58,7 +57,7 @@ def draws_of(secret: str) -> Draws:
     by_board = secret.startswith((DAILY, BATTLE))
 
     def draw(counter: int, board: Board) -> int:
-        message = (counter & _COUNTER_MASK).to_bytes(8)
+        message = counter.to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
         # Unlike `hmac.digest`, a copy of the keyed state does not release the GIL, which takes

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from tests.app.controller.fake_screen import controlled
 from tests.app.controller.reviewing import MOVES, ended_record, known_record, workers
-from tests.app.session.test_advice import CompiledPlayer
 from tests.core.game.foreign_games import new_text, played
+from tests.review.test_advice import CompiledPlayer
 
 from py2048.app.controller.coach import SETTING
 from py2048.app.controller.controller import SPEEDS

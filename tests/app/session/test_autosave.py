@@ -228,6 +228,30 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
     session.close()
 
 
+def test_a_failed_write_takes_over_no_turns_of_another_window(monkeypatch):
+    """If another window plays on while a write fails, both versions are kept."""
+    store = open_store()
+    with closing(Session(StoreAutosave(store))) as session, closing(open_session()) as other:
+        session.start(seed=1)
+        move(session)
+        assert other.resume()
+        first, *_, last = session.game.legal_directions()
+        working = store.changes.write
+
+        def failing(_: object) -> set[str]:
+            monkeypatch.setattr(store.changes, "write", working)
+            other.move(last)
+            other.flush()
+            raise StorageError("the connection broke")
+
+        monkeypatch.setattr(store.changes, "write", failing)
+        events = [*session.move(first)]
+        until(lambda: not session.unsaved)
+        assert StorageFailed(FORKED) in (*events, *session.check_saving())
+        games = {TrackedGame.from_saved(saved).game.board for saved in store.games.select()}
+        assert games == {session.game.board, other.game.board}
+
+
 def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
     """Opening a long record, or continuing from its middle, takes one transaction."""
     game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")

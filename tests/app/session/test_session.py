@@ -102,6 +102,36 @@ def test_the_end_tells_the_best(session):
     assert over.best == over.score == session.best > 0
 
 
+def test_a_game_saved_by_its_caller_brings_its_best_score():
+    """A game that the caller saves has the caller's best score, unless its own is higher."""
+    session, game = Session(), TrackedGame(Game(seed=1))
+    (started,) = session.play_tracked(game, best=4)
+    assert (started.best, started.resumed, session.game) == (4, False, game.game)
+    play(session, 20)
+    assert session.best == session.game.score > 4
+    session.reset_best(10**6)
+    assert session.best == 10**6
+    session.reset_best(0)
+    assert session.best == session.game.score
+    version, further = session.version, game.copy()
+    further.attempt(further.game.legal_directions()[0])
+    session.adopt(further)
+    assert session.game is further.game
+    assert (session.version > version, session.check_saving()) == (True, ())
+
+
+def test_help_for_a_position_counts_once():
+    """Any help shown for the same position is one hint; after a move it counts again."""
+    session = Session()
+    session.start(seed=1)
+    for hints in (1, 1):
+        session.count_help()
+        assert session.record().hints == hints
+    play(session, 1)
+    session.count_help()
+    assert (session.record().hints, session.category) == (2, "assisted")
+
+
 def ask(session: Session, player: str) -> Hint:
     """Ask a player for a hint, as a screen does."""
     hint = session.snapshot().ask(session.get_player(player))
@@ -109,27 +139,14 @@ def ask(session: Session, player: str) -> Hint:
     return hint
 
 
-def test_help_and_computers_have_their_own_lists(session):
-    """Undos and hints make a game assisted, and a computer's move makes it a computer game.
-
-    A custom start position makes a game assisted as well.
-    """
+def test_a_computers_moves_raise_no_best_score(session):
+    """From its first move the game is a computer's, and the best score stays."""
     session.start(seed=1)
     play(session, 3)
-    assert session.category == "plain"
-    session.undo()
-    assert session.category == "assisted"
-    session.start(seed=1)
-    ask(session, "greedy")
-    assert session.category == "assisted"
-    session.start(seed=1)
     before = session.best
     while session.game.score <= before:
         assert session.autoplay_step("corner")
     assert (session.category, session.best) == ("computer", before)
-    session.start(board=NEARLY, seed=1)
-    session.move(LEFT)
-    assert session.category == "assisted"
 
 
 def test_hints_are_shown_only_for_the_position_they_are_about(session):
@@ -146,6 +163,16 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session):
     fresh = session.snapshot().ask(make_player("greedy"), only_move=True)
     assert session.play_hint(fresh)
     assert session.game.ply == 2
+
+
+def test_a_quick_hint_and_the_one_it_precedes_count_once(session):
+    """A player's own hint is counted with the quick one; asking again counts again."""
+    session.start(seed=1)
+    hint = session.snapshot().ask(make_player("greedy"))
+    quick = replace(hint, player="quick", instead_of="greedy")
+    for shown, hints in ((quick, 1), (hint, 1), (hint, 2)):
+        assert session.show_hint(shown)
+        assert session.record().hints == hints
 
 
 def test_advisers_do_not_see_what_will_spawn(session):
@@ -343,6 +370,10 @@ def test_a_session_without_a_store_keeps_nothing():
     session.set_setting("theme", "dark")
     assert session.get_setting("theme") == "dark"
     assert session.get_setting("speed", 3) == 3
+    assert (session.keeps_games, session.unsaved, session.ends()) == (False, "", [])
+    for opened in (session.notebook, session.puzzle_book):
+        with pytest.raises(StorageError, match="without a store"):
+            opened()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from postgresql_server import PASSWORD
 from store_games import append_turn, load, new_game
 from tests.free_ports import free_port
 
-from py2048.app.storage import SavedGame, StorageError, Store, data_folder, open_store
+from py2048.app.storage import SavedGame, StorageError, Store, open_store
 from py2048.core.errors import MissingExtraError
 
 
@@ -72,15 +72,6 @@ def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
     monkeypatch.setenv("PY2048_DATABASE_URL", f"sqlite:///{data_folder / 'py2048.sqlite3'}")
     with open_store() as store:
         assert store.settings.get("theme") == "dark"
-
-
-def test_without_py2048_home_the_platform_decides(monkeypatch):
-    """Without `PY2048_HOME`, the platform's user data folder is used."""
-    monkeypatch.delenv("PY2048_HOME")
-    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
-    assert data_folder().name == "py2048"
-    if sys.platform == "linux":
-        assert data_folder() == Path("/somewhere/data/py2048")
 
 
 def test_a_home_that_nobody_knows_is_named(monkeypatch):

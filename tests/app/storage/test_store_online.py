@@ -299,6 +299,16 @@ def test_guests_games_without_a_move_are_swept(store):
     assert store.changes.write([change(swept[0], "a")]) == {swept[0].id}
 
 
+def test_a_swept_guest_who_left_stays_away(store):
+    """Sweeping a guest's games makes no ended cookie valid again."""
+    for owner in ("left", "gone"):
+        deal(store, owner)
+    store.accounts.end_guest("left")
+    store.online.sweep_guests("2999")
+    assert store.accounts.find("gone") is None
+    assert store.accounts.live_guests({"left", "gone"}) == {"gone"}
+
+
 def fill(store: Store, first: int, count: int) -> None:
     """Add finished games of 30 named players, and as many games without a move."""
     people = [f"p{number}" for number in range(30)]

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from tests.processes import python
 
-from py2048.app.session import Hint, PositionSnapshot, Session, advise
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.game import Game
@@ -23,6 +22,7 @@ from py2048.engine.jit import kernel, progress
 from py2048.engine.jit.progress import Compiling
 from py2048.players import Unit, make_player, meaning_of
 from py2048.players.ntuple.weights import SHIPPED
+from py2048.review.advice import Hint, PositionSnapshot, advise
 
 
 class CompiledPlayer:
@@ -88,18 +88,6 @@ def test_nobody_plays_for_a_player_that_is_being_compiled(player):
     assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
 
 
-def test_a_hint_with_a_quick_one_before_it_counts_once(player):
-    """A quick hint and the following full hint count as one; a second request counts again."""
-    session = Session()
-    session.start(get_rules("classic"), seed=1)
-    for hint in finished(advise(session.snapshot(), player)):
-        assert session.show_hint(hint)
-    assert session.record().hints == 1
-    for hint in finished(advise(session.snapshot(), player)):
-        assert session.show_hint(hint)
-    assert session.record().hints == 2
-
-
 def preparing(spec: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "py2048.players.preparing", spec, "classic"],
@@ -137,9 +125,9 @@ class TinyPlayer:
         return max(self.rate(game), key=self.rate(game).get)
 """
 COLD = """
-from tests.app.session.test_advice import finished, snapshot
+from tests.review.test_advice import finished, snapshot
 from py2048.players import make_player
-from py2048.app.session import advise
+from py2048.review.advice import advise
 from tiny_kernels import worth
 quick, full = finished(advise(snapshot(), make_player("tiny")))
 assert quick.instead_of == full.player == "tiny", (quick, full)

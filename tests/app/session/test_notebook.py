@@ -12,9 +12,9 @@ from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Notebook, PuzzleB
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Review
-from py2048.review.mistakes import FIRST_BOX, LAST_BOX, MistakeKind, interval, next_box
+from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Basis, MoveReview, move_review
-from py2048.review.puzzles import PuzzleRating, puzzles
+from py2048.review.puzzles import puzzles
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
@@ -86,14 +86,6 @@ def test_an_answer_is_graded_as_the_review_grades_it(store):
     assert (answer.share, answer.grade) == (move.share, move.grade)
 
 
-def test_boxes_end():
-    """Mistakes in the last box are still practised."""
-    box = FIRST_BOX
-    for _ in range(20):
-        box = next_box(box, is_success=True)
-    assert (box, interval(box).days) == (LAST_BOX, 64)
-
-
 def test_images_of_a_position_are_one_mistake(store):
     """Symmetric positions are one mistake, but only if spawns are random."""
     image = Board.from_rows(row[::-1] for row in BOARD.rows)
@@ -128,16 +120,6 @@ def test_kinds_are_selected_and_counted(store):
     assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (
         *("corner", 1, 0, 1, 0),
     )
-
-
-def test_a_rating_follows_glickmans_formula():
-    """The rating matches a calculation by hand: 1500 with deviation 200 solves a puzzle of 1400."""
-    before = PuzzleRating(1500.0, 200.0)
-    assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
-    after = before.after(1400, is_solved=True)
-    assert after.rating == pytest.approx(1563.49, abs=0.01)
-    assert after.deviation == pytest.approx(175.05, abs=0.01)
-    assert before.after(1400, is_solved=False).rating < 1500
 
 
 def test_only_the_first_answer_changes_the_rating(store):

@@ -1,0 +1,115 @@
+"""Messages name the value in one line and suggest what would be right."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from py2048.core import errors
+from py2048.core.errors import (
+    ClientError,
+    MissingExtraError,
+    RecordError,
+    StorageError,
+    did_you_mean,
+    extra_for,
+    install_line,
+    os_errors_as,
+    shown,
+    unknown,
+)
+
+
+def test_values_are_quoted_in_one_short_line():
+    """A value is shown as its `repr`, in one line of at most 80 characters and an ellipsis."""
+    assert shown("a\tb") == r"'a\tb'"
+    assert shown([1, 2]) == "[1, 2]"
+    assert shown("x" * 78) == f"'{'x' * 78}'"
+    assert shown("x" * 79) == f"'{'x' * 79}…"
+    assert shown(10**5000) == "a value with too many digits (int)"
+
+    class Lines:
+        def __repr__(self) -> str:
+            return "two\n  lines"
+
+    assert shown(Lines()) == "two lines"
+
+
+def test_the_closest_word_is_suggested():
+    """Otherwise the caller's text or all known words follow, in alphabetical order."""
+    assert did_you_mean("lft", ["right", "left"]) == "; did you mean 'left'?"
+    assert did_you_mean("zzz", ["b", "a"]) == "; known: a, b"
+    assert did_you_mean("zzz", ["b", "a"], ": ask") == ": ask"
+    assert did_you_mean("zzz", []) == "; there are none"
+    assert unknown("lft", ["left"]) == "'lft'; did you mean 'left'?"
+    assert unknown(None, ["left"]) == "None; known: left"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(2, "No such file"),
+        OSError("odd"),
+        ValueError("embedded null byte"),
+        UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"),
+    ],
+)
+def test_errors_of_paths_name_what_failed(error):
+    """Errors of the operating system and of impossible paths become one library error."""
+    with (
+        pytest.raises(RecordError, match=r"^cannot read x: ") as caught,
+        os_errors_as(RecordError, "cannot read x"),
+    ):
+        raise error
+    assert "[Errno" not in str(caught.value)
+
+
+def test_other_errors_pass_unchanged():
+    """A `ValueError` that is not about a path is a bug and is not converted."""
+    with pytest.raises(ValueError, match=r"^bug$"), os_errors_as(RecordError, "cannot read x"):
+        raise ValueError("bug")
+
+
+def test_a_missing_library_names_the_command_that_installs_it():
+    """Only libraries of others are optional: a missing module of py2048 is a bug."""
+    with pytest.raises(MissingExtraError) as caught, extra_for("Sound", "sound"):
+        raise ModuleNotFoundError(name="bell")
+    line = install_line("py2048[sound]")
+    assert str(caught.value) == f"Sound needs bell, which is not installed: {line}"
+    with pytest.raises(ModuleNotFoundError, match=r"^gone$"), extra_for("Sound", "sound"):
+        raise ModuleNotFoundError("gone", name="py2048.gone")
+
+
+def test_errors_carry_what_a_program_needs():
+    """Callers tell failures apart without parsing messages."""
+    assert vars(ClientError("x")) == {"status": 0, "reason": "", "wait": 0.0}
+    assert (StorageError("x").kind, StorageError("x", "full").kind) == ("", "full")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
+def test_the_install_command_is_for_this_interpreter_and_this_checkout(monkeypatch):
+    """Install commands work with another pip on PATH, and use the checkout's strong networks."""
+    for path in ("/usr/bin", str(Path(sys.executable).parent)):
+        monkeypatch.setenv("PATH", path)
+        *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
+        output = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
+        assert sys.prefix in output.stdout
+        assert (install, fast) == ("install", "py2048[fast]")
+        assert (Path(weights) / "pyproject.toml").exists()
+
+
+def test_an_installed_package_is_installed_by_its_name(monkeypatch, tmp_path):
+    """Outside a checkout the command names the package, and uses uv if there is no pip."""
+    (tmp_path / "weights").mkdir()
+    monkeypatch.chdir(tmp_path)
+    installed = SimpleNamespace(read_text=lambda _: None)
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: [installed])
+    assert install_line("py2048", "x").endswith(" install py2048 x")
+    monkeypatch.setattr(errors, "find_spec", lambda _: None)
+    assert install_line("x") == f"uv pip install --python {sys.executable} x"
