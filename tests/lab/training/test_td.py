@@ -175,15 +175,18 @@ def test_threads_share_the_games() -> None:
 def test_a_training_plays_by_the_rules(text: str) -> None:
     """A training game equals the `Game` of its seed."""
     rules = Rules.parse(text)
-    config = TrainingConfig(text, "squares", temporal_coherence=True)
+    config = TrainingConfig(text, "squares", learning_rate=0.0)
     layout = config.layout
     # Whole-numbered weights sum exactly, so both choose the same move where two are equal.
     weights = np.random.default_rng(1).integers(-90, 90, layout.weights).astype(np.float32)
     network = Network(layout, rules, weights)
     trainer, searcher = Trainer(config, network), Searcher(rules, network, SearchLimits(depth=1))
-    tally, scores, best = trainer.evaluate(20, 77), [], []
+    trainer.run(games=20)
+    tally, evaluated = trainer.tally, trainer.evaluate(20, derive_seed(config.seed, 0))
+    assert tally.data() == evaluated.data()
+    scores, best = [], []
     for number in range(20):
-        game = Game(rules, seed=derive_seed(77, number))
+        game = Game(rules, seed=derive_seed(derive_seed(config.seed, 0), number))
         while not game.is_over:
             ratings = searcher.rate(game.board)
             game.play(max(ratings, key=ratings.__getitem__))
@@ -250,7 +253,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     later.run(games=2000)
     assert later.evaluate(2000, 1).mean > trainer.evaluate(2000, 1).mean
     assert later.network().value(board) != old.value(board)
-    with pytest.raises(WeightsError, match="leave out these settings"):
+    with pytest.raises(WeightsError, match="leave these settings out"):
         Trainer(SMALL, later.network())
 
 
@@ -260,7 +263,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
 def test_kernels_play_the_same_compiled_and_plain() -> None:
     """Compiled and plain kernels play the same games."""
     for text in ("comp1127:size=2x3,target=64", "classic:size=1x5"):
-        config = TrainingConfig(text, "lines", stages=(32,))
+        config = TrainingConfig(text, "lines", stages=(32,), learning_rate=0.0)
         weights = np.random.default_rng(2).integers(-90, 90, config.layout.weights)
         network = Network(config.layout, config.rules, weights.astype(np.float32))
         results = []
@@ -268,7 +271,8 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
             trainer = Trainer(config, network)
             trainer.kernel = form(trainer.kernel)
             with np.errstate(over="ignore"):
-                results.append(trainer.evaluate(3, 5).data())
+                trainer.run(games=3)
+            results.append(trainer.tally.data())
         assert results[0] == results[1]
 
 
