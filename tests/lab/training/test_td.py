@@ -64,10 +64,8 @@ def taught(
         put_board(trainer.layout, worker.trajectory, step, board)
         worker.rewards[step] = gains[step]
         worker.stages[step] = STAGES[step] if config.stages else 0
-    weights = trainer.records.reshape(-1)
-    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
     with np.errstate(over="ignore"):
-        (kernel or learn())(worker, len(path), target, *fixed)
+        (kernel or learn())(worker, len(path), target, trainer.inputs)
     return trainer
 
 
@@ -119,13 +117,12 @@ def test_coherent_rates_by_hand() -> None:
     board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
     trainer = Trainer(config)
     assert met(trainer, board) == [0, 0, 0, 0]
-    worker, weights = trainer.workers[0], trainer.records.reshape(-1)
+    worker = trainer.workers[0]
     put_board(trainer.layout, worker.trajectory, 0, board)
-    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
-    learn()(worker, 1, 8.0, *fixed)
+    learn()(worker, 1, 8.0, trainer.inputs)
     # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
     assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
-    learn()(worker, 1, 16.0, *fixed)
+    learn()(worker, 1, 16.0, trainer.inputs)
     # Its value is now 4 * 8 = 32; the error is -16, a share -4, and |E|/A falls with each look-up.
     rates = [32 / 32, 16 / 48, 0 / 64, 16 / 80]
     assert trainer.records[0, :3] == pytest.approx([8.0 - 4 * sum(rates), -32.0, 96.0])
@@ -222,7 +219,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
     trainer = Trainer(shared)
     trainer.run(moves=2700)
     assert trainer.tally.games == trainer.games
-    assert trainer.td_params.restart_after == 1000
+    assert trainer.inputs.params.restart_after == 1000
 
 
 def test_stages_carousel_and_restarts() -> None:

@@ -135,26 +135,20 @@ def train(
     listeners += [event_log(folder)] if tensorboard else []
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
         run = _run_of(folder, values, weights, resume=resume)
-        status = _learn(run, stop_criteria(limits, run.stop), listeners, line)
+        stop = stop_criteria(limits, run.stop)
+        if run.share_of(stop) >= 1:
+            complain(NOTHING_LEFT)
+        try:
+            run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
+            status = 0
+        except KeyboardInterrupt:
+            print("stopped and saved: --resume continues")
+            status = INTERRUPTED
     if plot:
         plots.draw_curve(run.curve, plot)
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
-
-
-def _learn(
-    run: TrainingRun, stop: StopCriteria, listeners: list[Listener], line: StatusLine
-) -> int:
-    if run.share_of(stop) >= 1:
-        complain(NOTHING_LEFT)
-    run.trainer.prepare()
-    try:
-        run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
-    except KeyboardInterrupt:
-        print("stopped and saved: --resume continues")
-        return INTERRUPTED
-    return 0
 
 
 def _progress(run: TrainingRun, stop: StopCriteria) -> str:
@@ -320,7 +314,6 @@ def weights(
 
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
     network = files.load(file) if pack or games or calibrated else None
-    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
     first, kept, at_once = options.chosen_seed(seed) or 0, files.load_records(file), threads or 1
     with StatusLine(quiet=json):
         if network and calibrated:
@@ -333,7 +326,8 @@ def weights(
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
             data["strength"] = _strength(network, games, first, at_once)
-        if small and pack:
+        if network and pack:
+            small = files.save_packed(network, pack, step=step, prune=prune)
             data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
             if games:
                 data["packed"]["strength"] = _strength(small, games, first, at_once)
@@ -366,16 +360,15 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
         print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
     for stage in stages:
         _print_stage(stage)
+    packed = data.get("packed", {})
     if "strength" in data:
         _print_strength(data["strength"])
-    if "packed" in data:
-        print(f"packed   {data['packed']['file']}, {data['packed']['bytes']:,} bytes")
-        if "strength" in data["packed"]:
-            after = data["packed"]["strength"]
-            _print_strength(after)
-            before = data["strength"]["mean"]
-            lost = points(round(before - after["mean"]))
-            print(f"loss     {lost}, {1 - after['mean'] / before:.2%}")
+    if packed:
+        print(f"packed   {packed['file']}, {packed['bytes']:,} bytes")
+    if "strength" in packed:
+        _print_strength(packed["strength"])
+        before, after = data["strength"]["mean"], packed["strength"]["mean"]
+        print(f"loss     {points(round(before - after))}, {1 - after / before:.2%}")
 
 
 def _training(entry: Settings) -> str:

@@ -93,6 +93,8 @@ class CurvePoint:
     evaluated_error: float
 
 
+AnyTrainer = Trainer | CardTrainer
+
 Listener = Callable[[CurvePoint], None]
 """Called with each new point of a curve."""
 
@@ -170,7 +172,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 def make_trainer(
     config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
-) -> Trainer | CardTrainer:
+) -> AnyTrainer:
     """Create the trainer for the device in the settings."""
     kind = Trainer if config.device == "cpu" else CardTrainer
     return kind(config, network, task)
@@ -193,7 +195,7 @@ class TrainingRun:
     def __init__(
         self,
         folder: Path,
-        trainer: Trainer | CardTrainer,
+        trainer: AnyTrainer,
         curve: tuple[CurvePoint, ...] = (),
         seconds: float = 0.0,
         stop: StopCriteria | None = None,
@@ -366,7 +368,7 @@ CHECKPOINT_KIND = "py2048-training"
 
 
 def save_checkpoint(
-    trainer: Trainer | CardTrainer, path: Path, notes: Mapping[str, object] | None = None
+    trainer: AnyTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
     """Save the complete state of a training, between two calls of `run`.
 
@@ -393,7 +395,7 @@ def save_checkpoint(
 
 def load_checkpoint(
     path: Path, changes: Mapping[str, object] | None = None, task: BandTask | None = None
-) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
+) -> tuple[AnyTrainer, dict[str, Any]]:
     """Load a checkpoint; return the trainer and the notes.
 
     Args:

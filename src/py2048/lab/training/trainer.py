@@ -26,6 +26,7 @@ from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.players.ntuple.layout import (
     PACKED_RANKS,
     NetworkLayout,
+    Tuple,
     cells_text,
     default_tuples,
     parse_tuples,
@@ -194,10 +195,15 @@ def network_settings(network: Network) -> dict[str, object]:
     layout = network.layout
     return {
         "rules": str(network.rules),
-        "tuples": " ".join(map(cells_text, layout.tuples)),
+        "tuples": tuples_text(layout.tuples),
         "stages": list(layout.stages),
         "ranks": layout.ranks,
     }
+
+
+def tuples_text(tuples: tuple[Tuple, ...]) -> str:
+    """Return tuples in the syntax of `parse_tuples`."""
+    return " ".join(map(cells_text, tuples))
 
 
 def setting_names(kind: type) -> dict[str, str]:
@@ -331,7 +337,7 @@ class Trainer(TrainerBase):
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
             each weight is followed by its E and A.
         workers: State of each thread.
-        kernel: Compiled training loop, called with `spec`, `value_params` and `td_params`.
+        kernel: Compiled training loop, called with `inputs`.
 
     Raises:
         WeightsError: If the settings or the network cannot be used.
@@ -351,7 +357,7 @@ class Trainer(TrainerBase):
         elif config.optimistic_init:
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
-        self.value_params = value_params(self.layout, self.rules)
+        self._values = value_params(self.layout, self.rules)
         self.kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
         length = MAX_BAND_MOVES if task else config.trajectory_length
         starts = STARTS_PER_STAGE if config.carousel else 0
@@ -364,13 +370,11 @@ class Trainer(TrainerBase):
         context = task.context(self.layout)
         below, rules = context.network, CompiledRules.of(self.rules)
         assert isinstance(below.spec, PackedBoardSpec), "the board is 4x4"
-        assert isinstance(self.spec, PackedBoardSpec), "the board is 4x4"
         self._band_network = kernels.BandNetwork(
             kernels.Below(
-                *(below.spec, below.table, np.float32(below.step), self.spec),
+                *(below.spec, below.table, np.float32(below.step)),
                 *(float(rules.merge_points), rules.points_per_move),
             ),
-            self.records.reshape(-1),
             context.band._replace(stride=np.uint64(self.stride)),
             context.above_weights,
             context.above,
@@ -388,10 +392,10 @@ class Trainer(TrainerBase):
     # --- training --------------------------------------------------------------------------------
 
     @property
-    def td_params(self) -> kernels.TDParams:
-        """The settings in the form that kernels take."""
+    def inputs(self) -> kernels.TrainingInputs:
+        """The network and the settings in the form that kernels take."""
         config, rules = self.config, CompiledRules.of(self.rules)
-        return kernels.TDParams(
+        params = kernels.TDParams(
             float(config.learning_rate),
             float(config.lambda_),
             config.temporal_coherence,
@@ -406,6 +410,7 @@ class Trainer(TrainerBase):
             *rules.start[:2],
             *rules.spawn[:2],
         )
+        return kernels.TrainingInputs(self.spec, self.records.reshape(-1), self._values, params)
 
     @property
     def games(self) -> int:
@@ -442,19 +447,18 @@ class Trainer(TrainerBase):
         Threads share the games, and each finishes its game in progress. A band is trained for
         a number of moves only.
         """
-        count, params = len(self.workers), self.td_params
+        count, inputs = len(self.workers), self.inputs
         game_shares = [games // count + (number < games % count) for number in range(count)]
         move_share = -(-moves // count)
 
         def train(number: int) -> None:
             seed, end = self._seeds[number], np.int64(move_share)
             if self.task is None:
-                weights, worker = self.records.reshape(-1), self.workers[number]
-                fixed = self.spec, weights, self.value_params, params, worker, seed
-                self.kernel(*fixed, np.int64(game_shares[number]), end)
+                share = np.int64(game_shares[number])
+                self.kernel(inputs, self.workers[number], seed, share, end)
             else:
-                known = self._band_network, self.value_params, params, self._band_workers[number]
-                self._band_kernel(*known, self.task.starts, seed, end)
+                known, worker = self._band_network, self._band_workers[number]
+                self._band_kernel(known, inputs, worker, self.task.starts, seed, end)
 
         if count == 1:
             train(0)
