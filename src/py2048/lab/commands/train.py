@@ -74,8 +74,7 @@ class TrainOptions:
     seed: options.SeedOption = None
     threads: options.ThreadsOption = None
     device: Annotated[
-        str | None,
-        options.taking("DEVICE", "cpu, cuda or reference.", words=devices),
+        str | None, options.taking("DEVICE", "cpu, cuda or reference.", words=devices)
     ] = None
     games: Annotated[int | None, options.counting("Stop after this many games.")] = None
     minutes: Annotated[

@@ -255,14 +255,12 @@ def collect(
     chosen = None if starts is None else starts.spread(games)
 
     def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
-        own, origin = derive_seed(seed, number), number
-        if chosen is not None:
-            origin, game = (
-                int(chosen.games[number]),
-                OngoingGame(searcher, chosen.cells[number], own),
-            )
+        own = derive_seed(seed, number)
+        if chosen is None:
+            origin, game = number, OngoingGame.new(searcher, own)
         else:
-            game = OngoingGame.new(searcher, own)
+            origin, cells = int(chosen.games[number]), chosen.cells[number]
+            game = OngoingGame(searcher, cells, own)
         if not game.play_to(stages[0]):
             return []
         found = [(game.cells, stages[0], origin)]
@@ -436,10 +434,8 @@ def usual_stages() -> list[Stage]:
     The stages of a tile begin after 0, 2, 4, 6 and 7 eighths of the way to the next tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
-    return [
-        (START, 0),
-        *((tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)),
-    ]
+    parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
+    return [(START, 0), *parts]
 
 
 def calibrate(
@@ -462,9 +458,8 @@ def calibrate(
     for rows in on_threads(make_searcher, play, games, threads):
         for stage, predicted, realised, tile in rows:
             found.setdefault(stage, []).append((predicted, realised, tile))
-    return TrackRecord(
-        games, seed, tuple(_record(each, found[each]) for each in stages if each in found)
-    )
+    records = tuple(_record(each, found[each]) for each in stages if each in found)
+    return TrackRecord(games, seed, records)
 
 
 def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageRecord:
@@ -474,19 +469,12 @@ def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageReco
     error = float(overestimate.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
     larger = [2 * tile << more for more in range(int(np.log2(tiles.max() / tile)))]
     made = {goal: int((tiles >= goal).sum()) for goal in larger}
-    return StageRecord(
-        tile, min_sum, count, float(predicted.mean()), float(realised.mean()), error, made
-    )
+    means = float(predicted.mean()), float(realised.mean())
+    return StageRecord(tile, min_sum, count, *means, error, made)
 
 
 def measure_overestimate(
-    searcher: Searcher,
-    rater: Searcher,
-    boards: SavedBoards,
-    band: Band,
-    end: int,
-    *,
-    seed: int = 1,
+    searcher: Searcher, rater: Searcher, boards: SavedBoards, band: Band, end: int, *, seed: int = 1
 ) -> tuple[float, float]:
     """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
 

@@ -202,10 +202,7 @@ class CardTrainer(TrainerBase):
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        network: Network | None = None,
-        task: BandTask | None = None,
+        self, config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
     ) -> None:
         check_settings(config)
         super().__init__(config, task)

@@ -6,13 +6,11 @@ import csv
 import io
 import math
 import os
-import signal
-import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 
 from py2048.core.errors import WeightsError, extra_for, os_errors_as
 from py2048.core.game.record import write_atomically
+from py2048.lab.interrupts import delayed_interrupts
 from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.card import CardTrainer
@@ -130,20 +129,6 @@ def check_free(folder: Path) -> None:
             raise WeightsError(
                 f"{folder} holds a training, {name}: continue it with --resume, or name another"
             )
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM during the block, so that saving is not interrupted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler or signal.SIG_DFL)
 
 
 @contextmanager
@@ -285,7 +270,7 @@ class TrainingRun:
                     self.save()
                     saved = self.seconds
         finally:
-            with _without_interrupts():
+            with delayed_interrupts():
                 self.save()
                 network = self.network()
                 packed = archive.is_sparse(network.weights)
@@ -353,11 +338,9 @@ class TrainingRun:
         }
         save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
         text = io.StringIO()
-        writer = csv.DictWriter(
-            text, [field.name for field in fields(CurvePoint)], lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(map(asdict, self.curve))
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(field.name for field in fields(CurvePoint))
+        writer.writerows(map(astuple, self.curve))
         with os_errors_as(WeightsError, f"{self.folder / CURVE} cannot be written"):
             write_atomically(self.folder / CURVE, text.getvalue().encode())
 

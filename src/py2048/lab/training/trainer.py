@@ -344,10 +344,7 @@ class Trainer(TrainerBase):
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        network: Network | None = None,
-        task: BandTask | None = None,
+        self, config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
     ) -> None:
         super().__init__(config, task)
         self.stride = RECORD if config.temporal_coherence else 1
