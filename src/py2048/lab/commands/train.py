@@ -120,15 +120,18 @@ def train(
 
     if given.device != "cuda":
         need_compiler("training")
-    chosen, kept = given.chosen(), given.file()
+    chosen, kept, texts = given.chosen(), given.file(), given.settings or []
+    own = dict(map(_setting, texts))
+    if resume and (weights or own.get("weights")):
+        raise WeightsError("--resume keeps the weights: leave out --weights")
     if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
                 "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
             )
-        changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
+        changes = chosen | own | {"weights": weights}
         return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
-    values, limits = split_settings(kept, given.settings or [], chosen)
+    values, limits = split_settings(kept, texts, chosen)
     plots.check_plots(plot)
     listeners: list[Listener] = [] if quiet else [_print_point]
     listeners += [event_log(folder)] if tensorboard else []
@@ -236,8 +239,6 @@ def _ascend(
         check_free(folder)
     elif not kept.exists():
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
-    elif changes.get("weights"):
-        raise WeightsError("--resume keeps the weights: leave out --weights")
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
@@ -265,16 +266,13 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
     from py2048.players.searching import network_for
 
     if resume:
-        if weights:
-            raise WeightsError("--resume keeps the weights: leave out --weights")
         return TrainingRun.resume(folder, values)
     if not weights:
         return TrainingRun.begin(folder, TrainingConfig.from_data(values))
     rules = Rules.parse(str(values.get("rules", "classic")))
     network = network_for(rules) if weights == SHIPPED else load(weights)
-    return TrainingRun.begin(
-        folder, TrainingConfig.from_data(network_settings(network) | values), network
-    )
+    config = TrainingConfig.from_data(network_settings(network) | values)
+    return TrainingRun.begin(folder, config, network)
 
 
 def weights(
