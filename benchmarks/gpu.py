@@ -44,9 +44,9 @@ from py2048.engine import cuda
 from py2048.engine.batch import BatchGames
 from py2048.lab.training.ascent import SIX_TUPLES, Ascent, plan_from
 from py2048.lab.training.bands import BandTask
-from py2048.lab.training.boards import evaluate
+from py2048.lab.training.boards import ScoreTally, evaluate
 from py2048.lab.training.card import CardTrainer
-from py2048.lab.training.trainer import ScoreTally, TrainingConfig
+from py2048.lab.training.trainer import TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Network
 from py2048.players.ntuple.weights import load, save_packed

@@ -18,9 +18,9 @@ import pytest
 
 from py2048 import get_rules
 from py2048.cli import main
-from py2048.core.errors import PlayerError, Py2048Error, TournamentError
+from py2048.core.errors import PlayerError, Py2048Error, SolvingError, TournamentError
 from py2048.lab.arena import GameResult, Results, Tournament, compare_players, run_tournament
-from py2048.lab.arena.ray_cluster import RayPool, RayWorkers, run_there
+from py2048.lab.arena.ray_cluster import RayCluster, run_there
 from py2048.players.solving import Solution, sharded, solve
 from py2048.players.solving.sharded import SolvingProgress, solve_sharded
 
@@ -43,7 +43,7 @@ class MortalWorkers:
         deaths: a folder; a task that finds a file in it removes it and kills its process.
     """
 
-    def __init__(self, workers: RayWorkers, deaths: Path) -> None:
+    def __init__(self, workers: RayCluster, deaths: Path) -> None:
         self._workers, self._deaths = workers, deaths
         self.width = workers.width
 
@@ -73,7 +73,7 @@ def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
             (lost,) = cluster.worker_nodes
             cluster.remove_node(lost, allow_graceful=False)
 
-    with closing(RayWorkers(cluster.address)) as workers:
+    with closing(RayCluster(cluster.address, SolvingError)) as workers:
         assert workers.place == "on 2 nodes with 2 processors"
         mortal = MortalWorkers(workers, deaths)
         solution = solve_sharded(mortal, rules, save=save, progress=kill)
@@ -154,7 +154,7 @@ def test_a_cluster_gives_the_results_of_one_process(cluster, tmp_path):
 def played_on(cluster: Any, tournament: Tournament) -> Results:
     """Play a tournament on a cluster of two nodes."""
     results = Results(tournament)
-    with closing(RayPool(cluster.address)) as pool:
+    with closing(RayCluster(cluster.address)) as pool:
         assert pool.place == "on 2 nodes with 2 processors"
         for _ in run_tournament(results, pool):
             pass
@@ -174,7 +174,7 @@ def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
 def played_with_a_lost_node(cluster: Any) -> Results:
     """Play 10 games while one node disappears after the first game."""
     results, lost = Results(Tournament(("slow:ms=4.0",), SMALL, 10)), None
-    with closing(RayPool(cluster.address)) as pool:
+    with closing(RayCluster(cluster.address)) as pool:
         for _ in run_tournament(results, pool):
             if lost is None:
                 (lost,) = cluster.worker_nodes
@@ -195,5 +195,5 @@ def test_a_cluster_that_is_not_there_is_one_clear_line(address, reason):
     with pytest.raises(
         TournamentError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
     ) as e:
-        RayPool(address)
+        RayCluster(address)
     assert "\n" not in str(e.value)

@@ -324,7 +324,7 @@ def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
     history = load(tmp_path / "new" / "weights.npz").history
     assert [entry["band"] for entry in history if "band" in entry] == [[64, 112]]
     for changed, message in (
-        (replace(plan, tuples="0123 0145"), 'have tuples = "0123 4567"'),
+        (replace(plan, tuples="0123 0145"), "have tuples = '0123 4567'"),
         (replace(plan, ranks=12), "ranks = 16"),
         (replace(plan, step=48.0), "step = 7"),
     ):

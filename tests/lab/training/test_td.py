@@ -64,10 +64,8 @@ def taught(
         put_board(trainer.layout, worker.trajectory, step, board)
         worker.rewards[step] = gains[step]
         worker.stages[step] = STAGES[step] if config.stages else 0
-    weights = trainer.records.reshape(-1)
-    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
     with np.errstate(over="ignore"):
-        (kernel or learn())(worker, len(path), target, *fixed)
+        (kernel or learn())(worker, len(path), target, trainer.inputs)
     return trainer
 
 
@@ -119,13 +117,12 @@ def test_coherent_rates_by_hand() -> None:
     board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
     trainer = Trainer(config)
     assert met(trainer, board) == [0, 0, 0, 0]
-    worker, weights = trainer.workers[0], trainer.records.reshape(-1)
+    worker = trainer.workers[0]
     put_board(trainer.layout, worker.trajectory, 0, board)
-    fixed = trainer.spec, weights, trainer.value_params, trainer.td_params
-    learn()(worker, 1, 8.0, *fixed)
+    learn()(worker, 1, 8.0, trainer.inputs)
     # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
     assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
-    learn()(worker, 1, 16.0, *fixed)
+    learn()(worker, 1, 16.0, trainer.inputs)
     # Its value is now 4 * 8 = 32; the error is -16, a share -4, and |E|/A falls with each look-up.
     rates = [32 / 32, 16 / 48, 0 / 64, 16 / 80]
     assert trainer.records[0, :3] == pytest.approx([8.0 - 4 * sum(rates), -32.0, 96.0])
@@ -175,15 +172,18 @@ def test_threads_share_the_games() -> None:
 def test_a_training_plays_by_the_rules(text: str) -> None:
     """A training game equals the `Game` of its seed."""
     rules = Rules.parse(text)
-    config = TrainingConfig(text, "squares", temporal_coherence=True)
+    config = TrainingConfig(text, "squares", learning_rate=0.0)
     layout = config.layout
     # Whole-numbered weights sum exactly, so both choose the same move where two are equal.
     weights = np.random.default_rng(1).integers(-90, 90, layout.weights).astype(np.float32)
     network = Network(layout, rules, weights)
     trainer, searcher = Trainer(config, network), Searcher(rules, network, SearchLimits(depth=1))
-    tally, scores, best = trainer.evaluate(20, 77), [], []
+    trainer.run(games=20)
+    tally, evaluated = trainer.tally, trainer.evaluate(20, derive_seed(config.seed, 0))
+    assert tally.data() == evaluated.data()
+    scores, best = [], []
     for number in range(20):
-        game = Game(rules, seed=derive_seed(77, number))
+        game = Game(rules, seed=derive_seed(derive_seed(config.seed, 0), number))
         while not game.is_over:
             ratings = searcher.rate(game.board)
             game.play(max(ratings, key=ratings.__getitem__))
@@ -219,7 +219,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
     trainer = Trainer(shared)
     trainer.run(moves=2700)
     assert trainer.tally.games == trainer.games
-    assert trainer.td_params.restart_after == 1000
+    assert trainer.inputs.params.restart_after == 1000
 
 
 def test_stages_carousel_and_restarts() -> None:
@@ -250,7 +250,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     later.run(games=2000)
     assert later.evaluate(2000, 1).mean > trainer.evaluate(2000, 1).mean
     assert later.network().value(board) != old.value(board)
-    with pytest.raises(WeightsError, match="leave out these settings"):
+    with pytest.raises(WeightsError, match="leave these settings out"):
         Trainer(SMALL, later.network())
 
 
@@ -260,7 +260,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
 def test_kernels_play_the_same_compiled_and_plain() -> None:
     """Compiled and plain kernels play the same games."""
     for text in ("comp1127:size=2x3,target=64", "classic:size=1x5"):
-        config = TrainingConfig(text, "lines", stages=(32,))
+        config = TrainingConfig(text, "lines", stages=(32,), learning_rate=0.0)
         weights = np.random.default_rng(2).integers(-90, 90, config.layout.weights)
         network = Network(config.layout, config.rules, weights.astype(np.float32))
         results = []
@@ -268,7 +268,8 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
             trainer = Trainer(config, network)
             trainer.kernel = form(trainer.kernel)
             with np.errstate(over="ignore"):
-                results.append(trainer.evaluate(3, 5).data())
+                trainer.run(games=3)
+            results.append(trainer.tally.data())
         assert results[0] == results[1]
 
 

@@ -25,8 +25,9 @@ import time
 import urllib.request
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -66,12 +67,21 @@ def read_answer(text: str) -> MoveReply:
 
 
 class _External:
-    """Asks a function for each move; counts time and tokens."""
+    """A player outside py2048, asked for each move; counts time and tokens.
 
-    def __init__(self, name: str, ask: Callable[[Question], str]) -> None:
-        self.name = name
-        self._ask = ask
+    Args:
+        target: Command, address or function to ask.
+    """
+
+    kind: ClassVar[str]
+    """Prefix of its specs."""
+
+    def __init__(self, target: str) -> None:
+        self.name, self._target = f"{self.kind}:{target}", target
         self._seconds, self._tokens = 0.0, 0
+
+    def _ask(self, question: Question) -> str:
+        raise NotImplementedError
 
     def choose(self, game: Game) -> Direction:
         """Ask for a move until the answer is legal.
@@ -116,19 +126,15 @@ class _External:
 class ProgramPlayer(_External):
     """A program that reads one line of JSON per position and prints a move."""
 
-    def __init__(self, command: str) -> None:
-        self._command = command
-        self._process: subprocess.Popen[str] | None = None
-        self._lines = queue.SimpleQueue[str]()
-        super().__init__(f"program:{command}", self._line_for)
+    kind = "program"
 
-    def _line_for(self, question: Question) -> str:
-        process = self._started()
+    def _ask(self, question: Question) -> str:
+        process, lines = self._process
         assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(question) + "\n")
             process.stdin.flush()
-            line = self._lines.get(timeout=TIMEOUT_S)
+            line = lines.get(timeout=TIMEOUT_S)
         except queue.Empty:
             raise ResignedError(f"{self.name}: no answer in {TIMEOUT_S:g} s") from None
         except OSError:
@@ -137,22 +143,18 @@ class ProgramPlayer(_External):
             raise PlayerError(f"{self.name} ended with {process.wait()}, after no answer")
         return line
 
-    def _started(self) -> subprocess.Popen[str]:
-        if self._process is None:
-            try:
-                self._process = subprocess.Popen(
-                    shlex.split(self._command),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    encoding="utf-8",
-                    errors="replace",
-                )
-            except (OSError, ValueError) as error:
-                raise PlayerError(f"{self.name} cannot be started: {error}") from None
-            weakref.finalize(self, _end, self._process)
-            threading.Thread(target=_read, args=(self._process, self._lines), daemon=True).start()
-        return self._process
+    @cached_property
+    def _process(self) -> tuple[subprocess.Popen[str], queue.SimpleQueue[str]]:
+        """The running program and its output lines, followed by an empty string."""
+        pipe, lines = subprocess.PIPE, queue.SimpleQueue[str]()
+        how: Any = {"text": True, "encoding": "utf-8", "errors": "replace"}
+        try:
+            process = subprocess.Popen(shlex.split(self._target), stdin=pipe, stdout=pipe, **how)
+        except (OSError, ValueError) as error:
+            raise PlayerError(f"{self.name} cannot be started: {error}") from None
+        weakref.finalize(self, _end, process)
+        threading.Thread(target=_read, args=(process, lines), daemon=True).start()
+        return process, lines
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -171,15 +173,16 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None
 class EndpointPlayer(_External):
     """An HTTP endpoint to which positions are posted and which answers with a move."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
-        if not url.startswith(("http://", "https://")):
-            raise PlayerError(f"endpoint:{shown(url)}: write it as http://… or https://…")
-        super().__init__(f"endpoint:{url}", self._answer_for)
+    kind = "endpoint"
 
-    def _answer_for(self, question: Question) -> str:
+    def __init__(self, target: str) -> None:
+        if not target.startswith(("http://", "https://")):
+            raise PlayerError(f"endpoint:{shown(target)}: write it as http://… or https://…")
+        super().__init__(target)
+
+    def _ask(self, question: Question) -> str:
         body, kind = json.dumps(question).encode(), {"Content-Type": "application/json"}
-        asked = urllib.request.Request(self._url, body, kind)
+        asked = urllib.request.Request(self._target, body, kind)
         try:
             with urllib.request.urlopen(asked, timeout=TIMEOUT_S) as answer:
                 text: str = answer.read(1 << 16).decode(errors="replace")
@@ -193,37 +196,28 @@ class EndpointPlayer(_External):
 class PolicyPlayer(_External):
     """A function from an environment's observation (exponents) and mask to an action."""
 
-    def __init__(self, function: str) -> None:
-        self._function = function
-        self._policy: Callable[..., Any] | None = None
-        super().__init__(f"policy:{function}", self._action_for)
+    kind = "policy"
 
-    def _action_for(self, question: Question) -> str:
-        if self._policy is None:
-            self._policy = _imported(self._function)
+    def _ask(self, question: Question) -> str:
         cells = np.array(question["rows"], dtype=np.int64)
         exponents = np.log2(np.maximum(cells, 1)).astype(np.int8)
         mask = np.array([str(each) in question["legal"] for each in Direction])
         return str(Direction(int(self._policy(exponents, mask))))
 
-
-def _imported(function: str) -> Callable[..., Any]:
-    module, _, name = function.partition(":")
-    if (folder := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise PlayerError(
-            f"policy:{function}: {error}; write it as policy:module:function"
-        ) from None
-    return found
+    @cached_property
+    def _policy(self) -> Callable[..., Any]:
+        module, _, name = self._target.partition(":")
+        if (folder := str(Path.cwd())) not in sys.path:
+            sys.path.insert(0, folder)
+        try:
+            found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise PlayerError(f"{self.name}: {error}; write it as policy:module:function") from None
+        return found
 
 
 EXTERNAL: dict[str, Callable[[str], Player]] = {
-    "program": ProgramPlayer,
-    "endpoint": EndpointPlayer,
-    "policy": PolicyPlayer,
+    each.kind: each for each in (ProgramPlayer, EndpointPlayer, PolicyPlayer)
 }
 """External players by the prefix of their spec."""
 

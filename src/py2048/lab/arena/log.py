@@ -19,7 +19,7 @@ from py2048.core.errors import TournamentError, os_errors_as
 from py2048.core.game.record import write_atomically
 from py2048.lab.arena.jobs import COLUMNS, GameResult, warm_up
 from py2048.lab.arena.pools import local_pool
-from py2048.lab.arena.ray_cluster import RayPool
+from py2048.lab.arena.ray_cluster import RayCluster
 from py2048.lab.arena.tournament import Results, Tournament, run_tournament
 
 FORMAT = "py2048 arena log"
@@ -187,7 +187,7 @@ def play_and_save(
             if cluster is None:
                 for spec in tournament.players:  # compile once instead of in each process
                     warm_up(spec, tournament.rules, recorded=tournament.recorded)
-            workers = local_pool(jobs) if cluster is None else RayPool(cluster)
+            workers = local_pool(jobs) if cluster is None else RayCluster(cluster)
             pool = stack.enter_context(closing(workers))
             tell(f"{results.total - results.count:,} games {pool.place}")
             for _ in run_tournament(results, pool, save=save):

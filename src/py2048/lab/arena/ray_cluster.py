@@ -1,4 +1,4 @@
-"""Ray clusters: `RayPool` runs a tournament's jobs, and `RayWorkers` runs any tasks.
+"""Ray clusters, which run a tournament's jobs or a solver's tasks.
 
 All machines need the same version of py2048 and everything the players need: plugins, and weights
 under the same paths. If a process or machine is lost, its task is retried elsewhere. Results stay
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any
 
-from py2048.core.errors import Py2048Error, SolvingError, TournamentError, extra_for
+from py2048.core.errors import Py2048Error, TournamentError, extra_for
 from py2048.lab.arena.jobs import Job, JobResult, run_job
 from py2048.lab.arena.pools import worker_death
 
@@ -23,26 +24,26 @@ ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
-    """A connection to a Ray cluster.
+    """The processors of a Ray cluster: a `Pool` for tournaments and `Workers` for the solver.
 
     Args:
         address: ``auto`` for the cluster of this machine, or the address of the head node, such as
             ``10.0.0.1:6379``.
+        error: Raised if there is no cluster at the address, or a task is lost too often.
 
     Raises:
         MissingExtraError: If Ray is not installed.
-        Py2048Error: If there is no cluster at the address; subclasses raise their `error`.
     """
 
-    error: ClassVar[type[Py2048Error]] = Py2048Error
-
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, error: type[Py2048Error] = TournamentError) -> None:
         with extra_for("a cluster", "cluster"):
             import ray
         self._ray: Any = ray
+        self._error = error
+        self._jobs: dict[Any, Job] = {}
         self._owner = not ray.is_initialized()
         if self._owner:
-            _connect(ray, address, self.error)
+            _connect(ray, address, error)
         self._do = self._ray.remote(num_cpus=1, max_retries=RETRIES)(run_there)
 
     @property
@@ -60,71 +61,48 @@ class RayCluster:
     def _processors(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def close(self) -> None:
-        """Disconnect from the cluster."""
-        if self._owner:
-            self._ray.shutdown()
-
-
-class RayWorkers(RayCluster):
-    """Processors of a Ray cluster that run a solver's tasks."""
-
-    error = SolvingError
-
-    def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run tasks and return their results.
-
-        Raises:
-            SolvingError: If the process of a task is lost too often.
-            Py2048Error: If a task raises one.
-        """
-        waiting = [self._do.remote(task, version("py2048")) for task in tasks]
-        try:
-            answers = self._ray.get(waiting)
-        except self._ray.exceptions.RayError as error:
-            reason = str(error).partition("\n")[0]
-            raise SolvingError(f"a task ended its process {RETRIES + 1} times; {reason}") from None
-        for answer in answers:
-            if isinstance(answer, Py2048Error):
-                raise answer
-        return list(answers)
-
-
-class RayPool(RayCluster):
-    """Processors of a Ray cluster that run a tournament's jobs."""
-
-    error = TournamentError
-
-    def __init__(self, address: str) -> None:
-        super().__init__(address)
-        self._jobs: dict[Any, Job] = {}
-
     def submit(self, job: Job) -> None:
         """Queue a job."""
-        self._jobs[self._do.remote(run_job, version("py2048"), job)] = job
+        self._jobs[self._do.remote(partial(run_job, job), version("py2048"))] = job
 
     def take(self) -> tuple[Job, JobResult]:
         """Wait for a job to finish; return it with its result."""
         (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
         job = self._jobs.pop(ready)
+        return job, self._answer(ready, partial(worker_death, job))
+
+    def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Run tasks and return their results.
+
+        Raises:
+            Py2048Error: If a task raises one, or its process is lost too often.
+        """
+        waiting = [self._do.remote(task, version("py2048")) for task in tasks]
+        return [self._answer(each, self._task_death) for each in waiting]
+
+    def _task_death(self, how: str) -> Py2048Error:
+        return self._error(f"a task ended its process {how}")
+
+    def _answer(self, future: Any, death: Callable[[str], Py2048Error]) -> Any:
         try:
-            answer: JobResult | Py2048Error = self._ray.get(ready)
+            answer = self._ray.get(future)
         except self._ray.exceptions.RayError as error:
             reason = str(error).partition("\n")[0]
-            raise worker_death(job, f"{RETRIES + 1} times; {reason}") from None
+            raise death(f"{RETRIES + 1} times; {reason}") from None
         if isinstance(answer, Py2048Error):
             raise answer
-        return job, answer
+        return answer
 
     def close(self) -> None:
         """Cancel unfinished jobs and disconnect."""
         for future in self._jobs:
             self._ray.cancel(future, force=True)
         self._jobs.clear()
-        super().close()
+        if self._owner:
+            self._ray.shutdown()
 
 
-def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
+def run_there(task: Callable[[], Any], wanted: str) -> Any:
     """Run a task on a cluster machine; return a `Py2048Error` instead of raising it."""
     if (present := version("py2048")) != wanted:
         return Py2048Error(
@@ -132,7 +110,7 @@ def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
             "version on all"
         )
     try:
-        return task(*arguments)
+        return task()
     except Py2048Error as error:
         return error
 

@@ -29,91 +29,72 @@ VERSION = 1
 def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
     """Format results as text in columns, with regret if it is known."""
     found, pairs = summaries(results), comparisons(results)
-    parts = [_title(results), _scores(found), _quantiles(found), _tiles(found)]
-    parts += [_pairs(pairs)] if pairs else []
-    return "\n\n".join([*parts, _regrets(losses)] if losses else parts)
+    tables = [_scores(found), _quantiles(found), _tiles(found)]
+    tables += [_pairs(pairs)] if pairs else []
+    tables += [_regrets(losses)] if losses else []
+    return "\n\n".join([_title(results), *map(columns, tables)])
 
 
 def _title(results: Results) -> str:
     tournament = results.tournament
     games = f"{tournament.games:,} game" + "s" * (tournament.games > 1)
-    lines = [f"{tournament.rules.name}, {games} each, seed {tournament.seed}"]
-    if not results.complete:
-        lines.append(
-            f"stopped after {results.count:,} of {results.total:,} games; "
-            "long ones are more likely to be missing"
-        )
-    return "\n".join(lines)
+    title = f"{tournament.rules.name}, {games} each, seed {tournament.seed}"
+    if results.complete:
+        return title
+    return (
+        f"{title}\nstopped after {results.count:,} of {results.total:,} games; "
+        "long ones are more likely to be missing"
+    )
 
 
-def _scores(found: Sequence[PlayerSummary]) -> str:
+Table = list[tuple[str, ...]]
+
+
+def _scores(found: Sequence[PlayerSummary]) -> Table:
     head = ("player", "games", "mean score", "95 % interval", "moves", "moves/s")
-    rows = [
-        (
-            each.player,
-            f"{each.games:,}",
-            plus_minus(each.score),
-            _interval(each.score),
-            number(each.moves.mean),
-            number(each.moves_per_second),
-        )
-        for each in found
-    ]
-    return columns([head, *rows])
+    rows = []
+    for each in found:
+        moves = number(each.moves.mean), number(each.moves_per_second)
+        rows.append((each.player, f"{each.games:,}", *_with_interval(each.score), *moves))
+    return [head, *rows]
 
 
-def _quantiles(found: Sequence[PlayerSummary]) -> str:
+def _quantiles(found: Sequence[PlayerSummary]) -> Table:
     shares = [f"{share:.0%}".replace("%", " %") for share in found[0].quantiles] if found else []
     rows = [
-        (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
+        (each.player, *map(number, (each.least, *each.quantiles.values(), each.most)))
         for each in found
     ]
-    return columns([("scores", "least", *shares, "most"), *rows])
+    return [("scores", "least", *shares, "most"), *rows]
 
 
-def _tiles(found: Sequence[PlayerSummary]) -> str:
+def _tiles(found: Sequence[PlayerSummary]) -> Table:
     rows = [
-        (
-            each.player,
-            str(tile),
-            percent(rate.share),
-            f"{100 * rate.low:.1f} to {percent(rate.high)}",
-        )
-        for each in found
-        for tile, rate in each.tiles.items()
+        (player.player, str(tile), percent(rate.share), f"{100 * rate.low:.1f} to {high}")
+        for player in found
+        for tile, rate in player.tiles.items()
+        for high in [percent(rate.high)]
     ]
-    return columns([("reached", "tile", "of games", "95 % interval"), *rows])
+    return [("reached", "tile", "of games", "95 % interval"), *rows]
 
 
-def _pairs(pairs: Sequence[Comparison]) -> str:
+def _pairs(pairs: Sequence[Comparison]) -> Table:
     head = ("the same games", "games", "difference", "95 % interval", "won", "drawn")
-    rows = [
-        (
-            f"{pair.first} - {pair.second}",
-            f"{pair.won.trials:,}",
-            plus_minus(pair.difference),
-            _interval(pair.difference),
-            percent(pair.won.share),
-            percent(pair.drawn / pair.won.trials),
-        )
-        for pair in pairs
-    ]
-    return columns([head, *rows])
+    rows = []
+    for pair in pairs:
+        shares = percent(pair.won.share), percent(pair.drawn / pair.won.trials)
+        names, games = f"{pair.first} - {pair.second}", f"{pair.won.trials:,}"
+        rows.append((names, games, *_with_interval(pair.difference), *shares))
+    return [head, *rows]
 
 
-def _regrets(losses: Sequence[Regret]) -> str:
+def _regrets(losses: Sequence[Regret]) -> Table:
     head = ("regret", "a game", "95 % interval", "a move", "best moves")
-    rows = [
-        (
-            each.player,
-            plus_minus(each.per_game),
-            _interval(each.per_game),
-            number(each.per_move.mean),
-            percent(each.best_moves.share),
-        )
-        for each in losses
-    ]
-    return columns([head, *rows])
+    rows = []
+    for each in losses:
+        rest = number(each.per_move.mean), percent(each.best_moves.share)
+        rows.append((each.player, *_with_interval(each.per_game), *rest))
+    return [head, *rows]
 
 
 def number(value: float, size: float | None = None) -> str:
@@ -135,11 +116,10 @@ def percent(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
-def _interval(estimate: Estimate) -> str:
-    if math.isnan(estimate.low):
-        return "-"
-    low, high = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
-    return f"{low} to {high}"
+def _with_interval(estimate: Estimate) -> tuple[str, str]:
+    """Format a mean and its interval, for two columns."""
+    ends = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
+    return plus_minus(estimate), "-" if math.isnan(estimate.low) else " to ".join(ends)
 
 
 def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 
 from py2048.core.errors import TournamentError
@@ -15,6 +13,7 @@ from py2048.core.rules import Rules
 from py2048.lab.arena.external import any_player
 from py2048.lab.arena.jobs import GameResult, Job, JobResult
 from py2048.lab.arena.pools import Pool, local_pool
+from py2048.lab.interrupts import delayed_interrupts
 
 JOB_SECONDS = 0.5
 """Target duration of a job: long compared with sending it, short between two reports."""
@@ -161,8 +160,8 @@ def run_tournament(
         pool: The workers.
         keep_going: Called before new games are started. After it returns False, games in progress
             are still finished, so that long games are not underrepresented.
-        save: Saves a game. Ctrl-C is delayed until the game is saved and counted, so the log and
-            the results agree.
+        save: Saves a game. Interrupts are delayed until the game is saved and counted, so that the
+            log and the results agree.
 
     Raises:
         Py2048Error: As soon as a player fails. `results` has the games finished before.
@@ -179,7 +178,7 @@ def run_tournament(
         running -= 1
         schedule.note(job, done)
         for played in done.played:
-            with _uninterrupted():
+            with delayed_interrupts():
                 save(played)
                 results.add(played)
             yield played
@@ -201,19 +200,3 @@ def compare_players(tournament: Tournament, *, jobs: int | None = None) -> Resul
         for _ in run_tournament(results, pool):
             pass
     return results
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Delay Ctrl-C until the end of the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread is interrupted
-        return
-    pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if pressed:
-            signal.raise_signal(signal.SIGINT)

@@ -53,8 +53,7 @@ def benchmark_agent(
     boards: Annotated[float | None, options.taking("N", "Budget in rated boards per move.")] = None,
     tokens: Annotated[float | None, options.taking("N", "Budget in tokens per move.")] = None,
     solution: Annotated[
-        Path | None,
-        options.taking("FILE", "A solution file, for the regret on 3x3."),
+        Path | None, options.taking("FILE", "A solution file, for the regret on 3x3.")
     ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Replay a submission and check its claims.")

@@ -89,10 +89,10 @@ def solve(
     wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
     with StatusLine(quiet=quiet) as line, _reporting_unfinished(save):
         if cluster and save:
-            from py2048.lab.arena.ray_cluster import RayWorkers
+            from py2048.lab.arena.ray_cluster import RayCluster
             from py2048.players.solving.sharded import solve_sharded
 
-            with closing(RayWorkers(cluster)) as workers:
+            with closing(RayCluster(cluster, SolvingError)) as workers:
                 solution = solve_sharded(
                     workers, wanted, goal, save=save, memory=size_, progress=line.tell
                 )

@@ -74,8 +74,7 @@ class TrainOptions:
     seed: options.SeedOption = None
     threads: options.ThreadsOption = None
     device: Annotated[
-        str | None,
-        options.taking("DEVICE", "cpu, cuda or reference.", words=devices),
+        str | None, options.taking("DEVICE", "cpu, cuda or reference.", words=devices)
     ] = None
     games: Annotated[int | None, options.counting("Stop after this many games.")] = None
     minutes: Annotated[
@@ -121,40 +120,37 @@ def train(
 
     if given.device != "cuda":
         need_compiler("training")
-    chosen, kept = given.chosen(), given.file()
+    chosen, kept, texts = given.chosen(), given.file(), given.settings or []
+    own = dict(map(_setting, texts))
+    if resume and (weights or own.get("weights")):
+        raise WeightsError("--resume keeps the weights: leave out --weights")
     if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
                 "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
             )
-        changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
+        changes = chosen | own | {"weights": weights}
         return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
-    values, limits = split_settings(kept, given.settings or [], chosen)
+    values, limits = split_settings(kept, texts, chosen)
     plots.check_plots(plot)
     listeners: list[Listener] = [] if quiet else [_print_point]
     listeners += [event_log(folder)] if tensorboard else []
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
         run = _run_of(folder, values, weights, resume=resume)
-        status = _learn(run, stop_criteria(limits, run.stop), listeners, line)
+        stop = stop_criteria(limits, run.stop)
+        if run.share_of(stop) >= 1:
+            complain(NOTHING_LEFT)
+        try:
+            run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
+            status = 0
+        except KeyboardInterrupt:
+            print("stopped and saved: --resume continues")
+            status = INTERRUPTED
     if plot:
         plots.draw_curve(run.curve, plot)
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return status
-
-
-def _learn(
-    run: TrainingRun, stop: StopCriteria, listeners: list[Listener], line: StatusLine
-) -> int:
-    if run.share_of(stop) >= 1:
-        complain(NOTHING_LEFT)
-    run.trainer.prepare()
-    try:
-        run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
-    except KeyboardInterrupt:
-        print("stopped and saved: --resume continues")
-        return INTERRUPTED
-    return 0
 
 
 def _progress(run: TrainingRun, stop: StopCriteria) -> str:
@@ -243,8 +239,6 @@ def _ascend(
         check_free(folder)
     elif not kept.exists():
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
-    elif changes.get("weights"):
-        raise WeightsError("--resume keeps the weights: leave out --weights")
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
@@ -272,16 +266,13 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
     from py2048.players.searching import network_for
 
     if resume:
-        if weights:
-            raise WeightsError("--resume keeps the weights: leave out --weights")
         return TrainingRun.resume(folder, values)
     if not weights:
         return TrainingRun.begin(folder, TrainingConfig.from_data(values))
     rules = Rules.parse(str(values.get("rules", "classic")))
     network = network_for(rules) if weights == SHIPPED else load(weights)
-    return TrainingRun.begin(
-        folder, TrainingConfig.from_data(network_settings(network) | values), network
-    )
+    config = TrainingConfig.from_data(network_settings(network) | values)
+    return TrainingRun.begin(folder, config, network)
 
 
 def weights(
@@ -320,7 +311,6 @@ def weights(
 
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
     network = files.load(file) if pack or games or calibrated else None
-    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
     first, kept, at_once = options.chosen_seed(seed) or 0, files.load_records(file), threads or 1
     with StatusLine(quiet=json):
         if network and calibrated:
@@ -333,7 +323,8 @@ def weights(
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
             data["strength"] = _strength(network, games, first, at_once)
-        if small and pack:
+        if network and pack:
+            small = files.save_packed(network, pack, step=step, prune=prune)
             data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
             if games:
                 data["packed"]["strength"] = _strength(small, games, first, at_once)
@@ -366,16 +357,15 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
         print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
     for stage in stages:
         _print_stage(stage)
+    packed = data.get("packed", {})
     if "strength" in data:
         _print_strength(data["strength"])
-    if "packed" in data:
-        print(f"packed   {data['packed']['file']}, {data['packed']['bytes']:,} bytes")
-        if "strength" in data["packed"]:
-            after = data["packed"]["strength"]
-            _print_strength(after)
-            before = data["strength"]["mean"]
-            lost = points(round(before - after["mean"]))
-            print(f"loss     {lost}, {1 - after['mean'] / before:.2%}")
+    if packed:
+        print(f"packed   {packed['file']}, {packed['bytes']:,} bytes")
+    if "strength" in packed:
+        _print_strength(packed["strength"])
+        before, after = data["strength"]["mean"], packed["strength"]["mean"]
+        print(f"loss     {points(round(before - after))}, {1 - after / before:.2%}")
 
 
 def _training(entry: Settings) -> str:

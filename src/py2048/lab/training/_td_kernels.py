@@ -36,21 +36,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine._bits_kernels import (
-    ONE,
-    START,
-    derive_seed,
-    draw,
-    key_of,
-    pick_high,
-    pick_low,
-)
+from py2048.engine._bits_kernels import ONE, START, derive_seed, draw, key_of, pick_high, pick_low
 from py2048.engine._board_kernels import sum_cells, sum_packed
 from py2048.engine.jit import kernel
 from py2048.players.ntuple import _network_kernels as network
 from py2048.players.ntuple._network_kernels import (
     SPARE,
-    Boards,
     BoardSpec,
     Int,
     PackedBoardSpec,
@@ -148,10 +139,17 @@ class WorkerState(NamedTuple):
     values: Doubles
 
 
-Rate = Callable[[Boards, Int, BoardSpec, Weights, ValueParams, Words, Longs, Longs, Doubles], Int]
-Learn = Callable[[WorkerState, Int, float, BoardSpec, Weights, ValueParams, TDParams], None]
-Begin = Callable[[BoardSpec, TDParams, WorkerState, Word], bool]
-Train = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word, Int, Int], None]
+class TrainingInputs(NamedTuple):
+    """The network in training, the rules and the settings."""
+
+    spec: BoardSpec
+    weights: Weights
+    """Trainable weights. With temporal coherence, each is followed by its E and A."""
+    values: ValueParams
+    params: TDParams
+
+
+Train = Callable[[TrainingInputs, WorkerState, Word, Int, Int], None]
 
 
 class Operations(NamedTuple):
@@ -168,42 +166,26 @@ class Operations(NamedTuple):
 # --- values, and what is learnt from a trajectory -------------------------------------------------
 
 
-def make_rate_kernel(given: Operations, stride: Word) -> Rate:
+def make_rate_kernel(given: Operations, stride: Word) -> Any:
     """Build the kernel that rates moves on one kind of board."""
     slide_all, seen_on, indices_of = given.slide_all, given.seen_on, given.indices_of
 
     @kernel(inline=True, borrows=True)
-    def rate(
-        boards: Boards,
-        stage: Int,
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        indices: Words,
-        points: Longs,
-        stages: Longs,
-        values: Doubles,
-    ) -> Int:
+    def rate(worker: WorkerState, stage: Int, inputs: TrainingInputs) -> Int:
         """Rate the moves of board 0 and write its afterstates to boards 1 to 4.
 
-        Args:
-            boards: `[5 or more, …]`.
-            stage: Stage of board 0.
-            spec: Shape and tuples.
-            weights: The weights.
-            value_params: Points and stages.
-            indices: Output, uint64 `[4 or more, active + 8]`: indices of afterstates' weights.
-            points: Output, int64 `[4]`: points of each slide, or -1 if it is illegal.
-            stages: Output, int64 `[4]`: stage of each afterstate, or ``TERMINAL``.
-            values: Output, float64 `[4]`: value of each legal move, in points.
+        Writes the weight indices of each afterstate, the points of each slide (-1 if it is
+        illegal), the stage of each afterstate (or ``TERMINAL``) and the value of each legal move.
 
         Returns:
             The best direction, or -1 if no move is legal.
         """
+        spec, weights, params = inputs.spec, inputs.weights, inputs.values
+        boards, indices, points = worker.boards, worker.indices, worker.points
         best, most = np.int64(-1), -np.inf
         count = indices.shape[1] - SPARE
         slide_all(boards, spec, points)
-        first = np.uint64(stage) * value_params.size
+        first = np.uint64(stage) * params.size
         for direction in range(4):
             # Prefetch the weights of all legal moves before the first is needed.
             if points[direction] < 0:
@@ -215,18 +197,15 @@ def make_rate_kernel(given: Operations, stride: Word) -> Rate:
             if gained < 0:
                 continue
             after = stage
-            if gained >= value_params.unit:
+            if gained >= params.unit:
                 seen = seen_on(boards, direction + 1, spec)
-                after = stage_of(seen, value_params.stages)
-                if value_params.target != ZERO and seen >= value_params.target:
+                after = stage_of(seen, params.stages)
+                if params.target != ZERO and seen >= params.target:
                     after = TERMINAL
-            value = value_params.per_merged * gained + value_params.per_move
+            value = params.per_merged * gained + params.per_move
             if after != TERMINAL:
-                units = value_at(
-                    weights, indices, direction, count, after, value_params.size, stride
-                )
-                value += units
-            stages[direction], values[direction] = after, value
+                value += value_at(weights, indices, direction, count, after, params.size, stride)
+            worker.after[direction], worker.values[direction] = after, value
             if value > most:
                 best, most = np.int64(direction), value
         return best
@@ -250,23 +229,16 @@ def move_weight(
     return change
 
 
-def make_learn_kernel(indices_of: Any, stride: Word) -> Learn:
+def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
     """Build the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
-    def learn(
-        worker: WorkerState,
-        length: Int,
-        target: float,
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        params: TDParams,
-    ) -> None:
+    def learn(worker: WorkerState, length: Int, target: float, inputs: TrainingInputs) -> None:
         """Update values backwards; `target` is the target of the last afterstate."""
+        spec, weights, params = inputs.spec, inputs.weights, inputs.params
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
-        size, lambda_ = value_params.size, params.lambda_
+        size, lambda_ = inputs.values.size, params.lambda_
         row, following = 4, 5
         if length > 0:
             indices_of(trajectory, length - 1, spec, indices, row)
@@ -306,13 +278,14 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
     return following if worker.started[following] > 0 else np.int64(0)
 
 
-def make_start_kernel(given: Operations) -> Begin:
+def make_start_kernel(given: Operations) -> Any:
     """Build the kernel that sets up a game on one kind of board."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
-    def begin(spec: BoardSpec, params: TDParams, worker: WorkerState, key: Word) -> bool:
+    def begin(worker: WorkerState, key: Word, inputs: TrainingInputs) -> bool:
         """Set up the next game on board 0; return whether it starts by the rules."""
+        spec, params = inputs.spec, inputs.params
         boards, progress = worker.boards, worker.progress
         if progress[WAITING]:
             progress[WAITING] = 0
@@ -355,10 +328,9 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         worker.started[after] += 1
 
     @kernel(borrows=True)
-    def note_middle(
-        worker: WorkerState, length: Int, spec: BoardSpec, params: TDParams, word: Word
-    ) -> None:
+    def note_middle(worker: WorkerState, length: Int, word: Word, inputs: TrainingInputs) -> None:
         """Schedule the next game to start from the middle of this one, if it was long."""
+        spec, params = inputs.spec, inputs.params
         if worker.progress[MOVES] < params.restart_after:
             return
         if params.restart_length > 0 and length > params.restart_length:
@@ -373,10 +345,10 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         moves: Int,
         is_won: bool,
         word: Word,
-        spec: BoardSpec,
-        params: TDParams,
+        inputs: TrainingInputs,
     ) -> None:
         """Add the result of a complete game, after the last spawn if it was won."""
+        spec, params = inputs.spec, inputs.params
         score = np.float64(params.merge_points * points + params.legal_points * moves)
         if is_won:
             spawn_board(worker.boards, BOARD, word, params.ranks, params.cumulative, spec)
@@ -401,73 +373,48 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
     note_stage, note_middle, note_score = make_note_kernels(given)
 
     @kernel(borrows=True)
-    def record(
-        worker: WorkerState,
-        length: Int,
-        best: Int,
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        params: TDParams,
-    ) -> Int:
+    def record(worker: WorkerState, length: Int, best: Int, inputs: TrainingInputs) -> Int:
         """Append the current afterstate to the trajectory; return the new length.
 
-        If the trajectory is full, learn from it first. A thread without one does not learn.
+        If the trajectory is full, learn from it first.
         """
-        capacity = len(worker.rewards)
-        if capacity == 0:
-            return np.int64(0)
-        if length == capacity:
-            learn(worker, length, worker.values[best], spec, weights, value_params, params)
+        if length == len(worker.rewards):
+            learn(worker, length, worker.values[best], inputs)
             length = np.int64(0)
         copy_board(worker.boards, BOARD, worker.trajectory, length)
-        worker.rewards[length] = (
-            value_params.per_merged * worker.points[best] + value_params.per_move
-        )
+        values = inputs.values
+        worker.rewards[length] = values.per_merged * worker.points[best] + values.per_move
         worker.stages[length] = worker.after[best]
         return length + 1
 
     @kernel(borrows=True, expand=True)
-    def play_game(
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        params: TDParams,
-        worker: WorkerState,
-        key: Word,
-    ) -> Int:
+    def play_game(inputs: TrainingInputs, worker: WorkerState, key: Word) -> Int:
         """Play one game and learn from it; return the number of moves."""
-        boards = worker.boards
-        is_whole = begin(spec, params, worker, key)
-        stage = stage_of(seen_on(boards, BOARD, spec), value_params.stages)
+        boards, after, spec, params = worker.boards, worker.after, inputs.spec, inputs.params
+        is_whole = begin(worker, key, inputs)
+        stage = stage_of(seen_on(boards, BOARD, spec), inputs.values.stages)
         moves, points, target = np.int64(0), np.int64(0), 0.0
         length: Int = np.int64(0)
-        indices, gained, after, values = (
-            worker.indices,
-            worker.points,
-            worker.after,
-            worker.values,
-        )
         while True:
-            best = rate(boards, stage, spec, weights, value_params, indices, gained, after, values)
+            best = rate(worker, stage, inputs)
             if best < 0:
                 break
             moves += 1
-            points += gained[best]
+            points += worker.points[best]
             copy_board(boards, best + 1, boards, BOARD)
             if after[best] == TERMINAL:
-                target = values[best]
+                target = worker.values[best]
                 break
-            length = record(worker, length, best, spec, weights, value_params, params)
+            length = record(worker, length, best, inputs)
             word = draw(key, np.uint64(moves - 1))
             spawn_board(boards, BOARD, word, params.ranks, params.cumulative, spec)
             note_stage(worker, stage, after[best])
             stage = after[best]
-        note_middle(worker, length, spec, params, draw(key, np.uint64(moves)))
-        learn(worker, length, target, spec, weights, value_params, params)
+        note_middle(worker, length, draw(key, np.uint64(moves)), inputs)
+        learn(worker, length, target, inputs)
         if is_whole:
             last = draw(key, np.uint64(moves - 1))
-            note_score(worker, points, moves, bool(best >= 0), last, spec, params)
+            note_score(worker, points, moves, bool(best >= 0), last, inputs)
         return moves
 
     return play_game
@@ -518,14 +465,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
     play_game = make_game_kernel(given, np.uint64(stride))
 
     def train(
-        spec: BoardSpec,
-        weights: Weights,
-        value_params: ValueParams,
-        params: TDParams,
-        worker: WorkerState,
-        seed: Word,
-        games: Int,
-        moves: Int,
+        inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
     ) -> None:
         """Train until `games` or `moves` are reached, and finish the last game."""
         progress, played = worker.progress, np.int64(0)
@@ -533,7 +473,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
             if played >= moves:
                 break
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
-            done = play_game(spec, weights, value_params, params, worker, key)
+            done = play_game(inputs, worker, key)
             played += done
             progress[GAMES] += 1
             progress[MOVES] += done
@@ -551,8 +491,6 @@ class Below(NamedTuple):
     spec: PackedBoardSpec
     weights: Weights
     step: np.float32
-    band_spec: PackedBoardSpec
-    """Tuples of the bands."""
     per_merged: float
     per_move: float
 
@@ -576,8 +514,6 @@ class BandNetwork(NamedTuple):
     """Everything that determines values while a band is trained."""
 
     below: Below
-    weights: Weights
-    """Trainable weights, each followed by its E and A."""
     band: BandView
     above_weights: Weights
     above: BandView
@@ -593,14 +529,14 @@ class BandWorker(NamedTuple):
     """Part of each move's value that does not learn, float64 `[4]`."""
 
 
-TrainBand = Callable[[BandNetwork, ValueParams, TDParams, BandWorker, Words, Word, Int], None]
+TrainBand = Callable[[BandNetwork, TrainingInputs, BandWorker, Words, Word, Int], None]
 
 
 def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
     """Build the kernel that rates moves by a band."""
 
     @kernel(borrows=True)
-    def rate(below: Below, weights: Weights, view: BandView, worker: BandWorker) -> Int:
+    def rate(below: Below, weights: Weights, view: BandView, spec: Any, worker: BandWorker) -> Int:
         """Write the points and values of the moves of board 0; return the best, or -1."""
         boards, points, values = worker.state.boards, worker.state.points, worker.state.values
         below_indices, indices = worker.below_indices, worker.state.indices
@@ -610,7 +546,7 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
             if points[move] >= 0:
                 below_indices_of(boards, move + 1, below.spec, below_indices, move)
                 fetch(below.weights, below_indices, move, below_count, ZERO, ONE)
-                indices_of(boards, move + 1, below.band_spec, indices, move)
+                indices_of(boards, move + 1, spec, indices, move)
                 fetch(weights, indices, move, count, view.first, view.stride)
         # A slide keeps the sum.
         beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
@@ -622,10 +558,9 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
             if is_passed(boards, move + 1, points[move], view, below.spec):
                 value += view.goal
             else:
-                fixed = np.float64(
-                    total(below.weights, below_indices, move, below_count, ZERO, ONE)
-                )
-                worker.parts[move] = fixed * below.step - view.level - view.slope * beyond
+                fixed = total(below.weights, below_indices, move, below_count, ZERO, ONE)
+                known = np.float64(fixed) * below.step
+                worker.parts[move] = known - view.level - view.slope * beyond
                 learnt = total(weights, indices, move, count, view.first, view.stride)
                 value += worker.parts[move] + np.float64(learnt) * view.step
             values[move] = value
@@ -665,24 +600,19 @@ def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
 
     @kernel(borrows=True, expand=True)
     def play_game(
-        known: BandNetwork,
-        value_params: ValueParams,
-        params: TDParams,
-        worker: BandWorker,
-        starts: Words,
-        key: Word,
+        known: BandNetwork, inputs: TrainingInputs, worker: BandWorker, starts: Words, key: Word
     ) -> Int:
         """Play one game and learn from it; return the number of moves."""
-        state, below, view = worker.state, known.below, known.band
+        state, below, view, params = worker.state, known.below, known.band, inputs.params
         boards, is_whole = state.boards, begin_saved(state, starts, key)
         has_passed = False
         moves, target = np.int64(0), 0.0
         while True:
             is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
             if is_above:
-                best = rate(below, known.above_weights, known.above, worker)
+                best = rate(below, known.above_weights, known.above, inputs.spec, worker)
             else:
-                best = rate(below, known.weights, view, worker)
+                best = rate(below, inputs.weights, view, inputs.spec, worker)
             if best < 0:
                 break
             gained = state.points[best]
@@ -697,8 +627,8 @@ def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
             word = draw(key, np.uint64(moves))
             spawn_board(boards, BOARD, word, params.ranks, params.cumulative, below.spec)
             moves += 1
-        note_middle(state, moves, below.spec, params, draw(key, np.uint64(moves)))
-        learn(state, moves, target, below.band_spec, known.weights, value_params, params)
+        note_middle(state, moves, draw(key, np.uint64(moves)), inputs)
+        learn(state, moves, target, inputs)
         if is_whole:
             state.scores[FINISHED] += 1
             state.scores[PASSED] += np.float64(has_passed)
@@ -721,8 +651,7 @@ def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
     @kernel(borrows=True)
     def train_band(
         known: BandNetwork,
-        value_params: ValueParams,
-        params: TDParams,
+        inputs: TrainingInputs,
         worker: BandWorker,
         starts: Words,
         seed: Word,
@@ -732,7 +661,7 @@ def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
         progress, played = worker.state.progress, np.int64(0)
         while played < moves:
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
-            done = play_game(known, value_params, params, worker, starts, key)
+            done = play_game(known, inputs, worker, starts, key)
             played += max(done, 1)
             progress[GAMES] += 1
             progress[MOVES] += done

@@ -26,28 +26,21 @@ from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import (
     Outcomes,
     SavedBoards,
-    SuccessRate,
     collect,
     concatenated,
     measure_overestimate,
     play_to_tile,
 )
-from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.run import (
     WEIGHTS,
+    AnyTrainer,
     folder_lock,
     load_checkpoint,
     make_trainer,
     save_checkpoint,
 )
-from py2048.lab.training.trainer import Trainer, TrainingConfig, check_ranges, settings_from
-from py2048.players.ntuple.layout import (
-    PACKED_RANKS,
-    NetworkLayout,
-    Tuple,
-    cells_text,
-    parse_tuples,
-)
+from py2048.lab.training.trainer import TrainingConfig, check_ranges, settings_from, tuples_text
+from py2048.players.ntuple.layout import PACKED_RANKS, NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Network
 from py2048.players.ntuple.weights import load, save, save_packed, shipped_network
 from py2048.players.search.limits import MAX_DEPTH, SearchLimits
@@ -214,11 +207,11 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
     Raises:
         WeightsError: If a name is unknown or a value is invalid.
     """
-    rest = {name: value for name, value in values.items() if name not in ("collect", "bands")}
     bands = [
         {_EARLIER_NAMES.get(name, name): value for name, value in band.items()}
         for band in values.get("bands", [])
     ]
+    rest = {name: value for name, value in values.items() if name not in ("collect", "bands")}
     plan = replace(
         settings_from(AscentPlan, rest),
         collect=tuple(settings_from(CollectPlan, each) for each in values.get("collect", [])),
@@ -237,13 +230,6 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
                 f"no games are collected for {band}: add a [[collect]] with tile = {band.tile}"
             )
     return plan
-
-
-def _as_toml(value: tuple[Tuple, ...] | float) -> str:
-    """Format a setting as TOML."""
-    if isinstance(value, tuple):
-        return f'"{" ".join(map(cells_text, value))}"'
-    return f"{value:g}"
 
 
 class Ascent:
@@ -273,7 +259,9 @@ class Ascent:
     def _run(self) -> None:
         network = self._network()
         self._layout_and_step(network)
-        inherited = self._inherited_history(network)
+        inherited = len(network.history)
+        if (self.folder / WEIGHTS).exists():
+            inherited = max((int(entry.get("begun", 0)) for entry in network.history), default=0)
         done = {tuple(entry["band"]) for entry in network.history[inherited:] if "band" in entry}
         for number, band in enumerate(self.plan.bands):
             if (band.tile, band.min_sum) in done:
@@ -295,30 +283,25 @@ class Ascent:
             )
         return network
 
-    def _inherited_history(self, network: Network) -> int:
-        """Return the number of history entries from before the ascent."""
-        if (self.folder / WEIGHTS).exists():
-            return max((int(entry.get("begun", 0)) for entry in network.history), default=0)
-        return len(network.history)
-
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
         """Return the bands' layout and weight step."""
-        plan, existing = self.plan, network.bands
+        plan, existing, shape = self.plan, network.bands, self._rules.shape
+        tuples = parse_tuples(plan.tuples or SIX_TUPLES, *shape)
         if existing is None:
-            tuples = parse_tuples(plan.tuples or SIX_TUPLES, *self._rules.shape)
-            layout = NetworkLayout(*self._rules.shape, tuples, ranks=plan.ranks or PACKED_RANKS)
+            layout = NetworkLayout(*shape, tuples, ranks=plan.ranks or PACKED_RANKS)
             return layout, plan.step or DEFAULT_STEP
+        layout = existing.layout
         for name, given, kept in (
-            ("tuples", parse_tuples(plan.tuples, *self._rules.shape), existing.layout.tuples),
-            ("ranks", plan.ranks, existing.layout.ranks),
+            ("tuples", plan.tuples and tuples_text(tuples), tuples_text(layout.tuples)),
+            ("ranks", plan.ranks, layout.ranks),
             ("step", plan.step, existing.step),
         ):
             if given and given != kept:
                 raise WeightsError(
-                    f"{name} = {_as_toml(given)} does not fit existing bands, which have {name} = "
-                    f"{_as_toml(kept)}: leave {name} out, or start from weights without bands"
+                    f"{name} = {given!r} does not fit existing bands, which have {name} = "
+                    f"{kept!r}: leave {name} out, or start from weights without bands"
                 )
-        return existing.layout, existing.step
+        return layout, existing.step
 
     def _checkpoint(self, band: BandPlan) -> Path:
         return self.folder / f"band-{band.tile}-{band.min_sum}.npz"
@@ -402,13 +385,11 @@ class Ascent:
     ) -> dict[str, Any]:
         """Compare play without and with a band; return the history entry's results."""
         shares, gains = {}, {}
+        some = boards.spread(self.plan.judged)
         for depth in self.plan.depths:
-            before, after = (
-                self._outcomes(each, band, boards, depth) for each in (network, trained)
-            )
+            before = self._play_on(network, band, some, depth, 0)
+            after = self._play_on(trained, band, some, depth, moves)
             shares[str(depth)] = pair = before.last_stretch, after.last_stretch
-            self._log_stretch(band, depth, 0, before.last_stretch)
-            self._log_stretch(band, depth, moves, after.last_stretch)
             difference = after.worth(band.goal) - before.worth(band.goal)
             gain = difference.mean()
             error = difference.std(ddof=1) / np.sqrt(len(difference))
@@ -422,18 +403,6 @@ class Ascent:
         self._report(f"{band}: {'kept' if is_better else 'not kept'}")
         return {"kept": is_better, "gain": gains, "last_stretch": shares}
 
-    def _outcomes(
-        self, network: Network, band: BandPlan, boards: SavedBoards, depth: int
-    ) -> Outcomes:
-        plan = self.plan
-        return play_to_tile(
-            self._player(network, depth),
-            boards.spread(plan.judged),
-            target_tile=band.target_tile,
-            seed=plan.seed,
-            threads=plan.threads,
-        )
-
     def _measure_stretches(
         self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
     ) -> str:
@@ -443,26 +412,36 @@ class Ascent:
         """
         found = []
         for depth in self.plan.depths:
-            some = boards.spread(SEARCHED_BOARDS) if depth > 1 else boards
-            rate = self._outcomes(network, band, some, depth).last_stretch
-            self._log_stretch(band, depth, moves, rate)
+            most = min(SEARCHED_BOARDS if depth > 1 else len(boards), self.plan.judged)
+            rate = self._play_on(network, band, boards.spread(most), depth, moves).last_stretch
             found.append(f"{rate.share:.1%} ± {rate.error:.1%} at depth {depth}")
         return f"last stretch {', '.join(found)}"
 
-    def _log_stretch(self, band: BandPlan, depth: int, moves: int, rate: SuccessRate) -> None:
+    def _play_on(
+        self, network: Network, band: BandPlan, boards: SavedBoards, depth: int, moves: int
+    ) -> Outcomes:
+        """Play from boards, and log the last stretch after `moves` moves of training."""
+        outcomes = play_to_tile(
+            self._player(network, depth),
+            boards,
+            target_tile=band.target_tile,
+            seed=self.plan.seed,
+            threads=self.plan.threads,
+        )
         with (self.folder / STRETCHES).open("a", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             if not file.tell():
                 writer.writerow(COLUMNS)
-            writer.writerow([band.tile, band.min_sum, depth, moves, *rate])
+            writer.writerow([band.tile, band.min_sum, depth, moves, *outcomes.last_stretch])
+        return outcomes
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
-    ) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
+    ) -> tuple[AnyTrainer, dict[str, Any]]:
         """Create a band's trainer, or load its checkpoint; return it with its notes."""
         path = self._checkpoint(band)
         layout, _ = self._layout_and_step(network)
-        tuples = " ".join(map(cells_text, layout.tuples))
+        tuples = tuples_text(layout.tuples)
         config = replace(self.plan.training, tuples=tuples, ranks=layout.ranks, seed=seed)
         task = BandTask(network, band.untrained, boards.words)
         if path.exists():
@@ -499,12 +478,13 @@ class Ascent:
 
     def _train(
         self,
-        trainer: Trainer | CardTrainer,
+        trainer: AnyTrainer,
         notes: dict[str, Any],
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
         """Train at the current phase's learning rate until its moves are played."""
+        assert trainer.task is not None, "a band is trained"
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))
@@ -519,25 +499,13 @@ class Ascent:
             chunk = max(int(speed * CHUNK_S), FIRST_CHUNK_MOVES)
             if time.monotonic() >= saved + 60 * self.plan.checkpoint_minutes:
                 save_checkpoint(trainer, path, notes)
-                self._report_progress(trainer, notes, plan, speed, held_out)
+                trained = trainer.with_band(self._layout_and_step(trainer.task.network)[1])
+                stretches = self._measure_stretches(trained, plan, held_out, trainer.moves)
+                self._report(
+                    f"{plan}: rate {plan.rates[phase]:g}, "
+                    f"{notes['moves'][phase] / plan.moves[phase]:.0%} of {plan.moves[phase]:,.0f} "
+                    f"moves, {speed:,.0f} a second, {trainer.passed:.1%} of games leave the band "
+                    f"upwards; {stretches}"
+                )
                 saved = time.monotonic()
         save_checkpoint(trainer, path, notes)
-
-    def _report_progress(
-        self,
-        trainer: Trainer | CardTrainer,
-        notes: dict[str, Any],
-        plan: BandPlan,
-        speed: float,
-        held_out: SavedBoards,
-    ) -> None:
-        """Report training progress and the strength reached so far."""
-        assert trainer.task is not None, "a band is trained"
-        phase = notes["phase"]
-        trained = trainer.with_band(self._layout_and_step(trainer.task.network)[1])
-        stretches = self._measure_stretches(trained, plan, held_out, trainer.moves)
-        self._report(
-            f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
-            f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
-            f"{trainer.passed:.1%} of games leave the band upwards; {stretches}"
-        )

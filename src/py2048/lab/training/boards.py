@@ -6,12 +6,12 @@ takes seconds to measure, whereas complete games take hours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from py2048.core.errors import WeightsError
 from py2048.core.game.turn import draw_start
 from py2048.core.rng import derive_seed, key_of
 from py2048.core.rules import Rules
-from py2048.lab.training.trainer import ScoreTally
 from py2048.players.ntuple.archive import open_archive, write_archive
 from py2048.players.ntuple.network import START, Band, Network, StageRecord, TrackRecord
 from py2048.players.search._expectimax_kernels import OVER, PLY, SCORE, STATE
@@ -256,14 +255,12 @@ def collect(
     chosen = None if starts is None else starts.spread(games)
 
     def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
-        own, origin = derive_seed(seed, number), number
-        if chosen is not None:
-            origin, game = (
-                int(chosen.games[number]),
-                OngoingGame(searcher, chosen.cells[number], own),
-            )
+        own = derive_seed(seed, number)
+        if chosen is None:
+            origin, game = number, OngoingGame.new(searcher, own)
         else:
-            game = OngoingGame.new(searcher, own)
+            origin, cells = int(chosen.games[number]), chosen.cells[number]
+            game = OngoingGame(searcher, cells, own)
         if not game.play_to(stages[0]):
             return []
         found = [(game.cells, stages[0], origin)]
@@ -285,6 +282,59 @@ def collect(
         np.array(reached, np.int64).reshape(-1, 2),
         np.array(numbers, np.int64),
     )
+
+
+@dataclass(frozen=True)
+class ScoreTally:
+    """Accumulated scores of complete games.
+
+    Attributes:
+        games: Number of games.
+        total: Sum of scores.
+        squares: Sum of squared scores.
+        ranks: Number of games that ended with each largest rank, int64 `[64]`.
+    """
+
+    games: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    ranks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(64, np.int64))
+
+    @property
+    def mean(self) -> float:
+        """Mean score, or 0 without games."""
+        return self.total / self.games if self.games else 0.0
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean, or 0 with fewer than two games."""
+        if self.games < 2:
+            return 0.0
+        spread = max(self.squares - self.total * self.mean, 0.0) / (self.games - 1)
+        return float(np.sqrt(spread / self.games))
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> ScoreTally:
+        """Create a tally from the result of `data`."""
+        ranks = np.array(data["ranks"], np.int64).reshape(64)
+        return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
+
+    def data(self) -> dict[str, object]:
+        """Return the tally as plain values."""
+        return {**vars(self), "ranks": self.ranks.tolist()}
+
+    def rate(self, tile: int) -> float:
+        """Return the share of games that reached `tile`."""
+        return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
+
+    def __sub__(self, other: ScoreTally) -> ScoreTally:
+        """Return the games played since `other`, an earlier tally."""
+        return ScoreTally(
+            self.games - other.games,
+            self.total - other.total,
+            self.squares - other.squares,
+            self.ranks - other.ranks,
+        )
 
 
 class SuccessRate(NamedTuple):
@@ -384,10 +434,8 @@ def usual_stages() -> list[Stage]:
     The stages of a tile begin after 0, 2, 4, 6 and 7 eighths of the way to the next tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
-    return [
-        (START, 0),
-        *((tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)),
-    ]
+    parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
+    return [(START, 0), *parts]
 
 
 def calibrate(
@@ -410,9 +458,8 @@ def calibrate(
     for rows in on_threads(make_searcher, play, games, threads):
         for stage, predicted, realised, tile in rows:
             found.setdefault(stage, []).append((predicted, realised, tile))
-    return TrackRecord(
-        games, seed, tuple(_record(each, found[each]) for each in stages if each in found)
-    )
+    records = tuple(_record(each, found[each]) for each in stages if each in found)
+    return TrackRecord(games, seed, records)
 
 
 def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageRecord:
@@ -422,19 +469,12 @@ def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageReco
     error = float(overestimate.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
     larger = [2 * tile << more for more in range(int(np.log2(tiles.max() / tile)))]
     made = {goal: int((tiles >= goal).sum()) for goal in larger}
-    return StageRecord(
-        tile, min_sum, count, float(predicted.mean()), float(realised.mean()), error, made
-    )
+    means = float(predicted.mean()), float(realised.mean())
+    return StageRecord(tile, min_sum, count, *means, error, made)
 
 
 def measure_overestimate(
-    searcher: Searcher,
-    rater: Searcher,
-    boards: SavedBoards,
-    band: Band,
-    end: int,
-    *,
-    seed: int = 1,
+    searcher: Searcher, rater: Searcher, boards: SavedBoards, band: Band, end: int, *, seed: int = 1
 ) -> tuple[float, float]:
     """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
 

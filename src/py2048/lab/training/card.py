@@ -6,7 +6,6 @@ The device ``cuda`` runs ``card.cu`` on a GPU. The device ``reference`` runs the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ from py2048.lab.training import _card_kernels as kernels
 from py2048.lab.training._card_kernels import CardState
 from py2048.lab.training._td_kernels import BandView
 from py2048.lab.training.bands import BandContext, BandTask
-from py2048.lab.training.trainer import UNLIMITED, ScoreTally, TrainerBase, TrainingConfig
+from py2048.lab.training.boards import ScoreTally
+from py2048.lab.training.trainer import UNLIMITED, ReadArray, TrainerBase, TrainingConfig
 from py2048.players.ntuple._network_kernels import PackedBoardSpec
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network, board_spec
@@ -202,10 +202,7 @@ class CardTrainer(TrainerBase):
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        network: Network | None = None,
-        task: BandTask | None = None,
+        self, config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
     ) -> None:
         check_settings(config)
         super().__init__(config, task)
@@ -315,7 +312,9 @@ class CardTrainer(TrainerBase):
         state = CardState._make(map(self._engine.get, self._state))
         return {**state._asdict(), "steps": self.steps}
 
-    def restore_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Continue from the arrays of a checkpoint."""
-        self._state = self._on_device(CardState(*(arrays[name] for name in CardState._fields)))
-        self.steps[:] = arrays["steps"]
+    def restore(self, read: ReadArray, before: TrainingConfig) -> None:
+        """Continue from a checkpoint of a training with the settings `before`."""
+        arrays = {name: read(name, own) for name, own in self.arrays().items()}
+        self.steps[:] = arrays.pop("steps")
+        self._state = self._on_device(CardState(**arrays))
+        super().restore(read, before)

@@ -6,13 +6,11 @@ import csv
 import io
 import math
 import os
-import signal
-import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -20,23 +18,13 @@ from typing import Any
 
 from py2048.core.errors import WeightsError, extra_for, os_errors_as
 from py2048.core.game.record import write_atomically
-from py2048.lab.training._td_kernels import SCORES
+from py2048.lab.interrupts import delayed_interrupts
 from py2048.lab.training.bands import BandTask
+from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.card import CardTrainer
-from py2048.lab.training.trainer import ScoreTally, Trainer, TrainingConfig, settings_from
-from py2048.players.ntuple import weights
-from py2048.players.ntuple.archive import (
-    Archive,
-    Array,
-    check_fields,
-    faults_of,
-    is_object,
-    is_sparse,
-    open_archive,
-    write_archive,
-)
+from py2048.lab.training.trainer import Trainer, TrainingConfig, settings_from
+from py2048.players.ntuple import archive, weights
 from py2048.players.ntuple.network import Network
-from py2048.players.ntuple.weights import band_of
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
@@ -104,6 +92,8 @@ class CurvePoint:
     evaluated_error: float
 
 
+AnyTrainer = Trainer | CardTrainer
+
 Listener = Callable[[CurvePoint], None]
 """Called with each new point of a curve."""
 
@@ -142,20 +132,6 @@ def check_free(folder: Path) -> None:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM during the block, so that saving is not interrupted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler or signal.SIG_DFL)
-
-
-@contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder against other training processes.
 
@@ -181,7 +157,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 def make_trainer(
     config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
-) -> Trainer | CardTrainer:
+) -> AnyTrainer:
     """Create the trainer for the device in the settings."""
     kind = Trainer if config.device == "cpu" else CardTrainer
     return kind(config, network, task)
@@ -204,7 +180,7 @@ class TrainingRun:
     def __init__(
         self,
         folder: Path,
-        trainer: Trainer | CardTrainer,
+        trainer: AnyTrainer,
         curve: tuple[CurvePoint, ...] = (),
         seconds: float = 0.0,
         stop: StopCriteria | None = None,
@@ -250,7 +226,7 @@ class TrainingRun:
             raise WeightsError(f"{folder} holds no {CHECKPOINT} to continue: leave out --resume")
         with folder_lock(folder):
             trainer, notes = load_checkpoint(path, changes)
-        with faults_of(path, "notes"):
+        with archive.faults_of(path, "notes"):
             curve = tuple(settings_from(CurvePoint, point) for point in notes["curve"])
             stop = settings_from(StopCriteria, notes["stop"]) if notes.get("stop") else None
             run = cls(folder, trainer, curve, float(notes["seconds"]), stop)
@@ -294,10 +270,10 @@ class TrainingRun:
                     self.save()
                     saved = self.seconds
         finally:
-            with _without_interrupts():
+            with delayed_interrupts():
                 self.save()
                 network = self.network()
-                packed = is_sparse(network.weights)
+                packed = archive.is_sparse(network.weights)
                 weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
@@ -330,19 +306,12 @@ class TrainingRun:
         trainer = self.trainer
         tally = trainer.tally
         recent, self._before = tally - self._before, tally
-        evaluated = trainer.evaluate(stop.evaluate_games, EVALUATION_SEED)
+        count = stop.evaluate_games
+        evaluated = trainer.evaluate(count, EVALUATION_SEED) if count else ScoreTally()
+        tiles = recent.rate(2048), recent.rate(8192), recent.rate(16384), recent.rate(32768)
         return CurvePoint(
-            round(self.seconds, 3),
-            trainer.games,
-            trainer.moves,
-            recent.mean,
-            recent.error,
-            recent.rate(2048),
-            recent.rate(8192),
-            recent.rate(16384),
-            recent.rate(32768),
-            evaluated.mean,
-            evaluated.error,
+            *(round(self.seconds, 3), trainer.games, trainer.moves),
+            *(recent.mean, recent.error, *tiles, evaluated.mean, evaluated.error),
         )
 
     def network(self) -> Network:
@@ -369,11 +338,9 @@ class TrainingRun:
         }
         save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
         text = io.StringIO()
-        writer = csv.DictWriter(
-            text, [field.name for field in fields(CurvePoint)], lineterminator="\n"
-        )
-        writer.writeheader()
-        writer.writerows(map(asdict, self.curve))
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(field.name for field in fields(CurvePoint))
+        writer.writerows(map(astuple, self.curve))
         with os_errors_as(WeightsError, f"{self.folder / CURVE} cannot be written"):
             write_atomically(self.folder / CURVE, text.getvalue().encode())
 
@@ -381,16 +348,10 @@ class TrainingRun:
 # --- checkpoints ---------------------------------------------------------------------------------
 
 CHECKPOINT_KIND = "py2048-training"
-COLUMNS = ("weights", "errors", "sizes")
-"""Names of the columns of `Trainer.records` in checkpoints."""
-SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
-"""Fields of a thread's state that matter between two games."""
-COUNTERS = {"progress": 2, "scores": SCORES, "tiles": 64}
-"""Fields with counters, and the number of counters at their beginning."""
 
 
 def save_checkpoint(
-    trainer: Trainer | CardTrainer, path: Path, notes: Mapping[str, object] | None = None
+    trainer: AnyTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
     """Save the complete state of a training, between two calls of `run`.
 
@@ -412,22 +373,17 @@ def save_checkpoint(
     }
     if trainer.task:
         header["band"] = trainer.task.band._asdict()
-    if isinstance(trainer, CardTrainer):
-        arrays: Iterable[tuple[str, Array]] = trainer.arrays().items()
-    else:
-        arrays = _thread_arrays(trainer, trainer.config.threads)
-    write_archive(path, CHECKPOINT_KIND, header, arrays)
+    archive.write_archive(path, CHECKPOINT_KIND, header, trainer.arrays().items())
 
 
 def load_checkpoint(
     path: Path, changes: Mapping[str, object] | None = None, task: BandTask | None = None
-) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
+) -> tuple[AnyTrainer, dict[str, Any]]:
     """Load a checkpoint; return the trainer and the notes.
 
     Args:
         path: The file.
-        changes: New settings, as in `TrainingConfig.changed`. An added thread gets a seed of its
-            own, and the games of a removed thread are credited to the first.
+        changes: New settings, as in `TrainingConfig.changed`.
         task: The task, if the checkpoint is of a band. The values measured for the band are read
             from the file.
 
@@ -435,56 +391,32 @@ def load_checkpoint(
         WeightsError: If the file is missing, damaged, of another version or of another band, or
             a setting may not change.
     """
-    with open_archive(path, CHECKPOINT_KIND) as archive:
-        header = archive.header
+    with archive.open_archive(path, CHECKPOINT_KIND) as file:
+        header = file.header
         if task:
-            check_fields(path, header, {"band": (is_object, "an object")})
-            band = band_of(path, header["band"])
+            archive.check_fields(path, header, {"band": (archive.is_object, "an object")})
+            band = weights.band_of(path, header["band"])
             if (band.tile, band.least) != (task.band.tile, task.band.least):
                 raise WeightsError(f"{path} holds the training of another band")
             task = task._replace(band=band)
         elif "band" in header:
             raise WeightsError(f"{path} holds the training of a band, not of a whole network")
-        with faults_of(path, "plan"):
+        with archive.faults_of(path, "plan"):
             before = TrainingConfig.from_data(dict(header["plan"]))
         trainer = make_trainer(before.changed(changes or {}), task=task)
-        with faults_of(path, "history, changes or notes"):
+        with archive.faults_of(path, "history, changes or notes"):
             trainer.history = tuple(map(dict, header["history"]))
             trainer.changes = tuple(map(dict, header["changes"]))
             notes = dict(header["notes"])
-        if isinstance(trainer, CardTrainer):
-            trainer.restore_arrays(
-                {name: _read(archive, path, name, own) for name, own in trainer.arrays().items()}
-            )
-        else:
-            _restore_threads(archive, path, trainer, before.threads)
-        trainer.note_changes(before)
+
+        def read(name: str, target: archive.Array) -> archive.Array:
+            array = file.read(name)
+            if array.shape != target.shape or array.dtype != target.dtype:
+                raise WeightsError(f"{path} is damaged: {name} is {array.dtype} {array.shape}")
+            return array
+
+        trainer.restore(read, before)
         return trainer, notes
-
-
-def _restore_threads(archive: Archive, path: Path, trainer: Trainer, threads: int) -> None:
-    """Restore a trainer in place from a checkpoint of `threads` threads."""
-    for name, target in _thread_arrays(trainer, min(threads, trainer.config.threads)):
-        target[...] = _read(archive, path, name, target)
-    for number in range(trainer.config.threads, threads):
-        for name, count in COUNTERS.items():
-            total = getattr(trainer.workers[0], name)
-            total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
-
-
-def _read(archive: Archive, path: Path, name: str, target: Array) -> Array:
-    array = archive.read(name)
-    if array.shape != target.shape or array.dtype != target.dtype:
-        raise WeightsError(f"{path} is damaged: {name} is {array.dtype} {array.shape}")
-    return array
-
-
-def _thread_arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, Array]]:
-    for number, name in enumerate(COLUMNS[: trainer.stride]):
-        yield name, trainer.records[:, number]
-    for number, worker in enumerate(trainer.workers[:threads]):
-        for name in SAVED_STATE:
-            yield f"learner{number}/{name}", getattr(worker, name)
 
 
 def load_toml(path: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar, get_type_hints
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,10 +21,12 @@ from py2048.core.rules import Rules
 from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _td_kernels as kernels
 from py2048.lab.training.bands import MAX_BAND_MOVES, BandTask
+from py2048.lab.training.boards import ScoreTally, evaluate
 from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.players.ntuple.layout import (
     PACKED_RANKS,
     NetworkLayout,
+    Tuple,
     cells_text,
     default_tuples,
     parse_tuples,
@@ -37,12 +40,21 @@ from py2048.players.ntuple.network import (
 )
 
 Value = TypeVar("Value")
+ReadArray = Callable[[str, NDArray[Any]], NDArray[Any]]
+"""Reads an array from a checkpoint, with the shape and type of the given one."""
 
 RECORD = 3
 """Floats per weight with temporal coherence: the weight, E and A."""
 STARTS_PER_STAGE = 1024
 """Start boards that each thread keeps per stage for the carousel."""
 UNLIMITED = 2**62
+
+COLUMNS = ("weights", "errors", "sizes")
+"""Names of the columns of `Trainer.records` in checkpoints."""
+SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
+"""Fields of a thread's state that matter between two games."""
+COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
+"""Fields with counters, and the number of counters at their beginning."""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -54,6 +66,8 @@ CHANGEABLE = (
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 """Fields whose setting has another name."""
+
+_LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list of numbers"}
 
 
 @dataclass(frozen=True)
@@ -181,10 +195,15 @@ def network_settings(network: Network) -> dict[str, object]:
     layout = network.layout
     return {
         "rules": str(network.rules),
-        "tuples": " ".join(map(cells_text, layout.tuples)),
+        "tuples": tuples_text(layout.tuples),
         "stages": list(layout.stages),
         "ranks": layout.ranks,
     }
+
+
+def tuples_text(tuples: tuple[Tuple, ...]) -> str:
+    """Return tuples in the syntax of `parse_tuples`."""
+    return " ".join(map(cells_text, tuples))
 
 
 def setting_names(kind: type) -> dict[str, str]:
@@ -225,77 +244,16 @@ def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
 
 def _converted(name: str, value: object, kind: Any) -> object:
     """Convert a TOML value to a field's type."""
-    if kind is float and type(value) is int and abs(value) < UNLIMITED:
-        return float(value)
     if kind is int and type(value) is float and value.is_integer():
-        return int(value)  # such as 1e6
-    if kind == tuple[int, ...]:
-        if isinstance(value, list) and all(type(number) is int for number in value):
-            return tuple(value)
-        raise WeightsError(f"{name} = {shown(value)} must be a list of whole numbers")
-    if kind == tuple[float, ...]:
-        if isinstance(value, list) and all(type(number) in (int, float) for number in value):
-            return tuple(map(float, value))
-        raise WeightsError(f"{name} = {shown(value)} must be a list of numbers")
-    if type(value) is not kind:
-        raise WeightsError(f"{name} = {shown(value)} must be of type {kind.__name__}")
-    return value
+        value = int(value)  # such as 1e6
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        wanted = _LISTS.get(kind) or f"of type {kind.__name__}"
+        raise WeightsError(f"{name} = {shown(value)} must be {wanted}") from None
 
 
 # --- training ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ScoreTally:
-    """Accumulated scores of complete games.
-
-    Attributes:
-        games: Number of games.
-        total: Sum of scores.
-        squares: Sum of squared scores.
-        ranks: Number of games that ended with each largest rank, int64 `[64]`.
-    """
-
-    games: int
-    total: float
-    squares: float
-    ranks: NDArray[np.int64]
-
-    @property
-    def mean(self) -> float:
-        """Mean score, or 0 without games."""
-        return self.total / self.games if self.games else 0.0
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean, or 0 with fewer than two games."""
-        if self.games < 2:
-            return 0.0
-        spread = max(self.squares - self.total * self.mean, 0.0) / (self.games - 1)
-        return float(np.sqrt(spread / self.games))
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> ScoreTally:
-        """Create a tally from the result of `data`."""
-        ranks = np.array(data["ranks"], np.int64).reshape(64)
-        return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
-
-    def data(self) -> dict[str, object]:
-        """Return the tally as plain values."""
-        return {**vars(self), "ranks": self.ranks.tolist()}
-
-    def rate(self, tile: int) -> float:
-        """Return the share of games that reached `tile`."""
-        return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
-
-    def __sub__(self, other: ScoreTally) -> ScoreTally:
-        """Return the games played since `other`, an earlier tally."""
-        return ScoreTally(
-            self.games - other.games,
-            self.total - other.total,
-            self.squares - other.squares,
-            self.ranks - other.ranks,
-        )
 
 
 class TrainerBase:
@@ -359,7 +317,7 @@ class TrainerBase:
         assert self.task is not None, "a band is trained"
         return self.task.finished_network(self.weights, self.layout, step)
 
-    def note_changes(self, before: TrainingConfig) -> None:
+    def restore(self, read: ReadArray, before: TrainingConfig) -> None:  # noqa: ARG002
         """Record the old values of settings that changed when the training was resumed."""
         old, new = before.data(), self.config.data()
         changed = {name: old[name] for name in new if old[name] != new[name]}
@@ -379,17 +337,14 @@ class Trainer(TrainerBase):
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
             each weight is followed by its E and A.
         workers: State of each thread.
-        kernel: Compiled training loop, called with `spec`, `value_params` and `td_params`.
+        kernel: Compiled training loop, called with `inputs`.
 
     Raises:
         WeightsError: If the settings or the network cannot be used.
     """
 
     def __init__(
-        self,
-        config: TrainingConfig,
-        network: Network | None = None,
-        task: BandTask | None = None,
+        self, config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
     ) -> None:
         super().__init__(config, task)
         self.stride = RECORD if config.temporal_coherence else 1
@@ -399,7 +354,7 @@ class Trainer(TrainerBase):
         elif config.optimistic_init:
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
-        self.value_params = value_params(self.layout, self.rules)
+        self._values = value_params(self.layout, self.rules)
         self.kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
         length = MAX_BAND_MOVES if task else config.trajectory_length
         starts = STARTS_PER_STAGE if config.carousel else 0
@@ -412,13 +367,11 @@ class Trainer(TrainerBase):
         context = task.context(self.layout)
         below, rules = context.network, CompiledRules.of(self.rules)
         assert isinstance(below.spec, PackedBoardSpec), "the board is 4x4"
-        assert isinstance(self.spec, PackedBoardSpec), "the board is 4x4"
         self._band_network = kernels.BandNetwork(
             kernels.Below(
-                *(below.spec, below.table, np.float32(below.step), self.spec),
+                *(below.spec, below.table, np.float32(below.step)),
                 *(float(rules.merge_points), rules.points_per_move),
             ),
-            self.records.reshape(-1),
             context.band._replace(stride=np.uint64(self.stride)),
             context.above_weights,
             context.above,
@@ -436,10 +389,10 @@ class Trainer(TrainerBase):
     # --- training --------------------------------------------------------------------------------
 
     @property
-    def td_params(self) -> kernels.TDParams:
-        """The settings in the form that kernels take."""
+    def inputs(self) -> kernels.TrainingInputs:
+        """The network and the settings in the form that kernels take."""
         config, rules = self.config, CompiledRules.of(self.rules)
-        return kernels.TDParams(
+        params = kernels.TDParams(
             float(config.learning_rate),
             float(config.lambda_),
             config.temporal_coherence,
@@ -454,6 +407,7 @@ class Trainer(TrainerBase):
             *rules.start[:2],
             *rules.spawn[:2],
         )
+        return kernels.TrainingInputs(self.spec, self.records.reshape(-1), self._values, params)
 
     @property
     def games(self) -> int:
@@ -468,7 +422,10 @@ class Trainer(TrainerBase):
     @property
     def tally(self) -> ScoreTally:
         """Scores of the complete games so far."""
-        return _tally(self.workers)
+        scores = np.sum([worker.scores for worker in self.workers], axis=0)
+        ranks = np.sum([worker.tiles for worker in self.workers], axis=0)
+        finished, total, squares = scores.tolist()
+        return ScoreTally(int(finished), total, squares, ranks)
 
     @property
     def passed(self) -> float:
@@ -487,59 +444,63 @@ class Trainer(TrainerBase):
         Threads share the games, and each finishes its game in progress. A band is trained for
         a number of moves only.
         """
-        count, params = len(self.workers), self.td_params
+        count, inputs = len(self.workers), self.inputs
         game_shares = [games // count + (number < games % count) for number in range(count)]
         move_share = -(-moves // count)
 
         def train(number: int) -> None:
-            worker, seed = self.workers[number], self._seeds[number]
+            seed, end = self._seeds[number], np.int64(move_share)
             if self.task is None:
-                self._run(worker, params, seed, game_shares[number], move_share)
-                return
-            band_worker, starts = self._band_workers[number], self.task.starts
-            fixed = self._band_network, self.value_params, params
-            self._band_kernel(*fixed, band_worker, starts, seed, np.int64(move_share))
+                share = np.int64(game_shares[number])
+                self.kernel(inputs, self.workers[number], seed, share, end)
+            else:
+                known, worker = self._band_network, self._band_workers[number]
+                self._band_kernel(known, inputs, worker, self.task.starts, seed, end)
 
-        in_threads(train, count)
+        if count == 1:
+            train(0)
+            return
+        with ThreadPoolExecutor(count, thread_name_prefix="py2048-train") as pool:
+            list(pool.map(train, range(count)))
 
     def prepare(self) -> None:
         """Compile the kernels, which takes a while the first time."""
         self.run(games=0, moves=0)
-
-    def _run(
-        self,
-        worker: kernels.WorkerState,
-        params: kernels.TDParams,
-        seed: np.uint64,
-        games: int,
-        moves: int,
-    ) -> None:
-        weights = self.records.reshape(-1)
-        fixed = self.spec, weights, self.value_params, params, worker, seed
-        self.kernel(*fixed, np.int64(games), np.int64(moves))
 
     def reset_coherence(self) -> None:
         """Reset E and A of all weights, so that they learn at the full rate again."""
         self.records[:, 1:] = 0
 
     def evaluate(self, games: int, seed: int, *, threads: int | None = None) -> ScoreTally:
-        """Play games without learning, with seeds `derive_seed` ``(seed, 0)``, ``(seed, 1)`` ….
+        """Play games without learning, as in `boards.evaluate`."""
+        return evaluate(self.network(), games, seed, threads=threads or self.config.threads)
 
-        The result does not depend on the number of threads. A `Game` with the same seed, played
-        by the network's best moves, is identical.
+    def arrays(self, threads: int | None = None) -> dict[str, NDArray[Any]]:
+        """Return the state between two games for checkpoints, by name.
+
+        Args:
+            threads: Number of threads to include; all by default.
         """
-        count = threads or len(self.workers)
-        players = [new_worker(self.layout, 0) for _ in range(count)]
-        params = self.td_params._replace(carousel=False, restart_length=np.int64(0))
-        firsts = [games * number // count for number in range(count + 1)]
+        columns = {name: self.records[:, n] for n, name in enumerate(COLUMNS[: self.stride])}
+        return columns | {
+            f"learner{number}/{name}": getattr(worker, name)
+            for number, worker in enumerate(self.workers[:threads])
+            for name in SAVED_STATE
+        }
 
-        def play(number: int) -> None:
-            players[number].progress[kernels.GAMES] = firsts[number]
-            share = firsts[number + 1] - firsts[number]
-            self._run(players[number], params, np.uint64(seed), share, UNLIMITED)
+    def restore(self, read: ReadArray, before: TrainingConfig) -> None:
+        """Continue from a checkpoint of a training with the settings `before`.
 
-        in_threads(play, count)
-        return _tally(players)
+        An added thread gets a seed of its own, and the games of a removed thread are credited to
+        the first.
+        """
+        for name, target in self.arrays(before.threads).items():
+            target[...] = read(name, target)
+        for number in range(len(self.workers), before.threads):
+            for name, count in COUNTERS.items():
+                total = getattr(self.workers[0], name)
+                total[:count] += read(f"learner{number}/{name}", total)[:count]
+        super().restore(read, before)
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
@@ -577,23 +538,3 @@ def new_worker(layout: NetworkLayout, length: int, starts: int = 0) -> kernels.W
         np.zeros(4, np.int64),
         np.zeros(4),
     )
-
-
-def _tally(workers: list[kernels.WorkerState]) -> ScoreTally:
-    scores = np.sum([worker.scores for worker in workers], axis=0)
-    ranks = np.sum([worker.tiles for worker in workers], axis=0)
-    return ScoreTally(
-        int(scores[kernels.FINISHED]),
-        float(scores[kernels.SUM]),
-        float(scores[kernels.SQUARES]),
-        ranks,
-    )
-
-
-def in_threads(work: Callable[[int], None], count: int) -> None:
-    """Call `work` with each number below `count`, each on its own thread."""
-    if count == 1:
-        work(0)
-        return
-    with ThreadPoolExecutor(count, thread_name_prefix="py2048-train") as pool:
-        list(pool.map(work, range(count)))

@@ -1,0 +1,28 @@
+"""Protection of short critical sections against interrupts."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def delayed_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread is interrupted
+        return
+    received: list[int] = []
+    before = {
+        each: signal.signal(each, lambda number, _: received.append(number))
+        for each in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler or signal.SIG_DFL)
+        if received:
+            signal.raise_signal(received[0])
