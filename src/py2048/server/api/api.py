@@ -31,16 +31,15 @@ from py2048.players.registry import describe_player
 from py2048.server import schema
 from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SHUTDOWN_HOOK
-from py2048.server.http.limits import RateLimits, Slots
+from py2048.server.http.limits import Slots
 from py2048.server.play import messages
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.rooms import Client, Room, Rooms
 from py2048.server.schema import BOT, CASUAL, ActionRejected
-from py2048.server.site.auth import Authenticator, User, UserRequest
-from py2048.server.site.games import page_of_turns, record_response, visible_game
-from py2048.server.site.pages import presets, render_text
-from py2048.server.site.reviews import ReviewRequests, review_answer
+from py2048.server.site.auth import User, UserRequest
+from py2048.server.site.games import page_of_turns, send_record
+from py2048.server.site.pages import Site, presets, render_text
+from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -53,43 +52,17 @@ STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_gam
 """HTTP status per reason of an `ActionRejected`."""
 
 
-@dataclass(eq=False)
-class Api:
+@dataclass(frozen=True)
+class Api(Site):
     """The endpoints of the JSON API.
 
     The first line of an endpoint's docstring is its summary in the OpenAPI description.
 
-    Args:
-        auth: Identifies users and programs.
-        backend: The store and the open games.
-        limits: Rate limits.
+    Attributes:
         hints: Computer players.
-        reviews: Accepts requests for reviews.
     """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
     hints: HintService
-    reviews: ReviewRequests
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/api/openapi.json", description),
-            Route("/api/docs", documentation),
-            *map(self._route, dict.fromkeys(each.path for each in ENDPOINTS)),
-        ]
-
-    def _route(self, path: str) -> Route:
-        """Return the route of a path for all its methods."""
-        by_method = {each.method: each for each in ENDPOINTS if each.path == path}
-
-        async def endpoint(request: Request) -> Response:
-            found = by_method["GET" if request.method == "HEAD" else request.method]
-            return await found.respond(self, UserRequest(request.scope, request.receive))
-
-        return Route(path, endpoint, methods=list(by_method))
 
     # Without the store
 
@@ -168,7 +141,7 @@ class Api:
 
     async def game(self, request: UserRequest) -> schema.StateMessage:
         """Show the state of a game."""
-        game, rooms = await visible_game(self.backend, request), self.backend.rooms
+        game, rooms = await self.visible_game(request), self.backend.rooms
         room = await rooms.find(game)
         await room.ready()
         state = room.state_for(request.user.account)
@@ -177,7 +150,7 @@ class Api:
 
     async def turns(self, request: UserRequest, query: schema.TurnsQuery) -> schema.TurnsAnswer:
         """List the turns of a finished game, each with the board and the score after it."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         games = self.backend.rooms.games
 
         def load() -> schema.TurnsAnswer:
@@ -189,27 +162,26 @@ class Api:
 
     async def record(self, request: UserRequest) -> Response:
         """Send the record of a finished game."""
-        return await record_response(self.backend, request)
+        return await send_record(self, request)
 
     async def stream(self, request: UserRequest) -> Response:
         """Stream a game live: its state, then each event, until it is over."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         if request.method == "HEAD":
             return Response(media_type=NDJSON)
-        rooms = self.backend.rooms
-        room = await rooms.find(game)
-        return GameStream(rooms, room, self.limits.sockets, request)
+        room = await self.backend.rooms.find(game)
+        return GameStream(self.backend.rooms, room, self.limits.sockets, request)
 
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
         """Show the review of a finished game so far, with some of its moves."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         return await self.backend.do(review_answer, game, query.first, query.limit)
 
     async def request_review(
         self, request: UserRequest, _body: schema.ReviewRequest
     ) -> schema.ReviewAnswer:
         """Request the review of a finished game; repeated requests have no effect."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         await self.reviews.request(game, request.user.account, request.address)
         return await self.backend.do(review_answer, game)
 
@@ -488,6 +460,24 @@ ENDPOINTS = (
         f"{_GAME}/review", Api.request_review, schema.ReviewAnswer, schema.ReviewRequest, status=202
     ),
 )
+
+
+def api_routes(api: Api) -> list[Route]:
+    """Return the routes of all endpoints and of their description."""
+    routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
+    paths = dict.fromkeys(each.path for each in ENDPOINTS)
+    return [*routes, *(_route(api, path) for path in paths)]
+
+
+def _route(api: Api, path: str) -> Route:
+    """Return the route of a path for all its methods."""
+    by_method = {each.method: each for each in ENDPOINTS if each.path == path}
+
+    async def endpoint(request: Request) -> Response:
+        found = by_method["GET" if request.method == "HEAD" else request.method]
+        return await found.respond(api, UserRequest(request.scope, request.receive))
+
+    return Route(path, endpoint, methods=list(by_method))
 
 
 # OpenAPI description

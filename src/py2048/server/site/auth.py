@@ -7,7 +7,7 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,6 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from py2048.app.storage import Account
 from py2048.app.storage.values import utc_text
@@ -103,9 +102,6 @@ class UserRequest(Request):
             response.headers.append("set-cookie", cookie)
 
 
-View = Callable[[UserRequest], Awaitable[Response]]
-
-
 class Authenticator:
     """Identifies the senders of requests and manages their sessions.
 
@@ -118,20 +114,6 @@ class Authenticator:
         self.cookies = cookies
         self._backend = backend
         self._tokens = TokenCache()
-
-    def route(
-        self, path: str, view: View, method: str = "GET", *, needs_store: bool = True
-    ) -> Route:
-        """Return a route whose view receives an identified request."""
-
-        async def endpoint(request: Request) -> Response:
-            identified = UserRequest(request.scope, request.receive)
-            await self.identify(identified, wait=needs_store)
-            response = await view(identified)
-            identified.set_cookies(response)
-            return response
-
-        return Route(path, endpoint, methods=[method])
 
     async def identify(self, request: UserRequest, *, wait: bool = True) -> None:
         """Set the user of a request from its cookie, or create a guest.
