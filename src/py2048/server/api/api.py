@@ -19,25 +19,20 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from py2048 import __version__
+from py2048 import Board, Direction, Record, Rules, __version__
 from py2048.app.session import Hint, PositionSnapshot
-from py2048.core.board import Board
-from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, GameOverError, RecordError
 from py2048.core.fairness import check_fair
-from py2048.core.game import Record
-from py2048.core.rules import Rules
 from py2048.players.registry import describe_player
 from py2048.server import schema
 from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SHUTDOWN_HOOK
-from py2048.server.http.limits import Slots
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, checked_rules
-from py2048.server.play.rooms import Client, Room, Rooms
+from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected
 from py2048.server.site.auth import User, UserRequest
-from py2048.server.site.games import page_of_turns, send_record
+from py2048.server.site.games import send_record, turns_answer
 from py2048.server.site.pages import Site, presets, render_text
 from py2048.server.site.reviews import review_answer
 
@@ -152,13 +147,8 @@ class Api(Site):
         """List the turns of a finished game, each with the board and the score after it."""
         game = await self.visible_game(request)
         games = self.backend.rooms.games
-
-        def load() -> schema.TurnsAnswer:
-            record = Record.from_json(games.record_text(game))
-            return page_of_turns(game, record, query.first, query.limit)
-
         self.limits.check(replays=request.address)
-        return await self.limits.replaying.do(request.address, load)
+        return await self.limits.replaying.do(request.address, turns_answer, games, game, query)
 
     async def record(self, request: UserRequest) -> Response:
         """Send the record of a finished game."""
@@ -169,8 +159,7 @@ class Api(Site):
         game = await self.visible_game(request)
         if request.method == "HEAD":
             return Response(media_type=NDJSON)
-        room = await self.backend.rooms.find(game)
-        return GameStream(self.backend.rooms, room, self.limits.sockets, request)
+        return GameStream(self, await self.backend.rooms.find(game), request)
 
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
         """Show the review of a finished game so far, with some of its moves."""
@@ -223,20 +212,16 @@ class GameStream(StreamingResponse):
     """A live stream of a game, one JSON message per line.
 
     Args:
-        rooms: The open games.
+        api: The shared parts.
         room: The game's room.
-        slots: Limits connections by address.
         request: The request, with its user.
     """
 
-    def __init__(self, rooms: Rooms, room: Room, slots: Slots, request: UserRequest) -> None:
+    def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
         # The second header turns off nginx's buffering.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
-        self._rooms = rooms
-        self._room = room
-        self._slots = slots
-        self._address = request.address
+        self._api, self._room, self._address = api, room, request.address
         self._client = Client(request.user.account, request.user.session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -245,8 +230,8 @@ class GameStream(StreamingResponse):
         Raises:
             ActionRejected: If too many connections are open (``busy``).
         """
-        client, rooms = self._client, self._rooms
-        with self._slots.held(self._address) as is_free:
+        client, rooms = self._client, self._api.backend.rooms
+        with self._api.limits.sockets.held(self._address) as is_free:
             if not is_free:
                 raise ActionRejected("busy", "too many streams are open: close one", 1.0)
             rooms.clients.add(client)
@@ -261,7 +246,7 @@ class GameStream(StreamingResponse):
                 rooms.leave(client)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        while not self._is_done:
+        while not (self._is_over and self._client.has_sent_all):
             try:
                 frame = await asyncio.wait_for(self._client.next(), _KEEPALIVE_S)
             except TimeoutError:
@@ -271,10 +256,9 @@ class GameStream(StreamingResponse):
             yield frame + b"\n"
 
     @property
-    def _is_done(self) -> bool:
+    def _is_over(self) -> bool:
         room = self._client.room
-        is_over = room is None or (room.is_settled and room.game.is_over)
-        return is_over and self._client.has_sent_all
+        return room is None or (room.is_settled and room.game.is_over)
 
 
 def _check_mode(user: User, mode: str) -> None:

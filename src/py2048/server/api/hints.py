@@ -10,12 +10,10 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from py2048 import Board, Rules, make_player
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.core.board import Board
 from py2048.core.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.core.language import _
-from py2048.core.rules import Rules
-from py2048.players import make_player
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.server.http.limits import WorkQueue
 from py2048.server.play import messages

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from py2048.app.storage import Account, AccountError
-from py2048.app.storage.values import lookalike_key
+from py2048.app.storage.values import Account, AccountError, lookalike_key
 from py2048.core.language import N_, _
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id

@@ -19,8 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from py2048.app.storage import Account
-from py2048.app.storage.values import utc_text
+from py2048.app.storage.values import Account, utc_text
 from py2048.core.errors import StorageError
 from py2048.core.language import _
 from py2048.server.http.middleware import address_of, bearer_token

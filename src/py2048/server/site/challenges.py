@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from py2048.app.storage import AccountError
-from py2048.app.storage.values import DailyResult
-from py2048.core.direction import Direction
+from py2048 import Direction, Rules
+from py2048.app.storage.values import AccountError, DailyResult
 from py2048.core.errors import StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
-from py2048.core.rules import Rules
 from py2048.server.play import battles
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info

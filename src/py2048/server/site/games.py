@@ -20,11 +20,10 @@ from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from py2048 import Board, Game, Record
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
-from py2048.core.board import Board
 from py2048.core.errors import RecordError
-from py2048.core.game import Game, Record
 from py2048.core.game.record import encode_turn
 from py2048.core.game.turn import score_after
 from py2048.core.language import N_, _, ngettext, number
@@ -396,6 +395,12 @@ def _checkpoints(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, 
     A checkpoint has the offset of the next turn in the record's text, the board and the score.
     """
     return {}
+
+
+def turns_answer(games: GameService, game_id: str, query: schema.TurnsQuery) -> schema.TurnsAnswer:
+    """Return the requested turns of a finished game."""
+    record = Record.from_json(games.record_text(game_id))
+    return page_of_turns(game_id, record, query.first, query.limit)
 
 
 def page_of_turns(

@@ -20,8 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
-from py2048.app.storage import RecordSummary
-from py2048.app.storage.values import OpenGame
+from py2048.app.storage.values import OpenGame, RecordSummary
 from py2048.core.board import Rows
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext

@@ -26,13 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from py2048 import Direction, Record
 from py2048.app.controller.review import badge_of, headline_of, why_better
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
 from py2048.core import fairness
-from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
-from py2048.core.game import Record
 from py2048.players import Unit
 from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
@@ -43,7 +42,6 @@ from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
 from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
-from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -87,14 +85,16 @@ def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) 
     is_own = own and own[1].owner == owner
     plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
     if plies > MAX_MOVES:
-        raise ActionRejected(
+        raise schema.ActionRejected(
             "length", f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         )
     if reviews.pending() >= MAX_PENDING:
-        raise ActionRejected("busy", "too many games wait for a review: try again later")
+        raise schema.ActionRejected("busy", "too many games wait for a review: try again later")
     requested.intersection_update(reviews.waiting(requested))
     if len(requested - {game_id}) >= MAX_PENDING_EACH:
-        raise ActionRejected("busy", "too many games from here wait for a review: try again later")
+        raise schema.ActionRejected(
+            "busy", "too many games from here wait for a review: try again later"
+        )
     reviews.request(game_id, VERSION)
     requested.add(game_id)
 
@@ -139,9 +139,9 @@ def _reviewable(games: GameService, game_id: str) -> RecordSummary:
     """Return the summary of a game that was finished on this server and is not sealed."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
-        raise ActionRejected("unknown_game", "there is no record of this game yet")
+        raise schema.ActionRejected("unknown_game", "there is no record of this game yet")
     if opens := fairness.sealed_until(info.day):
-        raise ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
+        raise schema.ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
     return found
 
 
@@ -206,7 +206,7 @@ class ReviewQueue:
                 reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
-            raise ActionRejected("off", "reviews are disabled on this server")
+            raise schema.ActionRejected("off", "reviews are disabled on this server")
         self._limits.check(reviews=account, reviews_from=address)
         if len(self._requested) > _MAX_ADDRESSES:
             self._requested.clear()
@@ -361,7 +361,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
         counts={grade.value: count for grade, count in review.counts.items()},
-        phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
+        phases=[*review.phases],
         mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
         swing=_rounded(review.swing),

@@ -17,9 +17,8 @@ from py2048.core import fairness
 from py2048.core.board import Rows
 from py2048.core.language import _
 from py2048.server import schema
-from py2048.server.play import messages
 from py2048.server.play.games import GameService, checked_rules
-from py2048.server.play.messages import rules_info
+from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site import pages
 from py2048.server.site.auth import UserRequest
@@ -72,7 +71,7 @@ async def _live_games(site: Site, limit: int | None = None) -> dict[str, Any]:
     }
     boards |= await site.backend.do(boards_of, [each for each in found if each.id not in boards])
     moved = {each.id: each.updated for each in found}
-    return {"live": messages.game_rows(found), "live_boards": boards, "moved": moved}
+    return {"live": game_rows(found), "live_boards": boards, "moved": moved}
 
 
 async def show_player(site: Site, request: UserRequest) -> Response:
@@ -103,7 +102,7 @@ PAGES = (
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
     """Return the template values of a leaderboard, the same for all users."""
     best = games.store.leaderboards.top(board, rules, period)
-    return {"board": board, "rows": messages.game_rows(best), "boards": boards_of(games, best[:3])}
+    return {"board": board, "rows": game_rows(best), "boards": boards_of(games, best[:3])}
 
 
 def standing_of(
@@ -111,7 +110,7 @@ def standing_of(
 ) -> schema.GameRow | None:
     """Return an account's row on a leaderboard with its place, or None."""
     found = games.store.leaderboards.standing(account, board, rules, period)
-    return found and messages.game_row(found[1], found[0])
+    return found and game_row(found[1], found[0])
 
 
 def player_page(
@@ -146,8 +145,8 @@ def player_page(
         "best": max((each.best for each in of_chosen), default=None),
         "max_tile": max((each.max_tile for each in of_chosen), default=0),
         "summaries": [(rules_info(each.rules), each) for each in summaries],
-        "recent": messages.game_rows(recent),
-        "live": messages.game_rows(games.live_games_of(account.id)),
+        "recent": game_rows(recent),
+        "live": game_rows(games.live_games_of(account.id)),
         "played": played,
         "chosen": chosen,
     }
@@ -170,7 +169,7 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
         "scores": [end.score for end in ends],
         "tiles": tiles,
         "reached": ", ".join(_("{tile} in {n}").format(tile=tile, n=n) for tile, n in tiles),
-        "best": messages.game_rows(best),
+        "best": game_rows(best),
         "boards": boards_of(games, best),
     }
 
