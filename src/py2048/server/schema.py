@@ -705,7 +705,17 @@ class TurnsAnswer(Reply, rename={"first": "from"}):
     times: list[int]
 
 
-class ReviewedMove(Reply):
+class JudgedMove(Reply):
+    """The review of a played move; `loss` is in the review's unit."""
+
+    ply: int
+    played: Heading
+    best: Heading
+    loss: float
+    grade: GradeName
+
+
+class ReviewedMove(JudgedMove):
     """The review of a legal move.
 
     `value` is the position's value with the best move, and `loss` what the played move loses, both
@@ -714,11 +724,6 @@ class ReviewedMove(Reply):
     mistakes.
     """
 
-    ply: int
-    played: Heading
-    best: Heading
-    loss: float
-    grade: GradeName
     value: float
     losses: dict[Heading, float]
     share: float
@@ -727,7 +732,7 @@ class ReviewedMove(Reply):
     why: str
 
 
-class Mistake(Reply):
+class Mistake(JudgedMove, kw_only=True):
     """One of the worst moves of a game.
 
     `turn` is its 0-based index in the replay. `loss`, `luck` and `values` are in the review's unit,
@@ -735,17 +740,12 @@ class Mistake(Reply):
     position; for a table, `chances` has the probability of making its tile after each direction.
     """
 
-    ply: int
     turn: int
     score: int
     board: Rows
-    played: Heading
-    best: Heading
     values: dict[Heading, float]
     chances: dict[Heading, float]
-    loss: float
     share: float
-    grade: GradeName
     luck: float
     source: str
     critical: bool

@@ -31,7 +31,7 @@ from py2048.server.play import messages
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected
-from py2048.server.site.auth import User, UserRequest
+from py2048.server.site.auth import BEARER_ONLY, User, UserRequest
 from py2048.server.site.games import send_record, turns_answer
 from py2048.server.site.pages import Site, presets, render_text
 from py2048.server.site.reviews import review_answer
@@ -107,10 +107,8 @@ class Api(Site):
     async def me(self, request: UserRequest) -> schema.BotAnswer:
         """Show the token's program and its games in progress."""
         if request.user.bot_of is None:
-            headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(
-                401, "send the token of a program: Authorization: Bearer …", headers
-            )
+            text = "send the token of a program: Authorization: Bearer …"
+            raise HTTPException(401, text, BEARER_ONLY)
         return await self.backend.do(_about, request.user, request.user.bot_of)
 
     async def leaderboard(
@@ -268,9 +266,8 @@ def _check_mode(user: User, mode: str) -> None:
         ActionRejected: If the API does not play the mode (``mode``).
     """
     if not user.bot_of and mode != CASUAL:
-        raise ActionRejected(
-            "mode", f"{mode} games are not played here: programs use a token, people the page"
-        )
+        text = f"{mode} games are not played here: programs use a token, people the page"
+        raise ActionRejected("mode", text)
 
 
 def _answer(answer: object, status: int = 200) -> Response:

@@ -125,9 +125,8 @@ class WorkQueue:
         """
         with self.slots.held(key) as is_free:
             if not is_free:
-                raise ActionRejected(
-                    "busy", _("too many requests of this kind: try again in a moment"), 2.0
-                )
+                text = _("too many requests of this kind: try again in a moment")
+                raise ActionRejected("busy", text, 2.0)
             async with self._running:
                 return await asyncio.to_thread(call, *args)
 
@@ -147,6 +146,8 @@ class RateLimits:
         self._limited = metrics.limited
         moves, requests, day = settings.moves_rate, settings.requests_rate, 86_400
         crowd = max(200.0, settings.sockets_per_address)
+        log_in = N_("too many new daily games from here: log in with a name from before today")
+        tomorrow = N_("too many new daily games from here: try again tomorrow")
         rate_burst_advice: dict[str, tuple[float, float, str]] = {
             "moves": (moves, moves * 3, N_("too many moves: wait a moment")),
             "bot_moves": (settings.bot_moves_rate, settings.bot_moves_rate, ""),
@@ -157,14 +158,8 @@ class RateLimits:
             "logins": (1 / 60, 5, ""),  # failed ones
             "new_games": (0.5, 20, N_("too many new games: wait a moment")),
             "new_games_from": (20.0, crowd, N_("too many new games from here: wait a moment")),
-            "new_dailies": (
-                *(10 / day, 10),
-                N_("too many new daily games from here: log in with a name from before today"),
-            ),
-            "known_dailies": (
-                *(60 / day, 60),
-                N_("too many new daily games from here: try again tomorrow"),
-            ),
+            "new_dailies": (10 / day, 10, log_in),
+            "known_dailies": (60 / day, 60, tomorrow),
             "hints": (2.0, 10, N_("too many hints: wait a moment")),
             "cards": (2.0, 40, N_("too many pictures: wait a moment")),
             "battles": (1.0, 20, N_("too many battle actions: wait a moment")),

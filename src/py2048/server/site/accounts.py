@@ -99,9 +99,7 @@ async def act(site: Site, request: UserRequest) -> Response:
     return await _page(site, request, error=fault, status=status, typed=typed)
 
 
-async def _page(
-    site: Site, request: UserRequest, *, status: int = 200, **values: object
-) -> Response:
+async def _page(site: Site, request: UserRequest, status: int = 200, **values: Any) -> Response:
     lists = await site.backend.do(_lists_of, request.user)
     values |= {**lists, "session": request.user.session, "max_bots": MAX_BOTS}
     response = render(request, "account.html", status, **values)
@@ -172,11 +170,9 @@ async def _codes(site: Site, request: UserRequest, form: Form) -> Response:
     return await _page(site, request, secret=("codes", codes))
 
 
-async def _sign_in_as(
-    site: Site, request: UserRequest, account: Account, confirmation: str
-) -> Response:
+async def _sign_in_as(site: Site, request: UserRequest, account: Account, done: str) -> Response:
     await site.auth.sign_in(request, account)
-    return _redirect(confirmation)
+    return _redirect(done)
 
 
 # Sessions and deletion
@@ -223,13 +219,13 @@ async def _delete_account(site: Site, account: str) -> None:
     site.leaderboards.clear()
 
 
-def _sign_out(site: Site, request: UserRequest, confirmation: str) -> Response:
+def _sign_out(site: Site, request: UserRequest, done: str) -> Response:
     site.auth.sign_out(request)
-    return _redirect(confirmation)
+    return _redirect(done)
 
 
-def _redirect(confirmation: str) -> RedirectResponse:
-    return RedirectResponse(f"/account?done={confirmation}", 303)
+def _redirect(done: str) -> RedirectResponse:
+    return RedirectResponse(f"/account?done={done}", 303)
 
 
 # Programs
@@ -385,11 +381,8 @@ def checked_name(text: str) -> str:
     """
     name = " ".join(text.split())
     if not (1 < len(name) <= MAX_NAME and _NAME.fullmatch(name)):
-        raise FormError(
-            _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.").format(
-                most=MAX_NAME
-            )
-        )
+        text = _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.")
+        raise FormError(text.format(most=MAX_NAME))
     if lookalike_key(name).startswith(lookalike_key("guest")):
         raise FormError(_("Names that begin with guest are reserved for guests."))
     return name
@@ -420,11 +413,8 @@ def check_password(password: str, name: str) -> None:
     from zxcvbn import zxcvbn
 
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise FormError(
-            _("A password has {least} to {most} characters.").format(
-                least=MIN_PASSWORD, most=MAX_PASSWORD
-            )
-        )
+        text = _("A password has {least} to {most} characters.")
+        raise FormError(text.format(least=MIN_PASSWORD, most=MAX_PASSWORD))
     words = [*_GAME_WORDS, name, *name.split()]
     with _zxcvbn_lock:
         found: dict[str, Any] = zxcvbn(password[:_MAX_ESTIMATED], words)

@@ -34,6 +34,8 @@ _LAST_USE_PRECISION = timedelta(hours=1)  # Saves a write on most requests.
 _SESSION_CHECK_S = 15.0  # Closes connections whose session another process has ended.
 _TOKEN_TTL_S = 15.0  # Another process may have revoked the token.
 _MAX_TOKENS = 10_000
+BEARER_ONLY = {"www-authenticate": "Bearer"}
+"""Headers of a response to a request without a valid token."""
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip
 _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows",
@@ -151,8 +153,7 @@ class Authenticator:
             return
         found = await self._token_user(token)
         if found is None:
-            headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(401, "this token is invalid or has been revoked", headers)
+            raise HTTPException(401, "this token is invalid or has been revoked", BEARER_ONLY)
         request.user = found
 
     async def socket_user(self, headers: Mapping[str, str]) -> User | None:

@@ -64,23 +64,21 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         lstrip_blocks=True,
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
-    environment.globals |= {"language": language, "languages": LANGUAGES}
-    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
-    environment.filters["amount"] = lambda value, unit, **how: plain_amount(
-        Unit(unit), value, **how
-    )
+    environment.globals |= {"language": language, "languages": LANGUAGES, "networks": NETWORKS}
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
-    environment.filters["graded"] = lambda count, grade: grade_word(Grade(grade), count)
-    environment.filters["median"] = statistics.median
-    environment.filters["rank"] = themes.DEFAULT_THEME.rank
-    environment.filters["initials"] = _initials
-    # Each name has a fixed tile colour.
-    environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
+    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
+    environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
+    environment.filters |= {
+        "amount": lambda value, unit, **how: plain_amount(Unit(unit), value, **how),
+        "graded": lambda count, grade: grade_word(Grade(grade), count),
+        "initials": _initials,
+        "face": lambda name: 3 + sum(name.encode()) % 6,  # each name has a fixed tile colour
+    }
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
     networks = {f"networks/{name}.js": path for name, path in NETWORKS.items()}
     files = Assets(made, networks, _network_script)
-    environment.globals |= {"asset": files.address, "networks": NETWORKS}
+    environment.globals["asset"] = files.address
     return environment, files
 
 

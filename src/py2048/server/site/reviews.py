@@ -85,16 +85,14 @@ def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) 
     is_own = own and own[1].owner == owner
     plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
     if plies > MAX_MOVES:
-        raise schema.ActionRejected(
-            "length", f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
-        )
+        text = f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
+        raise schema.ActionRejected("length", text)
     if reviews.pending() >= MAX_PENDING:
         raise schema.ActionRejected("busy", "too many games wait for a review: try again later")
     requested.intersection_update(reviews.waiting(requested))
     if len(requested - {game_id}) >= MAX_PENDING_EACH:
-        raise schema.ActionRejected(
-            "busy", "too many games from here wait for a review: try again later"
-        )
+        text = "too many games from here wait for a review: try again later"
+        raise schema.ActionRejected("busy", text)
     reviews.request(game_id, VERSION)
     requested.add(game_id)
 
