@@ -61,9 +61,8 @@ def malformed(message: str) -> ActionRejected:
 
 
 def _text(description: str) -> Meta:
-    return Meta(
-        max_length=400, pattern=_PLAIN, description=f"{description} of at most 400 characters"
-    )
+    limited = f"{description} of at most 400 characters"
+    return Meta(max_length=400, pattern=_PLAIN, description=limited)
 
 
 def _whole(first: int, last: int) -> Meta:
@@ -86,27 +85,17 @@ ChainNumber = ActionNumber | UnsetType
 """Identifies a chain of actions sent without waiting for responses; see `ClientConnection`."""
 
 MAX_TURNS_TEXT = 1000
+_turns = f"turns as in a record, at most {MAX_TURNS_TEXT} characters"
 TurnsText = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=MAX_TURNS_TEXT,
-        pattern=r"^[0-9A-Za-z_-]+$",
-        description=f"turns as in a record, at most {MAX_TURNS_TEXT} characters",
-    ),
+    str, Meta(max_length=MAX_TURNS_TEXT, pattern=r"^[0-9A-Za-z_-]+$", description=_turns)
 ]
 _Side = Literal["up", "down", "left", "right"]
 DirectionName = Annotated[_Side, _name_of(_Side)]
-Delay = Annotated[
-    float, Meta(ge=0, le=10_000, description="a number of milliseconds from 0 to 10000")
-]
-BoardRows = Annotated[
-    list[list[int]],
-    Meta(
-        description="a list of rows from the top, each a list of tiles, 0 for empty",
-        extra_json_schema={"minItems": 1, "maxItems": 16},
-    ),
-]
+_delay = "a number of milliseconds from 0 to 10000"
+Delay = Annotated[float, Meta(ge=0, le=10_000, description=_delay)]
+_rows = "a list of rows from the top, each a list of tiles, 0 for empty"
+_row_limits = {"minItems": 1, "maxItems": 16}
+BoardRows = Annotated[list[list[int]], Meta(description=_rows, extra_json_schema=_row_limits)]
 LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
 PERIODS = ("day", "week", "season", "ever")
 """Periods of leaderboards, by the end of a game in UTC; a season is a quarter."""

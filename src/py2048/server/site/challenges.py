@@ -98,7 +98,7 @@ async def show_battle(site: Site, request: UserRequest) -> Response:
     """Show a battle before, during or after play."""
     battle = request.path_params["battle"]
     values = await site.backend.do(battles.battle_page, battle, request.user.account)
-    address = site.address(request, battles.path_of(battle))
+    address = site.url(request, battles.path_of(battle))
     return render(request, "battle.html", address=address, **values)
 
 

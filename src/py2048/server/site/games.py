@@ -85,7 +85,7 @@ async def show_result(site: Site, request: UserRequest) -> Response:
         except ActionRejected as error:
             rejected = error.reason
     values = await site.backend.do(result_page, game, account, rejected)
-    values["text"] = values.pop("card").text(site.address(request, f"/game/{game}/share"))
+    values["text"] = values.pop("card").text(site.url(request, f"/game/{game}/share"))
     return render(request, "_result.html", game_path=f"/game/{game}", **values)
 
 
@@ -104,7 +104,7 @@ async def play_on(site: Site, request: UserRequest) -> Response:
 async def show_card(site: Site, request: UserRequest) -> Response:
     """Show the picture and text of a finished game to anyone with the link."""
     card, path = await _card(site, request), f"/game/{request.game}"
-    address = site.address(request, path)
+    address = site.url(request, path)
     values: dict[str, Any] = {"game_path": path, "address": address, "size": (WIDTH, HEIGHT)}
     return render(request, "share.html", card=card, text=card.text(f"{address}/share"), **values)
 

@@ -52,6 +52,8 @@ NETWORKS = {
     name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
 }
 """Networks for offline play in the browser, by preset."""
+StoredGame = RecordSummary | OpenGame
+"""A finished game or a game in progress."""
 
 
 @functools.cache
@@ -137,7 +139,7 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return game_row(found) if found else None
 
 
-def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
+def last_board(games: GameService, game: StoredGame) -> Rows | None:
     """Return the last board of a game, or None if it cannot be replayed."""
     try:
         state = game.finished if isinstance(game, RecordSummary) else game.revision
@@ -151,9 +153,7 @@ def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
     return games.load(game_id).session.game.board.rows
 
 
-def boards_of(
-    games: GameService, found: Iterable[RecordSummary | OpenGame]
-) -> dict[str, Rows | None]:
+def boards_of(games: GameService, found: Iterable[StoredGame]) -> dict[str, Rows | None]:
     """Return the last boards of games by id."""
     return {each.id: last_board(games, each) for each in found}
 
@@ -264,7 +264,7 @@ class Site:
     leaderboards: TimedCache
     plots: TimedCache
 
-    def address(self, request: UserRequest, path: str) -> str:
+    def url(self, request: UserRequest, path: str) -> str:
         """Return a URL with the public origin, or with the origin that the request was sent to."""
         return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
 
