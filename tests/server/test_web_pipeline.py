@@ -153,7 +153,7 @@ async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() ->
     """A player that cannot handle the rules is reported as a player error."""
     rules = get_rules("classic:size=2x2,spawn=2:9+8589934592:1")
     snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
-    with pytest.raises(PlayerError, match="too large to compute with"):
+    with pytest.raises(PlayerError, match="too large for compiled games"):
         async for _ in HintService(("montecarlo",)).advise("montecarlo", snapshot):
             pass
 

@@ -97,8 +97,8 @@ class Api(Site):
         self, request: UserRequest, query: schema.VerifyQuery
     ) -> schema.VerifiedAnswer:
         """Verify a record against its rules and, with a secret, its tiles."""
-        text = await _text(request)
-        if not isinstance(_parsed(text), dict):
+        text, value = await _json(request)
+        if not isinstance(value, dict):
             raise HTTPException(422, "a record must be a JSON object")
         return await self.limits.verify(request.address, _verified, text, query.secret)
 
@@ -283,21 +283,18 @@ async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Str
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise HTTPException(415, "send a body of the type application/json")
-    return schema.convert(_parsed(await _text(request)), kind)
+    return schema.convert((await _json(request))[1], kind)
 
 
-async def _text(request: UserRequest) -> str:
+async def _json(request: UserRequest) -> tuple[str, object]:
+    """Return the body of a request, as text and decoded."""
     try:
-        return (await request.body()).decode()
+        text = (await request.body()).decode()
+        return text, msgspec.json.decode(text)  # unlike `json`, rejects lone surrogates
     except ClientDisconnect:
         raise HTTPException(413, "the body is too large or too slow") from None
     except UnicodeDecodeError:
         raise HTTPException(400, "the body is not text") from None
-
-
-def _parsed(text: str) -> object:
-    try:
-        return msgspec.json.decode(text)  # unlike `json`, rejects lone surrogates
     except (msgspec.DecodeError, RecursionError):
         raise HTTPException(400, "the body is not JSON") from None
 

@@ -289,7 +289,7 @@ class Page:
         path: The URL path, with parameters in braces.
         view: Responds to requests whose user is known.
         method: HTTP method.
-        needs_store: Wait for the store before the view is called.
+        needs_store: Whether to wait for the store before calling the view.
     """
 
     path: str

@@ -105,11 +105,9 @@ def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str,
     return {"board": board, "rows": game_rows(best), "boards": boards_of(games, best[:3])}
 
 
-def standing_of(
-    games: GameService, account: str, board: str, rules: str, period: str
-) -> schema.GameRow | None:
-    """Return an account's row on a leaderboard with its place, or None."""
-    found = games.store.leaderboards.standing(account, board, rules, period)
+def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
+    """Return an account's row, with its place, for a board, rules and a period, or None."""
+    found = games.store.leaderboards.standing(account, *wanted)
     return found and game_row(found[1], found[0])
 
 
