@@ -104,8 +104,8 @@ async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> N
         store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
         with pytest.raises(ActionRejected, match="opens on"):
-            await server.review_requests.request(game, "bob", "::1", for_figures=True)
-        await server.review_requests.request(game, "ada", "::1", for_figures=True)
+            await server.reviews.request(game, "bob", "::1", for_figures=True)
+        await server.reviews.request(game, "ada", "::1", for_figures=True)
         await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
         assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "good", 3)
@@ -123,7 +123,7 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
             await player.move()
         await until(lambda: games.store.records.summary(game))
         account = player.account.id
-        await server.review_requests.request(game, account, "::1", for_figures=True)
+        await server.reviews.request(game, account, "::1", for_figures=True)
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
         await until(lambda: reviews.figures_of(games, game)[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"

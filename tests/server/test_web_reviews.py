@@ -54,7 +54,7 @@ def stand_in(tmp_path: Path) -> StandIn:
 
 async def ask(server: Server, game: str, account: str, address: str = "::1") -> str:
     """Request a review of a game and return the game."""
-    await server.review_requests.request(game, account, address)
+    await server.reviews.request(game, account, address)
     return game
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import multiprocessing
 import os
@@ -12,7 +11,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,27 +22,22 @@ from starlette.types import ASGIApp
 from py2048.app.storage.values import utc_text
 from py2048.core.errors import GameOverError, Py2048Error, StorageError
 from py2048.core.language import _
-from py2048.server import schema
-from py2048.server.api.api import STATUS, Api
+from py2048.server.api.api import STATUS, Api, api_routes
 from py2048.server.api.hints import HintService
 from py2048.server.cache import TimedCache
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import SecurityMiddleware, refusal
-from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics, redacted_path
+from py2048.server.http.monitoring import Metrics, redacted_path
 from py2048.server.play import battles
 from py2048.server.play.backend import Backend
 from py2048.server.play.battles import BattleFeeds
 from py2048.server.play.messages import trouble_of
 from py2048.server.play.rooms import Rooms
+from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
-from py2048.server.site import pages
-from py2048.server.site.accounts import AccountPages
+from py2048.server.site import accounts, challenges, games, pages, scores
 from py2048.server.site.auth import Authenticator, Cookies, UserRequest
-from py2048.server.site.challenges import ChallengePages
-from py2048.server.site.games import GamePages
-from py2048.server.site.pages import CommonPages
-from py2048.server.site.reviews import MAX_KEPT, Reviewer, ReviewQueue, ReviewRequests
-from py2048.server.site.scores import LEADERBOARD_TTL_S, PLOTS_TTL_S, ScorePages
+from py2048.server.site.reviews import MAX_KEPT, Reviewer, ReviewQueue
 from py2048.server.websocket import PlayEndpoint
 
 _log = logging.getLogger("py2048.web")
@@ -62,46 +55,37 @@ class Server:
 
     def __init__(self, settings: ServerSettings, reviewer: Reviewer | None = None) -> None:
         self.settings = settings
-        self.metrics = Metrics()
-        self.limits = RateLimits(settings, self.metrics)
-        self.backend = Backend(settings, self.metrics)
-        cookies = Cookies(settings.key, secure=settings.is_secure)
-        self.auth = Authenticator(self.backend, cookies)
+        self.metrics = metrics = Metrics()
+        self.limits = limits = RateLimits(settings, metrics)
+        self.backend = Backend(settings, metrics)
+        self.auth = Authenticator(self.backend, Cookies(settings.key, secure=settings.is_secure))
         self.hints = HintService(settings.players)
-        review_workers = settings.reviews if _claim_reviewing() else 0
-        self.reviews = ReviewQueue(review_workers, self.metrics, reviewer)
-        self.review_requests = ReviewRequests(
-            self.backend, self.limits, self.reviews, is_enabled=settings.reviews > 0
-        )
-        self.socket = PlayEndpoint(self.backend, self.auth, self.limits, self.hints, BattleFeeds())
-        gauge, sockets = self.metrics.gauge, self.limits.sockets
-        gauge("py2048_sockets", "Connected players", lambda: sockets.taken)
+        self.reviews = ReviewQueue(settings, self.backend, limits, metrics, reviewer)
+        self.socket = PlayEndpoint(self.backend, self.auth, limits, self.hints, BattleFeeds())
+        gauge = metrics.gauge
+        gauge("py2048_sockets", "Connected players", lambda: limits.sockets.taken)
         gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
         gauge("py2048_review_backlog", "Reviews to be computed", lambda: self.reviews.backlog)
 
     def asgi(self) -> ASGIApp:
         """Return the ASGI application with all routes, behind the security middleware."""
-        auth, backend, limits, origin = self.auth, self.backend, self.limits, self.settings.origin
-        leaderboards, plots = TimedCache(LEADERBOARD_TTL_S), TimedCache(PLOTS_TTL_S)
+        caches = TimedCache(scores.LEADERBOARD_TTL_S), TimedCache(scores.PLOTS_TTL_S)
+        parts = self.settings, self.auth, self.backend, self.limits, self.reviews, *caches
+        api = Api(*parts, self.hints)
+        site_modules = pages, games, scores, challenges, accounts
         routes = [
-            *CommonPages(auth, self.settings.players).routes(),
-            *GamePages(auth, backend, limits, self.review_requests, origin).routes(),
-            *ScorePages(auth, backend, limits, leaderboards, plots).routes(),
-            *ChallengePages(auth, backend, limits, leaderboards, origin).routes(),
-            *AccountPages(auth, backend, limits, leaderboards).routes(),
-            *Api(auth, backend, limits, self.hints, self.review_requests).routes(),
+            *(page.route(api) for module in site_modules for page in module.PAGES),
+            *api_routes(api),
+            Route("/static/{path:path}", pages.show_file),
             Route("/healthz", alive),
             Route("/readyz", self.ready),
             Route("/metrics", self.show_metrics),
             WebSocketRoute("/ws", self.socket.serve),
         ]
-        kinds = HTTPException, Py2048Error, Exception
-        app = Starlette(
-            routes=routes,
-            exception_handlers=dict.fromkeys(kinds, self.explain),
-            lifespan=self._lifespan,
-        )
-        return SecurityMiddleware(app, self.settings, limits, self.metrics, auth.is_known_token)
+        handlers = dict.fromkeys((HTTPException, Py2048Error, Exception), self.explain)
+        app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        is_known_token = self.auth.is_known_token
+        return SecurityMiddleware(app, self.settings, self.limits, self.metrics, is_known_token)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -133,12 +117,12 @@ class Server:
 
     async def _maintain(self, rooms: Rooms) -> None:
         """Periodically finish orphaned games and delete expired rows."""
-        games, store = rooms.games, rooms.games.store
+        service, store = rooms.games, rooms.games.store
         while True:
             for step in (
-                games.finalize_orphans,
-                partial(games.sweep, frozenset(rooms.open)),
-                partial(battles.maintain, games),
+                service.finalize_orphans,
+                partial(service.sweep, frozenset(rooms.open)),
+                partial(battles.maintain, service),
                 partial(store.sessions.forget, utc_text(datetime.now(UTC) - MAX_SESSION_AGE)),
                 partial(store.reviews.forget, MAX_KEPT),
             ):
@@ -152,32 +136,15 @@ class Server:
 
     async def explain(self, request: Request, error: Exception) -> Response:
         """Turn an exception into an error response without internal details."""
-        is_api = request.url.path.startswith("/api/")
-        message = str(error)
-        match error:
-            case HTTPException():
-                status, message = error.status_code, error.detail
-            case schema.ActionRejected():
-                is_action = is_api or request.method == "POST"
-                status = STATUS.get(error.reason, 422 if is_action else 404)
-            case StorageError():
-                _log.error("the store failed", extra={"fault": message})
-                status, message = 503, _("{fault}. Try again soon.").format(fault=trouble_of(error))
-            case GameOverError():
-                status = 409
-            case Py2048Error() if isinstance(error, ValueError):  # invalid rules, board or record
-                status = 422
-            case _:
-                path = redacted_path(request.url.path)
-                _log.error("a request failed", exc_info=error, extra={"path": path})
-                status, message = (
-                    500,
-                    _("Something went wrong on the server. The error has been logged."),
-                )
+        path = request.url.path
+        is_api = path.startswith("/api/")
+        status, message = _status_of(error, is_action=is_api or request.method == "POST")
+        if status == 500:
+            _log.error("a request failed", exc_info=error, extra={"path": redacted_path(path)})
         if is_api:
-            rejected = error if isinstance(error, schema.ActionRejected) else None
-            why = (rejected.reason, rejected.wait_s) if rejected else ("", 0.0)
-            return refusal(status, message, *why, **(getattr(error, "headers", None) or {}))
+            rejected = error if isinstance(error, ActionRejected) else ActionRejected("", "")
+            headers = getattr(error, "headers", None) or {}
+            return refusal(status, message, rejected.reason, rejected.wait_s, **headers)
         identified = UserRequest(request.scope)
         await self.auth.identify(identified, wait=False)
         sentence = pages.sentence(message)
@@ -206,6 +173,23 @@ class Server:
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
+def _status_of(error: Exception, *, is_action: bool) -> tuple[int, str]:
+    """Return the HTTP status and the message for an exception."""
+    match error:
+        case HTTPException():
+            return error.status_code, error.detail
+        case ActionRejected():
+            return STATUS.get(error.reason, 422 if is_action else 404), str(error)
+        case StorageError():
+            _log.error("the store failed", extra={"fault": str(error)})
+            return 503, _("{fault}. Try again soon.").format(fault=trouble_of(error))
+        case GameOverError():
+            return 409, str(error)
+        case Py2048Error() if isinstance(error, ValueError):  # invalid rules, board or record
+            return 422, str(error)
+    return 500, _("Something went wrong on the server. The error has been logged.")
+
+
 async def alive(_request: Request) -> Response:
     """Liveness: the process answers."""
     return JSONResponse({"status": "alive"})
@@ -214,17 +198,3 @@ async def alive(_request: Request) -> Response:
 def make_app(settings: ServerSettings) -> ASGIApp:
     """Return a server as an ASGI application. Must be called within an event loop."""
     return Server(settings).asgi()
-
-
-def _claim_reviewing() -> bool:
-    """Whether this process computes reviews; with several workers, only one does at a time."""
-    folder = os.environ.get(WORKERS_FOLDER)
-    if not folder:
-        return True
-    lock = os.open(Path(folder) / "reviewer", os.O_CREAT | os.O_RDWR)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return False
-    return True

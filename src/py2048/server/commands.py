@@ -26,32 +26,29 @@ if TYPE_CHECKING:
 
 TOKEN = "PY2048_TOKEN"
 _MAX_TOKEN_BYTES = 1000
-
-
 LogLevel = Literal["debug", "info", "warning", "error"]
-_LOG_LEVEL = Annotated[LogLevel, typer.Option(help="Minimum level of messages on standard error.")]
 
 
 def _server_options() -> dict[str, Parameter]:
-    """Return the options declared in `ServerSettings` as command parameters."""
+    """Return the options declared in `ServerSettings`, and the log level, as parameters."""
     kinds = get_type_hints(ServerSettings)
-    found = {
-        each.name: (Annotated[kinds[each.name], typer.Option(**each.metadata)], each.default)
+    level = typer.Option(help="Minimum level of messages on standard error.")
+    options = {
+        each.name: (each.default, Annotated[kinds[each.name], typer.Option(**each.metadata)])
         for each in fields(ServerSettings)
         if each.metadata
-    } | {"log_level": (_LOG_LEVEL, "info")}
+    } | {"log_level": ("info", Annotated[LogLevel, level])}
     return {
         name: Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in found.items()
+        for name, (default, kind) in options.items()
     }
 
 
 def serve(**options: Any) -> None:
     """Serve the game to browsers until you press Ctrl+C. Needs the extra web."""
-    level = options.pop("log_level")
-    if options["trusted_proxies"] is None:
-        options["trusted_proxies"] = find_proxies()
-    serve_with(ServerSettings(key=find_key(data_folder()), **options), level)
+    level, proxies = options.pop("log_level"), options.pop("trusted_proxies")
+    proxies = find_proxies() if proxies is None else proxies
+    serve_with(ServerSettings(find_key(data_folder()), trusted_proxies=proxies, **options), level)
 
 
 _OPTIONS = _server_options()

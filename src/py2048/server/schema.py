@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from py2048.core.errors import Py2048Error
 from py2048.core.language import _
+from py2048.review import Phase
 
 MAX_CHARACTERS = 4096  # of an incoming message
 
@@ -60,9 +61,8 @@ def malformed(message: str) -> ActionRejected:
 
 
 def _text(description: str) -> Meta:
-    return Meta(
-        max_length=400, pattern=_PLAIN, description=f"{description} of at most 400 characters"
-    )
+    limited = f"{description} of at most 400 characters"
+    return Meta(max_length=400, pattern=_PLAIN, description=limited)
 
 
 def _whole(first: int, last: int) -> Meta:
@@ -85,27 +85,17 @@ ChainNumber = ActionNumber | UnsetType
 """Identifies a chain of actions sent without waiting for responses; see `ClientConnection`."""
 
 MAX_TURNS_TEXT = 1000
+_turns = f"turns as in a record, at most {MAX_TURNS_TEXT} characters"
 TurnsText = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=MAX_TURNS_TEXT,
-        pattern=r"^[0-9A-Za-z_-]+$",
-        description=f"turns as in a record, at most {MAX_TURNS_TEXT} characters",
-    ),
+    str, Meta(max_length=MAX_TURNS_TEXT, pattern=r"^[0-9A-Za-z_-]+$", description=_turns)
 ]
 _Side = Literal["up", "down", "left", "right"]
 DirectionName = Annotated[_Side, _name_of(_Side)]
-Delay = Annotated[
-    float, Meta(ge=0, le=10_000, description="a number of milliseconds from 0 to 10000")
-]
-BoardRows = Annotated[
-    list[list[int]],
-    Meta(
-        description="a list of rows from the top, each a list of tiles, 0 for empty",
-        extra_json_schema={"minItems": 1, "maxItems": 16},
-    ),
-]
+_delay = "a number of milliseconds from 0 to 10000"
+Delay = Annotated[float, Meta(ge=0, le=10_000, description=_delay)]
+_rows = "a list of rows from the top, each a list of tiles, 0 for empty"
+_row_limits = {"minItems": 1, "maxItems": 16}
+BoardRows = Annotated[list[list[int]], Meta(description=_rows, extra_json_schema=_row_limits)]
 LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
 PERIODS = ("day", "week", "season", "ever")
 """Periods of leaderboards, by the end of a game in UTC; a season is a quarter."""
@@ -704,7 +694,17 @@ class TurnsAnswer(Reply, rename={"first": "from"}):
     times: list[int]
 
 
-class ReviewedMove(Reply):
+class JudgedMove(Reply):
+    """The review of a played move; `loss` is in the review's unit."""
+
+    ply: int
+    played: Heading
+    best: Heading
+    loss: float
+    grade: GradeName
+
+
+class ReviewedMove(JudgedMove):
     """The review of a legal move.
 
     `value` is the position's value with the best move, and `loss` what the played move loses, both
@@ -713,11 +713,6 @@ class ReviewedMove(Reply):
     mistakes.
     """
 
-    ply: int
-    played: Heading
-    best: Heading
-    loss: float
-    grade: GradeName
     value: float
     losses: dict[Heading, float]
     share: float
@@ -726,7 +721,7 @@ class ReviewedMove(Reply):
     why: str
 
 
-class Mistake(Reply):
+class Mistake(JudgedMove, kw_only=True):
     """One of the worst moves of a game.
 
     `turn` is its 0-based index in the replay. `loss`, `luck` and `values` are in the review's unit,
@@ -734,32 +729,16 @@ class Mistake(Reply):
     position; for a table, `chances` has the probability of making its tile after each direction.
     """
 
-    ply: int
     turn: int
     score: int
     board: Rows
-    played: Heading
-    best: Heading
     values: dict[Heading, float]
     chances: dict[Heading, float]
-    loss: float
     share: float
-    grade: GradeName
     luck: float
     source: str
     critical: bool
     say: str
-
-
-class PhaseInfo(Reply):
-    """The moves while `tile` was the largest; `loss` and `luck` are in the review's unit."""
-
-    tile: int
-    first: int
-    last: int
-    loss: float
-    luck: float
-    accuracy: float
 
 
 class ReviewSummary(Reply):
@@ -781,7 +760,7 @@ class ReviewSummary(Reply):
     loss: float
     luck: float
     counts: dict[GradeName, int]
-    phases: list[PhaseInfo]
+    phases: list[Phase]
     mistakes: list[Mistake]
     graph: str
     swing: float = 0.0

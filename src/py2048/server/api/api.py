@@ -19,28 +19,22 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from py2048 import __version__
+from py2048 import Board, Direction, Record, Rules, __version__
 from py2048.app.session import Hint, PositionSnapshot
-from py2048.core.board import Board
-from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, GameOverError, RecordError
 from py2048.core.fairness import check_fair
-from py2048.core.game import Record
-from py2048.core.rules import Rules
 from py2048.players.registry import describe_player
 from py2048.server import schema
 from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SHUTDOWN_HOOK
-from py2048.server.http.limits import RateLimits, Slots
 from py2048.server.play import messages
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, checked_rules
-from py2048.server.play.rooms import Client, Room, Rooms
+from py2048.server.play.rooms import Client, Room
 from py2048.server.schema import BOT, CASUAL, ActionRejected
-from py2048.server.site.auth import Authenticator, User, UserRequest
-from py2048.server.site.games import page_of_turns, record_response, visible_game
-from py2048.server.site.pages import presets, render_text
-from py2048.server.site.reviews import ReviewRequests, review_answer
+from py2048.server.site.auth import BEARER_ONLY, User, UserRequest
+from py2048.server.site.games import send_record, turns_answer
+from py2048.server.site.pages import Site, presets, render_text
+from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
@@ -53,43 +47,17 @@ STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_gam
 """HTTP status per reason of an `ActionRejected`."""
 
 
-@dataclass(eq=False)
-class Api:
+@dataclass(frozen=True)
+class Api(Site):
     """The endpoints of the JSON API.
 
     The first line of an endpoint's docstring is its summary in the OpenAPI description.
 
-    Args:
-        auth: Identifies users and programs.
-        backend: The store and the open games.
-        limits: Rate limits.
+    Attributes:
         hints: Computer players.
-        reviews: Accepts requests for reviews.
     """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
     hints: HintService
-    reviews: ReviewRequests
-
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            Route("/api/openapi.json", description),
-            Route("/api/docs", documentation),
-            *map(self._route, dict.fromkeys(each.path for each in ENDPOINTS)),
-        ]
-
-    def _route(self, path: str) -> Route:
-        """Return the route of a path for all its methods."""
-        by_method = {each.method: each for each in ENDPOINTS if each.path == path}
-
-        async def endpoint(request: Request) -> Response:
-            found = by_method["GET" if request.method == "HEAD" else request.method]
-            return await found.respond(self, UserRequest(request.scope, request.receive))
-
-        return Route(path, endpoint, methods=list(by_method))
 
     # Without the store
 
@@ -129,8 +97,8 @@ class Api:
         self, request: UserRequest, query: schema.VerifyQuery
     ) -> schema.VerifiedAnswer:
         """Verify a record against its rules and, with a secret, its tiles."""
-        text = await _text(request)
-        if not isinstance(_parsed(text), dict):
+        text, value = await _json(request)
+        if not isinstance(value, dict):
             raise HTTPException(422, "a record must be a JSON object")
         return await self.limits.verify(request.address, _verified, text, query.secret)
 
@@ -139,10 +107,8 @@ class Api:
     async def me(self, request: UserRequest) -> schema.BotAnswer:
         """Show the token's program and its games in progress."""
         if request.user.bot_of is None:
-            headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(
-                401, "send the token of a program: Authorization: Bearer …", headers
-            )
+            text = "send the token of a program: Authorization: Bearer …"
+            raise HTTPException(401, text, BEARER_ONLY)
         return await self.backend.do(_about, request.user, request.user.bot_of)
 
     async def leaderboard(
@@ -168,7 +134,7 @@ class Api:
 
     async def game(self, request: UserRequest) -> schema.StateMessage:
         """Show the state of a game."""
-        game, rooms = await visible_game(self.backend, request), self.backend.rooms
+        game, rooms = await self.visible_game(request), self.backend.rooms
         room = await rooms.find(game)
         await room.ready()
         state = room.state_for(request.user.account)
@@ -177,39 +143,32 @@ class Api:
 
     async def turns(self, request: UserRequest, query: schema.TurnsQuery) -> schema.TurnsAnswer:
         """List the turns of a finished game, each with the board and the score after it."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         games = self.backend.rooms.games
-
-        def load() -> schema.TurnsAnswer:
-            record = Record.from_json(games.record_text(game))
-            return page_of_turns(game, record, query.first, query.limit)
-
         self.limits.check(replays=request.address)
-        return await self.limits.replaying.do(request.address, load)
+        return await self.limits.replaying.do(request.address, turns_answer, games, game, query)
 
     async def record(self, request: UserRequest) -> Response:
         """Send the record of a finished game."""
-        return await record_response(self.backend, request)
+        return await send_record(self, request)
 
     async def stream(self, request: UserRequest) -> Response:
         """Stream a game live: its state, then each event, until it is over."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         if request.method == "HEAD":
             return Response(media_type=NDJSON)
-        rooms = self.backend.rooms
-        room = await rooms.find(game)
-        return GameStream(rooms, room, self.limits.sockets, request)
+        return GameStream(self, await self.backend.rooms.find(game), request)
 
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
         """Show the review of a finished game so far, with some of its moves."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         return await self.backend.do(review_answer, game, query.first, query.limit)
 
     async def request_review(
         self, request: UserRequest, _body: schema.ReviewRequest
     ) -> schema.ReviewAnswer:
         """Request the review of a finished game; repeated requests have no effect."""
-        game = await visible_game(self.backend, request)
+        game = await self.visible_game(request)
         await self.reviews.request(game, request.user.account, request.address)
         return await self.backend.do(review_answer, game)
 
@@ -251,20 +210,16 @@ class GameStream(StreamingResponse):
     """A live stream of a game, one JSON message per line.
 
     Args:
-        rooms: The open games.
+        api: The shared parts.
         room: The game's room.
-        slots: Limits connections by address.
         request: The request, with its user.
     """
 
-    def __init__(self, rooms: Rooms, room: Room, slots: Slots, request: UserRequest) -> None:
+    def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
         # The second header turns off nginx's buffering.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
-        self._rooms = rooms
-        self._room = room
-        self._slots = slots
-        self._address = request.address
+        self._api, self._room, self._address = api, room, request.address
         self._client = Client(request.user.account, request.user.session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -273,8 +228,8 @@ class GameStream(StreamingResponse):
         Raises:
             ActionRejected: If too many connections are open (``busy``).
         """
-        client, rooms = self._client, self._rooms
-        with self._slots.held(self._address) as is_free:
+        client, rooms = self._client, self._api.backend.rooms
+        with self._api.limits.sockets.held(self._address) as is_free:
             if not is_free:
                 raise ActionRejected("busy", "too many streams are open: close one", 1.0)
             rooms.clients.add(client)
@@ -289,7 +244,7 @@ class GameStream(StreamingResponse):
                 rooms.leave(client)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        while not self._is_done:
+        while not (self._is_over and self._client.has_sent_all):
             try:
                 frame = await asyncio.wait_for(self._client.next(), _KEEPALIVE_S)
             except TimeoutError:
@@ -299,10 +254,9 @@ class GameStream(StreamingResponse):
             yield frame + b"\n"
 
     @property
-    def _is_done(self) -> bool:
+    def _is_over(self) -> bool:
         room = self._client.room
-        is_over = room is None or (room.is_settled and room.game.is_over)
-        return is_over and self._client.has_sent_all
+        return room is None or (room.is_settled and room.game.is_over)
 
 
 def _check_mode(user: User, mode: str) -> None:
@@ -312,9 +266,8 @@ def _check_mode(user: User, mode: str) -> None:
         ActionRejected: If the API does not play the mode (``mode``).
     """
     if not user.bot_of and mode != CASUAL:
-        raise ActionRejected(
-            "mode", f"{mode} games are not played here: programs use a token, people the page"
-        )
+        text = f"{mode} games are not played here: programs use a token, people the page"
+        raise ActionRejected("mode", text)
 
 
 def _answer(answer: object, status: int = 200) -> Response:
@@ -330,21 +283,18 @@ async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Str
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise HTTPException(415, "send a body of the type application/json")
-    return schema.convert(_parsed(await _text(request)), kind)
+    return schema.convert((await _json(request))[1], kind)
 
 
-async def _text(request: UserRequest) -> str:
+async def _json(request: UserRequest) -> tuple[str, object]:
+    """Return the body of a request, as text and decoded."""
     try:
-        return (await request.body()).decode()
+        text = (await request.body()).decode()
+        return text, msgspec.json.decode(text)  # unlike `json`, rejects lone surrogates
     except ClientDisconnect:
         raise HTTPException(413, "the body is too large or too slow") from None
     except UnicodeDecodeError:
         raise HTTPException(400, "the body is not text") from None
-
-
-def _parsed(text: str) -> object:
-    try:
-        return msgspec.json.decode(text)  # unlike `json`, rejects lone surrogates
     except (msgspec.DecodeError, RecursionError):
         raise HTTPException(400, "the body is not JSON") from None
 
@@ -488,6 +438,24 @@ ENDPOINTS = (
         f"{_GAME}/review", Api.request_review, schema.ReviewAnswer, schema.ReviewRequest, status=202
     ),
 )
+
+
+def api_routes(api: Api) -> list[Route]:
+    """Return the routes of all endpoints and of their description."""
+    routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
+    paths = dict.fromkeys(each.path for each in ENDPOINTS)
+    return [*routes, *(_route(api, path) for path in paths)]
+
+
+def _route(api: Api, path: str) -> Route:
+    """Return the route of a path for all its methods."""
+    by_method = {each.method: each for each in ENDPOINTS if each.path == path}
+
+    async def endpoint(request: Request) -> Response:
+        found = by_method["GET" if request.method == "HEAD" else request.method]
+        return await found.respond(api, UserRequest(request.scope, request.receive))
+
+    return Route(path, endpoint, methods=list(by_method))
 
 
 # OpenAPI description

@@ -10,12 +10,10 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from py2048 import Board, Rules, make_player
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.core.board import Board
 from py2048.core.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.core.language import _
-from py2048.core.rules import Rules
-from py2048.players import make_player
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.server.http.limits import WorkQueue
 from py2048.server.play import messages
@@ -57,9 +55,8 @@ class HintService:
                 (``player``).
         """
         if preset_of(rules) is None:
-            raise ActionRejected(
-                "player", _("computer players are only available for presets, in any size")
-            )
+            text = _("computer players are only available for presets, in any size")
+            raise ActionRejected("player", text)
         usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
@@ -134,9 +131,8 @@ class HintService:
         from_address = sum(autoplay.address == address for _, autoplay in played)
         share = max(round(_MAX_ADDRESS_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
         if from_address >= share or len(played) >= MAX_AUTOPLAYS:
-            raise ActionRejected(
-                "busy", _("autoplay is running in too many games: try again later")
-            )
+            text = _("autoplay is running in too many games: try again later")
+            raise ActionRejected("busy", text)
 
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay_s: float) -> None:
         try:

@@ -125,9 +125,8 @@ class WorkQueue:
         """
         with self.slots.held(key) as is_free:
             if not is_free:
-                raise ActionRejected(
-                    "busy", _("too many requests of this kind: try again in a moment"), 2.0
-                )
+                text = _("too many requests of this kind: try again in a moment")
+                raise ActionRejected("busy", text, 2.0)
             async with self._running:
                 return await asyncio.to_thread(call, *args)
 
@@ -145,38 +144,33 @@ class RateLimits:
 
     def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
         self._limited = metrics.limited
-        moves, requests = settings.moves_rate, settings.requests_rate
-        day, crowd = 86_400, max(200.0, settings.sockets_per_address)
-        self.buckets = {
-            "moves": TokenBuckets(moves, moves * 3, N_("too many moves: wait a moment")),
-            "bot_moves": TokenBuckets(settings.bot_moves_rate, settings.bot_moves_rate),
-            "bots": TokenBuckets(settings.bots_rate, settings.bots_rate),
-            "requests": TokenBuckets(requests, requests * 5),
-            "files": TokenBuckets(requests * 20, requests * 200),
-            "passwords": TokenBuckets(1.0, 60),  # enough for a class that signs in together
-            "logins": TokenBuckets(1 / 60, 5),  # failed ones
-            "new_games": TokenBuckets(0.5, 20, N_("too many new games: wait a moment")),
-            "new_games_from": TokenBuckets(
-                20.0, crowd, N_("too many new games from here: wait a moment")
-            ),
-            "new_dailies": TokenBuckets(
-                *(10 / day, 10),
-                N_("too many new daily games from here: log in with a name from before today"),
-            ),
-            "known_dailies": TokenBuckets(
-                60 / day, 60, N_("too many new daily games from here: try again tomorrow")
-            ),
-            "hints": TokenBuckets(2.0, 10, N_("too many hints: wait a moment")),
-            "cards": TokenBuckets(2.0, 40, N_("too many pictures: wait a moment")),
-            "battles": TokenBuckets(1.0, 20, N_("too many battle actions: wait a moment")),
-            "offline": TokenBuckets(  # charged for turns times cells
-                10_000, 200_000, N_("too many moves at once: wait a moment")
-            ),
-            "reviews": TokenBuckets(1 / 30, 5, N_("too many reviews: wait a minute")),
-            "reviews_from": TokenBuckets(0.5, 60, N_("too many reviews from here: wait a minute")),
-            "verifications": TokenBuckets(0.5, 20, N_("too many records to verify: wait a moment")),
-            "replays": TokenBuckets(4.0, 120, N_("too many turns: wait a moment")),
+        moves, requests, day = settings.moves_rate, settings.requests_rate, 86_400
+        crowd = max(200.0, settings.sockets_per_address)
+        log_in = N_("too many new daily games from here: log in with a name from before today")
+        tomorrow = N_("too many new daily games from here: try again tomorrow")
+        rate_burst_advice: dict[str, tuple[float, float, str]] = {
+            "moves": (moves, moves * 3, N_("too many moves: wait a moment")),
+            "bot_moves": (settings.bot_moves_rate, settings.bot_moves_rate, ""),
+            "bots": (settings.bots_rate, settings.bots_rate, ""),
+            "requests": (requests, requests * 5, ""),
+            "files": (requests * 20, requests * 200, ""),
+            "passwords": (1.0, 60, ""),  # enough for a class that signs in together
+            "logins": (1 / 60, 5, ""),  # failed ones
+            "new_games": (0.5, 20, N_("too many new games: wait a moment")),
+            "new_games_from": (20.0, crowd, N_("too many new games from here: wait a moment")),
+            "new_dailies": (10 / day, 10, log_in),
+            "known_dailies": (60 / day, 60, tomorrow),
+            "hints": (2.0, 10, N_("too many hints: wait a moment")),
+            "cards": (2.0, 40, N_("too many pictures: wait a moment")),
+            "battles": (1.0, 20, N_("too many battle actions: wait a moment")),
+            # Charged for turns times cells.
+            "offline": (10_000, 200_000, N_("too many moves at once: wait a moment")),
+            "reviews": (1 / 30, 5, N_("too many reviews: wait a minute")),
+            "reviews_from": (0.5, 60, N_("too many reviews from here: wait a minute")),
+            "verifications": (0.5, 20, N_("too many records to verify: wait a moment")),
+            "replays": (4.0, 120, N_("too many turns: wait a moment")),
         }
+        self.buckets = {name: TokenBuckets(*how) for name, how in rate_burst_advice.items()}
         self.hashing, self.known_hashing = WorkQueue(2, 40, 160), WorkQueue(1, 20, 40)
         # These run one call at a time outside the game threads, to keep move latency low.
         self.verifying, self.replaying = WorkQueue(1, 4, 8), WorkQueue(1, 20, 60)

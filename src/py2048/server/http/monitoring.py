@@ -29,11 +29,7 @@ WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)  # seconds
 _UPDATE_PERIOD_S = 1.0
 
-_STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {
-    "message",
-    "asctime",
-    "color_message",
-}
+_STANDARD_FIELDS = {*vars(logging.makeLogRecord({})), "message", "asctime", "color_message"}
 _PLAIN = re.compile(r"[a-z0-9_.-]{0,32}")
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 
@@ -118,9 +114,8 @@ class Metrics:
         self.refused = counter("refused", "Rejected actions of players")
         self.limited = counter("limited", "Requests that came too fast")
         self.storage_faults = counter("storage_faults", "Changes that could not be written")
-        self.slow_readers = counter(
-            "slow_readers", "Sockets closed because the browser read too slowly"
-        )
+        slow = "Sockets closed because the browser read too slowly"
+        self.slow_readers = counter("slow_readers", slow)
         self.reviews = counter("reviews", "Reviews of finished games")
         self.failed_reviews = counter("failed_reviews", "Reviews that could not be computed")
         self.responses = Counter(

@@ -18,24 +18,18 @@ import re
 import secrets
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
-from py2048.app.storage import Account, AccountError
-from py2048.app.storage.values import lookalike_key
+from py2048.app.storage.values import Account, AccountError, lookalike_key
 from py2048.core.language import N_, _
-from py2048.server.cache import TimedCache
-from py2048.server.http.limits import RateLimits
 from py2048.server.play import messages
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
-from py2048.server.site.auth import Authenticator, User, UserRequest, new_token, session_of
-from py2048.server.site.pages import FormError, read_form, render, sentence
+from py2048.server.site.auth import User, UserRequest, new_token, session_of
+from py2048.server.site.pages import FormError, Page, Site, read_form, render, sentence
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -63,294 +57,301 @@ _CONFIRMATIONS = {
 }
 _GUEST_ACTIONS = ("claim", "login", "recover", "logout", "delete")
 Form = dict[str, str]
-Action = Callable[["AccountPages", UserRequest, Form], Awaitable[Response]]
+Action = Callable[[Site, UserRequest, Form], Awaitable[Response]]
 _T = TypeVar("_T")
 
 
-@dataclass(eq=False)
-class AccountPages:
-    """The account page and the actions of its forms.
+async def show(site: Site, request: UserRequest) -> Response:
+    """Show the account page."""
+    text = _CONFIRMATIONS.get(request.query_params.get("done", ""))
+    return await _page(site, request, notice=text and _(text))
 
-    Args:
-        auth: Identifies users and manages sessions.
-        backend: The store.
-        limits: Rate limits and the queues for password hashing.
-        leaderboard_cache: Rendered leaderboards, which are dropped when an account is deleted.
-    """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
-    leaderboard_cache: TimedCache
+async def export(site: Site, request: UserRequest) -> Response:
+    """Send all data of the account as one JSON file."""
+    found = await site.backend.do(GameService.export, request.user.account)
+    headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
+    text = json.dumps(found, indent=1, ensure_ascii=False)
+    return Response(text, media_type="application/json", headers=headers)
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            self.auth.route("/account", self.show),
-            self.auth.route("/account/export", self.export),
-            self.auth.route("/account/{action}", self.act, "POST"),
-        ]
 
-    async def show(self, request: UserRequest) -> Response:
-        """Show the account page."""
-        text = _CONFIRMATIONS.get(request.query_params.get("done", ""))
-        return await self._page(request, notice=text and _(text))
-
-    async def export(self, request: UserRequest) -> Response:
-        """Send all data of the account as one JSON file."""
-        found = await self.backend.do(GameService.export, request.user.account)
-        headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
-        text = json.dumps(found, indent=1, ensure_ascii=False)
-        return Response(text, media_type="application/json", headers=headers)
-
-    async def act(self, request: UserRequest) -> Response:
-        """Run a form's action and show the page again."""
-        name = request.path_params["action"]
-        action = self._ACTIONS.get(name)
-        if action is None:
-            raise HTTPException(404, _("There is no such form."))
-        form = Form()
-        try:
-            form = await read_form(request)
-            if request.user.is_guest and name not in _GUEST_ACTIONS:
-                raise FormError(_("Log in first."), 403)
-            response = await action(self, request, form)
-            await self.auth.disconnect_signed_out()
-            return response
-        except FormError as error:
-            fault, status = error.detail, error.status_code
-        except AccountError as error:
-            fault, status = str(error), 403
-        except ActionRejected as error:  # the queue of passwords to hash is full
-            fault, status = sentence(error), 503
-        typed = form.get("name", "")[:MAX_NAME]
-        return await self._page(request, error=fault, status=status, typed=typed)
-
-    async def _page(self, request: UserRequest, *, status: int = 200, **values: object) -> Response:
-        lists = await self.backend.do(_lists_of, request.user)
-        values |= {**lists, "session": request.user.session, "max_bots": MAX_BOTS}
-        response = render(request, "account.html", status, **values)
-        response.headers["cache-control"] = "private, no-store"
+async def act(site: Site, request: UserRequest) -> Response:
+    """Run a form's action and show the page again."""
+    name = request.path_params["action"]
+    action = _ACTIONS.get(name)
+    if action is None:
+        raise HTTPException(404, _("There is no such form."))
+    form = Form()
+    try:
+        form = await read_form(request)
+        if request.user.is_guest and name not in _GUEST_ACTIONS:
+            raise FormError(_("Log in first."), 403)
+        response = await action(site, request, form)
+        await site.auth.disconnect_signed_out()
         return response
-
-    async def _do(self, call: Callable[[Store], _T]) -> _T:
-        return await self.backend.do(lambda games: call(games.store))
-
-    # Name and password
-
-    async def _claim(self, request: UserRequest, form: Form) -> Response:
-        if not request.user.is_guest:
-            raise FormError(_("This account already has a name."), 403)
-        name = checked_name(form.get("name", ""))
-        self._check_rate("passwords", request.address)
-        hashed = await self._new_hash(request, form.get("password", ""), name)
-        codes = new_codes()
-        facts = request.user.account, name, hashed, [*map(code_hash, codes)]
-        account = await self._do(lambda store: store.accounts.claim_name(*facts))
-        await self.auth.sign_in(request, account)
-        return await self._page(
-            request, notice=_("The name is now yours."), secret=("codes", codes)
-        )
-
-    async def _login(self, request: UserRequest, form: Form) -> Response:
-        account, device, key = await self._start_attempt(request, form)
-        # Unknown names take the same time, so that response times do not reveal which names exist.
-        hashed = account.password if account else None
-        is_right = await self._verify(request, hashed, form.get("password", ""), device)
-        if account is None or not is_right:
-            raise FormError(_("The name or the password is wrong."), 403)
-        self._refund_attempt(key)
-        await self._end_session(request.user.session, request.user.account)
-        return await self._sign_in_as(request, account, "login")
-
-    async def _recover(self, request: UserRequest, form: Form) -> Response:
-        account, _device, key = await self._start_attempt(request, form)
-        code = code_hash(form.get("code", "")[:200])
-        wrong = FormError(_("The name or the recovery code is wrong."), 403)
-        if account is None:
-            raise wrong
-        if code not in await self._do(lambda store: store.accounts.recovery_codes(account.id)):
-            raise wrong
-        self._refund_attempt(key)
-        hashed = await self._new_hash(request, form.get("new_password", ""), account.name or "")
-        if not await self._do(lambda store: store.accounts.recover(account.id, code, hashed)):
-            raise wrong  # a concurrent request used the code
-        return await self._sign_in_as(request, account, "recovered")
-
-    async def _password(self, request: UserRequest, form: Form) -> Response:
-        account = await self._check_own_password(request, form)
-        new_password = form.get("new_password", "")
-        hashed = await self._new_hash(request, new_password, request.user.display_name)
-        await self._do(lambda store: store.accounts.set_password(account.id, hashed))
-        return await self._sign_in_as(request, account, "password")
-
-    async def _codes(self, request: UserRequest, form: Form) -> Response:
-        account, codes = await self._check_own_password(request, form), new_codes()
-        hashes = [*map(code_hash, codes)]
-        await self._do(lambda store: store.accounts.set_recovery(account.id, hashes))
-        return await self._page(request, secret=("codes", codes))
-
-    async def _sign_in_as(
-        self, request: UserRequest, account: Account, confirmation: str
-    ) -> Response:
-        await self.auth.sign_in(request, account)
-        return _redirect(confirmation)
-
-    # Sessions and deletion
-
-    async def _logout(self, request: UserRequest, _form: Form) -> Response:
-        if request.user.session:
-            await self._end_session(request.user.session, request.user.account)
-        else:
-            await self._do(lambda store: store.accounts.end_guest(request.user.account))
-        return self._sign_out(request, "logout")
-
-    async def _everywhere(self, request: UserRequest, _form: Form) -> Response:
-        await self._do(lambda store: store.sessions.end_all(request.user.account))
-        return self._sign_out(request, "everywhere")
-
-    async def _end(self, request: UserRequest, form: Form) -> Response:
-        await self._end_session(form.get("session"), request.user.account)
-        return _redirect("ended")
-
-    async def _delete(self, request: UserRequest, form: Form) -> Response:
-        if not request.user.is_guest:
-            await self._check_own_password(request, form)
-        await self._delete_account(request.user.account)
-        return self._sign_out(request, "deleted")
-
-    async def _end_session(self, session: str | None, account: str) -> None:
-        if session:
-            await self._do(lambda store: store.sessions.end(session, account))
-
-    async def _delete_account(self, account: str) -> None:
-        """Delete an account and its programs, and close their games and connections."""
-        bots = await self._do(lambda store: store.accounts.bots(account))
-        deleted, rooms = {account, *(bot.id for bot in bots)}, self.backend.rooms
-        for each in deleted:
-            rooms.disconnect(each)
-        await self._do(lambda store: store.accounts.delete(account))
-        rooms.forget(deleted)
-        self.leaderboard_cache.clear()
-
-    def _sign_out(self, request: UserRequest, confirmation: str) -> Response:
-        self.auth.sign_out(request)
-        return _redirect(confirmation)
-
-    # Programs
-
-    async def _bot(self, request: UserRequest, form: Form) -> Response:
-        name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
-        self._check_rate("passwords", request.address)
-        facts = bot, name, request.user.account, session_of(token)
-        await self._do(lambda store: store.accounts.add_bot(*facts, most=MAX_BOTS))
-        return await self._page(request, secret=("token", token), shown=name)
-
-    async def _token(self, request: UserRequest, form: Form) -> Response:
-        token, bot = new_token(), await self._own_bot(request, form)
-        facts = request.user.account, bot.id, session_of(token)
-        await self._do(lambda store: store.accounts.renew_token(*facts))
-        return await self._page(request, secret=("token", token), shown=bot.name)
-
-    async def _token_end(self, request: UserRequest, form: Form) -> Response:
-        bot = await self._own_bot(request, form)
-        await self._do(lambda store: store.sessions.end_all(bot.id))
-        return _redirect("token-ended")
-
-    async def _bot_delete(self, request: UserRequest, form: Form) -> Response:
-        bot = await self._own_bot(request, form)
-        await self._delete_account(bot.id)
-        return _redirect("bot-deleted")
-
-    async def _own_bot(self, request: UserRequest, form: Form) -> Account:
-        for bot in await self._do(lambda store: store.accounts.bots(request.user.account)):
-            if bot.id == form.get("bot"):
-                return bot
-        raise FormError(_("You have no such program."), 404)
-
-    # Attempts
-
-    async def _check_own_password(self, request: UserRequest, form: Form) -> Account:
-        """Return the user's account after checking the form's password."""
-        key = f"session {request.user.session}"
-        self._check_rate("passwords", request.address)
-        self._check_rate("logins", key)
-        account = await self.backend.do(GameService.account, request.user.account)
-        session, password = request.user.session, form.get("password", "")
-        if not await self._verify(request, account.password, password, session):
-            raise FormError(_("The password is wrong."), 403)
-        self._refund_attempt(key)
-        return account
-
-    async def _start_attempt(
-        self, request: UserRequest, form: Form
-    ) -> tuple[Account | None, str | None, str]:
-        """Count an attempt to log in by name.
-
-        Browsers in which the account has logged in before are counted separately, so failed
-        logins of strangers do not lock the owner out. All spellings of a name count together.
-
-        Returns:
-            The account, the id of a known browser, and the key under which the attempt counts.
-
-        Raises:
-            FormError: If there are too many attempts.
-        """
-        name = form.get("name", "")[:200]
-        account = await self._do(lambda store: store.accounts.find_name(name))
-        header = request.headers.get("cookie")
-        device = self.auth.cookies.device(header, account.id) if account else None
-        if device and not self.limits.take("logins", f"device {device}"):
-            return account, device, f"device {device}"
-        self._check_rate("passwords", request.address)
-        owner = account.id if account else name.casefold()
-        key = f"name {owner} {request.address}"
-        self._check_rate("logins", key)
-        return account, None, key
-
-    def _refund_attempt(self, key: str) -> None:
-        self.limits.buckets["logins"].charge(key, -1)
-
-    def _check_rate(self, limit: str, key: str) -> None:
-        if wait_s := self.limits.take(limit, key):
-            text = _("Too many attempts: wait {n} seconds.")
-            raise FormError(text.format(n=max(1, round(wait_s))), 429)
-
-    async def _new_hash(self, request: UserRequest, password: str, name: str) -> str:
-        """Check and hash a new password in the queue."""
-        return await self.limits.hashing.do(request.address, _hash, password, name)
-
-    async def _verify(
-        self, request: UserRequest, hashed: str | None, password: str, device: str | None
-    ) -> bool:
-        """Verify a password in the queue; takes the same time if there is no hash.
-
-        Known browsers have a queue of their own, so strangers cannot block it.
-        """
-        limits = self.limits
-        queue = limits.hashing if device is None else limits.known_hashing
-        key = device or request.address
-        return await queue.do(key, _matches, hashed, password[:MAX_PASSWORD])
-
-    _ACTIONS: ClassVar[dict[str, Action]] = {
-        "claim": _claim,
-        "login": _login,
-        "recover": _recover,
-        "logout": _logout,
-        "delete": _delete,
-        "password": _password,
-        "codes": _codes,
-        "end": _end,
-        "everywhere": _everywhere,
-        "bot": _bot,
-        "token": _token,
-        "token-end": _token_end,
-        "bot-delete": _bot_delete,
-    }
+    except FormError as error:
+        fault, status = error.detail, error.status_code
+    except AccountError as error:
+        fault, status = str(error), 403
+    except ActionRejected as error:  # the queue of passwords to hash is full
+        fault, status = sentence(error), 503
+    typed = form.get("name", "")[:MAX_NAME]
+    return await _page(site, request, error=fault, status=status, typed=typed)
 
 
-def _redirect(confirmation: str) -> RedirectResponse:
-    return RedirectResponse(f"/account?done={confirmation}", 303)
+async def _page(site: Site, request: UserRequest, status: int = 200, **values: Any) -> Response:
+    lists = await site.backend.do(_lists_of, request.user)
+    values |= {**lists, "session": request.user.session, "max_bots": MAX_BOTS}
+    response = render(request, "account.html", status, **values)
+    response.headers["cache-control"] = "private, no-store"
+    return response
+
+
+async def _do(site: Site, call: Callable[[Store], _T]) -> _T:
+    return await site.backend.do(lambda games: call(games.store))
+
+
+# Name and password
+
+
+async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
+    if not request.user.is_guest:
+        raise FormError(_("This account already has a name."), 403)
+    name = checked_name(form.get("name", ""))
+    _check_rate(site, "passwords", request.address)
+    hashed = await _new_hash(site, request, form.get("password", ""), name)
+    codes = new_codes()
+    facts = request.user.account, name, hashed, [*map(code_hash, codes)]
+    account = await _do(site, lambda store: store.accounts.claim_name(*facts))
+    await site.auth.sign_in(request, account)
+    secret = "codes", codes
+    return await _page(site, request, notice=_("The name is now yours."), secret=secret)
+
+
+async def _login(site: Site, request: UserRequest, form: Form) -> Response:
+    account, device, key = await _start_attempt(site, request, form)
+    # Unknown names take the same time, so that response times do not reveal which names exist.
+    hashed = account.password if account else None
+    is_right = await _verify(site, request, hashed, form.get("password", ""), device)
+    if account is None or not is_right:
+        raise FormError(_("The name or the password is wrong."), 403)
+    _refund_attempt(site, key)
+    await _end_session(site, request.user.session, request.user.account)
+    return await _sign_in_as(site, request, account, "login")
+
+
+async def _recover(site: Site, request: UserRequest, form: Form) -> Response:
+    account, _device, key = await _start_attempt(site, request, form)
+    code = code_hash(form.get("code", "")[:200])
+    wrong = FormError(_("The name or the recovery code is wrong."), 403)
+    if account is None:
+        raise wrong
+    if code not in await _do(site, lambda store: store.accounts.recovery_codes(account.id)):
+        raise wrong
+    _refund_attempt(site, key)
+    hashed = await _new_hash(site, request, form.get("new_password", ""), account.name or "")
+    if not await _do(site, lambda store: store.accounts.recover(account.id, code, hashed)):
+        raise wrong  # a concurrent request used the code
+    return await _sign_in_as(site, request, account, "recovered")
+
+
+async def _password(site: Site, request: UserRequest, form: Form) -> Response:
+    account = await _check_own_password(site, request, form)
+    new_password = form.get("new_password", "")
+    hashed = await _new_hash(site, request, new_password, request.user.display_name)
+    await _do(site, lambda store: store.accounts.set_password(account.id, hashed))
+    return await _sign_in_as(site, request, account, "password")
+
+
+async def _codes(site: Site, request: UserRequest, form: Form) -> Response:
+    account, codes = await _check_own_password(site, request, form), new_codes()
+    hashes = [*map(code_hash, codes)]
+    await _do(site, lambda store: store.accounts.set_recovery(account.id, hashes))
+    return await _page(site, request, secret=("codes", codes))
+
+
+async def _sign_in_as(site: Site, request: UserRequest, account: Account, done: str) -> Response:
+    await site.auth.sign_in(request, account)
+    return _redirect(done)
+
+
+# Sessions and deletion
+
+
+async def _logout(site: Site, request: UserRequest, _form: Form) -> Response:
+    if request.user.session:
+        await _end_session(site, request.user.session, request.user.account)
+    else:
+        await _do(site, lambda store: store.accounts.end_guest(request.user.account))
+    return _sign_out(site, request, "logout")
+
+
+async def _everywhere(site: Site, request: UserRequest, _form: Form) -> Response:
+    await _do(site, lambda store: store.sessions.end_all(request.user.account))
+    return _sign_out(site, request, "everywhere")
+
+
+async def _end(site: Site, request: UserRequest, form: Form) -> Response:
+    await _end_session(site, form.get("session"), request.user.account)
+    return _redirect("ended")
+
+
+async def _delete(site: Site, request: UserRequest, form: Form) -> Response:
+    if not request.user.is_guest:
+        await _check_own_password(site, request, form)
+    await _delete_account(site, request.user.account)
+    return _sign_out(site, request, "deleted")
+
+
+async def _end_session(site: Site, session: str | None, account: str) -> None:
+    if session:
+        await _do(site, lambda store: store.sessions.end(session, account))
+
+
+async def _delete_account(site: Site, account: str) -> None:
+    """Delete an account and its programs, and close their games and connections."""
+    bots = await _do(site, lambda store: store.accounts.bots(account))
+    deleted, rooms = {account, *(bot.id for bot in bots)}, site.backend.rooms
+    for each in deleted:
+        rooms.disconnect(each)
+    await _do(site, lambda store: store.accounts.delete(account))
+    rooms.forget(deleted)
+    site.leaderboards.clear()
+
+
+def _sign_out(site: Site, request: UserRequest, done: str) -> Response:
+    site.auth.sign_out(request)
+    return _redirect(done)
+
+
+def _redirect(done: str) -> RedirectResponse:
+    return RedirectResponse(f"/account?done={done}", 303)
+
+
+# Programs
+
+
+async def _bot(site: Site, request: UserRequest, form: Form) -> Response:
+    name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
+    _check_rate(site, "passwords", request.address)
+    facts = bot, name, request.user.account, session_of(token)
+    await _do(site, lambda store: store.accounts.add_bot(*facts, most=MAX_BOTS))
+    return await _page(site, request, secret=("token", token), shown=name)
+
+
+async def _token(site: Site, request: UserRequest, form: Form) -> Response:
+    token, bot = new_token(), await _own_bot(site, request, form)
+    facts = request.user.account, bot.id, session_of(token)
+    await _do(site, lambda store: store.accounts.renew_token(*facts))
+    return await _page(site, request, secret=("token", token), shown=bot.name)
+
+
+async def _token_end(site: Site, request: UserRequest, form: Form) -> Response:
+    bot = await _own_bot(site, request, form)
+    await _do(site, lambda store: store.sessions.end_all(bot.id))
+    return _redirect("token-ended")
+
+
+async def _bot_delete(site: Site, request: UserRequest, form: Form) -> Response:
+    await _delete_account(site, (await _own_bot(site, request, form)).id)
+    return _redirect("bot-deleted")
+
+
+async def _own_bot(site: Site, request: UserRequest, form: Form) -> Account:
+    for bot in await _do(site, lambda store: store.accounts.bots(request.user.account)):
+        if bot.id == form.get("bot"):
+            return bot
+    raise FormError(_("You have no such program."), 404)
+
+
+_ACTIONS: dict[str, Action] = {
+    "claim": _claim,
+    "login": _login,
+    "recover": _recover,
+    "logout": _logout,
+    "delete": _delete,
+    "password": _password,
+    "codes": _codes,
+    "end": _end,
+    "everywhere": _everywhere,
+    "bot": _bot,
+    "token": _token,
+    "token-end": _token_end,
+    "bot-delete": _bot_delete,
+}
+PAGES = (
+    Page("/account", show),
+    Page("/account/export", export),
+    Page("/account/{action}", act, "POST"),
+)
+
+
+# Attempts
+
+
+async def _check_own_password(site: Site, request: UserRequest, form: Form) -> Account:
+    """Return the user's account after checking the form's password."""
+    session, key = request.user.session, f"session {request.user.session}"
+    _check_rate(site, "passwords", request.address)
+    _check_rate(site, "logins", key)
+    account = await site.backend.do(GameService.account, request.user.account)
+    if not await _verify(site, request, account.password, form.get("password", ""), session):
+        raise FormError(_("The password is wrong."), 403)
+    _refund_attempt(site, key)
+    return account
+
+
+async def _start_attempt(
+    site: Site, request: UserRequest, form: Form
+) -> tuple[Account | None, str | None, str]:
+    """Count an attempt to log in by name.
+
+    Browsers in which the account has logged in before are counted separately, so failed logins of
+    strangers do not lock the owner out. All spellings of a name count together.
+
+    Returns:
+        The account, the id of a known browser, and the key under which the attempt counts.
+
+    Raises:
+        FormError: If there are too many attempts.
+    """
+    name = form.get("name", "")[:200]
+    account = await _do(site, lambda store: store.accounts.find_name(name))
+    header = request.headers.get("cookie")
+    device = site.auth.cookies.device(header, account.id) if account else None
+    if device and not site.limits.take("logins", f"device {device}"):
+        return account, device, f"device {device}"
+    _check_rate(site, "passwords", request.address)
+    owner = account.id if account else name.casefold()
+    key = f"name {owner} {request.address}"
+    _check_rate(site, "logins", key)
+    return account, None, key
+
+
+def _refund_attempt(site: Site, key: str) -> None:
+    site.limits.buckets["logins"].charge(key, -1)
+
+
+def _check_rate(site: Site, limit: str, key: str) -> None:
+    if wait_s := site.limits.take(limit, key):
+        text = _("Too many attempts: wait {n} seconds.")
+        raise FormError(text.format(n=max(1, round(wait_s))), 429)
+
+
+async def _new_hash(site: Site, request: UserRequest, password: str, name: str) -> str:
+    """Check and hash a new password in the queue."""
+    return await site.limits.hashing.do(request.address, _hash, password, name)
+
+
+async def _verify(
+    site: Site, request: UserRequest, hashed: str | None, password: str, device: str | None
+) -> bool:
+    """Verify a password in the queue; takes the same time if there is no hash.
+
+    Known browsers have a queue of their own, so strangers cannot block it.
+    """
+    queue = site.limits.hashing if device is None else site.limits.known_hashing
+    return await queue.do(device or request.address, _matches, hashed, password[:MAX_PASSWORD])
 
 
 def _lists_of(games: GameService, user: User) -> dict[str, object]:
@@ -380,11 +381,8 @@ def checked_name(text: str) -> str:
     """
     name = " ".join(text.split())
     if not (1 < len(name) <= MAX_NAME and _NAME.fullmatch(name)):
-        raise FormError(
-            _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.").format(
-                most=MAX_NAME
-            )
-        )
+        text = _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.")
+        raise FormError(text.format(most=MAX_NAME))
     if lookalike_key(name).startswith(lookalike_key("guest")):
         raise FormError(_("Names that begin with guest are reserved for guests."))
     return name
@@ -415,11 +413,8 @@ def check_password(password: str, name: str) -> None:
     from zxcvbn import zxcvbn
 
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
-        raise FormError(
-            _("A password has {least} to {most} characters.").format(
-                least=MIN_PASSWORD, most=MAX_PASSWORD
-            )
-        )
+        text = _("A password has {least} to {most} characters.")
+        raise FormError(text.format(least=MIN_PASSWORD, most=MAX_PASSWORD))
     words = [*_GAME_WORDS, name, *name.split()]
     with _zxcvbn_lock:
         found: dict[str, Any] = zxcvbn(password[:_MAX_ESTIMATED], words)

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -18,10 +18,8 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-from py2048.app.storage import Account
-from py2048.app.storage.values import utc_text
+from py2048.app.storage.values import Account, utc_text
 from py2048.core.errors import StorageError
 from py2048.core.language import _
 from py2048.server.http.middleware import address_of, bearer_token
@@ -36,6 +34,8 @@ _LAST_USE_PRECISION = timedelta(hours=1)  # Saves a write on most requests.
 _SESSION_CHECK_S = 15.0  # Closes connections whose session another process has ended.
 _TOKEN_TTL_S = 15.0  # Another process may have revoked the token.
 _MAX_TOKENS = 10_000
+BEARER_ONLY = {"www-authenticate": "Bearer"}
+"""Headers of a response to a request without a valid token."""
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip
 _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows",
@@ -103,9 +103,6 @@ class UserRequest(Request):
             response.headers.append("set-cookie", cookie)
 
 
-View = Callable[[UserRequest], Awaitable[Response]]
-
-
 class Authenticator:
     """Identifies the senders of requests and manages their sessions.
 
@@ -118,20 +115,6 @@ class Authenticator:
         self.cookies = cookies
         self._backend = backend
         self._tokens = TokenCache()
-
-    def route(
-        self, path: str, view: View, method: str = "GET", *, needs_store: bool = True
-    ) -> Route:
-        """Return a route whose view receives an identified request."""
-
-        async def endpoint(request: Request) -> Response:
-            identified = UserRequest(request.scope, request.receive)
-            await self.identify(identified, wait=needs_store)
-            response = await view(identified)
-            identified.set_cookies(response)
-            return response
-
-        return Route(path, endpoint, methods=[method])
 
     async def identify(self, request: UserRequest, *, wait: bool = True) -> None:
         """Set the user of a request from its cookie, or create a guest.
@@ -170,8 +153,7 @@ class Authenticator:
             return
         found = await self._token_user(token)
         if found is None:
-            headers = {"www-authenticate": "Bearer"}
-            raise HTTPException(401, "this token is invalid or has been revoked", headers)
+            raise HTTPException(401, "this token is invalid or has been revoked", BEARER_ONLY)
         request.user = found
 
     async def socket_user(self, headers: Mapping[str, str]) -> User | None:

@@ -20,25 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
-from py2048.app.storage import AccountError
-from py2048.app.storage.values import DailyResult
-from py2048.core.direction import Direction
+from py2048 import Direction, Rules
+from py2048.app.storage.values import AccountError, DailyResult
 from py2048.core.errors import StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
-from py2048.core.rules import Rules
-from py2048.server.cache import TimedCache
-from py2048.server.http.limits import RateLimits
 from py2048.server.play import battles
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
 from py2048.server.site import pages
-from py2048.server.site.auth import Authenticator, UserRequest
-from py2048.server.site.pages import render
+from py2048.server.site.auth import UserRequest
+from py2048.server.site.pages import Page, Site, render
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
@@ -54,101 +48,83 @@ _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
 }
 
 
-@dataclass(eq=False)
-class ChallengePages:
-    """The pages of daily challenges, puzzles and battles, and the panel beside the board.
+async def challenge(site: Site, request: UserRequest) -> Response:
+    """Show the challenge of a day."""
+    now, do = datetime.now(UTC), site.backend.do
+    today = now.date()
+    day = checked_day(request.query_params.get("day"), today)
+    values = await do(daily_page, str(day), request.user.account, today)
+    lists = await pages.cached_template(
+        site.leaderboards, "_leaderboard.html", do, _daily_lists, str(day)
+    )
+    if values["mine"]:
+        lists = pages.mark_own_game(lists, values["mine"].game)
+    values |= {"lists": lists, "next_min": minutes_left(now), **days_at(day, today)}
+    return render(request, "daily.html", today=str(today), **values)
 
-    Args:
-        auth: Identifies users.
-        backend: The store.
-        limits: Rate limits.
-        leaderboard_cache: Caches rendered leaderboards.
-        origin: The server's public origin, if configured.
-    """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
-    leaderboard_cache: TimedCache
-    origin: str | None
+async def show_today(site: Site, request: UserRequest) -> Response:
+    """Send the panel beside the board, which the play page loads when the store is open."""
+    day = datetime.now(UTC).date()
+    rules = checked_rules(request.query_params.get("rules", "classic"))
+    values = await site.backend.do(today_panel, request.user.account, rules, day)
+    puzzle = await asyncio.to_thread(_puzzle_of, day)
+    values |= {"day": str(day), "is_known": True, "puzzle": puzzle.board.rows}
+    return render(request, "_today.html", today={**values, "rating": puzzle.rating})
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            self.auth.route("/daily", self.challenge),
-            self.auth.route("/today", self.today),
-            self.auth.route("/puzzle", self.puzzle, needs_store=False),
-            self.auth.route("/battle", self.choose_battle),
-            self.auth.route("/battle", self.offer_battle, "POST"),
-            self.auth.route("/battle/{battle}", self.battle),
-            self.auth.route("/battle/{battle}/{action}", self.act_in_battle, "POST"),
-        ]
 
-    async def challenge(self, request: UserRequest) -> Response:
-        """Show the challenge of a day."""
-        now = datetime.now(UTC)
-        today = now.date()
-        day = checked_day(request.query_params.get("day"), today)
-        values = await self.backend.do(daily_page, day.isoformat(), request.user.account, today)
-        lists = await pages.cached_template(
-            self.leaderboard_cache,
-            "_leaderboard.html",
-            self.backend.do,
-            _daily_lists,
-            day.isoformat(),
-        )
-        if values["mine"]:
-            lists = pages.mark_own_game(lists, values["mine"].game)
-        values |= {"lists": lists, "next_min": minutes_left(now)}
-        values |= days_at(day, today)
-        return render(request, "daily.html", today=today.isoformat(), **values)
+async def show_puzzle(_site: Site, request: UserRequest) -> Response:
+    """Show the puzzle of a day and, with an answer, its solution."""
+    today = datetime.now(UTC).date()
+    day = checked_day(request.query_params.get("day"), today)
+    values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
+    return render(request, "puzzle.html", **days_at(day, today), **values)
 
-    async def today(self, request: UserRequest) -> Response:
-        """Send the panel beside the board, which the play page loads when the store is open."""
-        day = datetime.now(UTC).date()
-        rules = checked_rules(request.query_params.get("rules", "classic"))
-        values = await self.backend.do(today_panel, request.user.account, rules, day)
-        puzzle = await asyncio.to_thread(_puzzle_of, day)
-        values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
-        return render(request, "_today.html", today={**values, "rating": puzzle.rating})
 
-    async def puzzle(self, request: UserRequest) -> Response:
-        """Show the puzzle of a day and, with an answer, its solution."""
-        today = datetime.now(UTC).date()
-        day = checked_day(request.query_params.get("day"), today)
-        values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
-        return render(request, "puzzle.html", **days_at(day, today), **values)
+async def choose_battle(_site: Site, request: UserRequest) -> Response:
+    """Show the form that creates a battle."""
+    return render(request, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
 
-    async def choose_battle(self, request: UserRequest) -> Response:
-        """Show the form that creates a battle."""
-        return render(request, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
 
-    async def offer_battle(self, request: UserRequest) -> Response:
-        """Create a battle and redirect to its page."""
-        form, account = await pages.read_form(request), request.user.account
-        self.limits.check(new_games=account, new_games_from=request.address)
-        wanted = form.get("rules", "classic"), form.get("minutes", "5")
-        return RedirectResponse(await self.backend.do(battles.offer, account, *wanted), 303)
+async def offer_battle(site: Site, request: UserRequest) -> Response:
+    """Create a battle and redirect to its page."""
+    form, account = await pages.read_form(request), request.user.account
+    site.limits.check(new_games=account, new_games_from=request.address)
+    wanted = form.get("rules", "classic"), form.get("minutes", "5")
+    return RedirectResponse(await site.backend.do(battles.offer, account, *wanted), 303)
 
-    async def battle(self, request: UserRequest) -> Response:
-        """Show a battle before, during or after play."""
-        battle = request.path_params["battle"]
-        values = await self.backend.do(battles.battle_page, battle, request.user.account)
-        address = f"{pages.origin_of(request, self.origin)}{battles.path_of(battle)}"
-        return render(request, "battle.html", address=address, **values)
 
-    async def act_in_battle(self, request: UserRequest) -> Response:
-        """Join, leave or start a battle, or ask for a rematch."""
-        action = _BATTLE_ACTIONS.get(request.path_params["action"])
-        if action is None:
-            raise HTTPException(404, _("There is no such form."))
-        account = request.user.account
-        self.limits.check(battles=account)
-        try:
-            path = await self.backend.do(action, request.path_params["battle"], account)
-        except (AccountError, StaleGameError) as error:
-            raise HTTPException(409, pages.sentence(error)) from None
-        return RedirectResponse(path, 303)
+async def show_battle(site: Site, request: UserRequest) -> Response:
+    """Show a battle before, during or after play."""
+    battle = request.path_params["battle"]
+    values = await site.backend.do(battles.battle_page, battle, request.user.account)
+    address = site.url(request, battles.path_of(battle))
+    return render(request, "battle.html", address=address, **values)
+
+
+async def act_in_battle(site: Site, request: UserRequest) -> Response:
+    """Join, leave or start a battle, or ask for a rematch."""
+    action = _BATTLE_ACTIONS.get(request.path_params["action"])
+    if action is None:
+        raise HTTPException(404, _("There is no such form."))
+    account = request.user.account
+    site.limits.check(battles=account)
+    try:
+        path = await site.backend.do(action, request.path_params["battle"], account)
+    except (AccountError, StaleGameError) as error:
+        raise HTTPException(409, pages.sentence(error)) from None
+    return RedirectResponse(path, 303)
+
+
+PAGES = (
+    Page("/daily", challenge),
+    Page("/today", show_today),
+    Page("/puzzle", show_puzzle, needs_store=False),
+    Page("/battle", choose_battle),
+    Page("/battle", offer_battle, "POST"),
+    Page("/battle/{battle}", show_battle),
+    Page("/battle/{battle}/{action}", act_in_battle, "POST"),
+)
 
 
 # Daily challenge

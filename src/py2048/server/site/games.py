@@ -19,13 +19,11 @@ import msgspec
 from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
+from py2048 import Board, Game, Record
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
-from py2048.core.board import Board
 from py2048.core.errors import RecordError
-from py2048.core.game import Game, Record
 from py2048.core.game.record import encode_turn
 from py2048.core.game.turn import score_after
 from py2048.core.language import N_, _, ngettext, number
@@ -37,16 +35,13 @@ from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review import Grade
 from py2048.server import schema
-from py2048.server.http.limits import RateLimits
 from py2048.server.play import messages
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
 from py2048.server.site import reviews
-from py2048.server.site.auth import Authenticator, UserRequest
+from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import minutes_left, streak_of
-from py2048.server.site.pages import day_name, origin_of, read_form, render, row_of, title_of
-from py2048.server.site.reviews import ReviewRequests
+from py2048.server.site.pages import Page, Site, day_name, read_form, render, row_of, title_of
 
 STRIDE = 512  # turns between two replay checkpoints
 WIDTH, HEIGHT = 1200, 630  # pixels of a picture; social networks crop other formats
@@ -59,120 +54,90 @@ _FIRST_SQUARE = 16
 _MAX_PICTURES = 256
 
 
-async def visible_game(backend: Backend, request: UserRequest) -> str:
-    """Return the game id in the path if the user may see the game, which may not exist.
-
-    Raises:
-        ActionRejected: If the id is invalid or the game is sealed.
-    """
-    await backend.do(GameService.check_visible, request.game, request.user.account)
-    return request.game
+async def show_game(site: Site, request: UserRequest) -> Response:
+    """Show a game's permanent page: live while it is in progress, then its replay."""
+    game = await site.visible_game(request)
+    values = await site.backend.do(game_page, game, request.user.account)
+    return render(request, "game.html", reviews_games=site.reviews.is_enabled, **values)
 
 
-async def record_response(backend: Backend, request: UserRequest) -> Response:
-    """Return the record of the game in the path as a download."""
-    game = await visible_game(backend, request)
-    text = await backend.do(GameService.record_text, game)
+async def send_record(site: Site, request: UserRequest) -> Response:
+    """Send the record of a game as a download."""
+    game = await site.visible_game(request)
+    text = await site.backend.do(GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
     return Response(text, media_type="application/json", headers=headers)
 
 
-@dataclass(eq=False)
-class GamePages:
-    """The pages of a game.
+async def request_review(site: Site, request: UserRequest) -> Response:
+    """Request a review and redirect to the game's page."""
+    game = await site.visible_game(request)
+    await site.reviews.request(game, request.user.account, request.address)
+    return RedirectResponse(f"/game/{game}#review", 303)
 
-    Args:
-        auth: Identifies users.
-        backend: The store.
-        limits: Rate limits.
-        reviews: Accepts requests for reviews.
-        origin: The server's public origin, if configured.
-    """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
-    reviews: ReviewRequests
-    origin: str | None
+async def show_result(site: Site, request: UserRequest) -> Response:
+    """Show the result of the user's own game; POST also requests its review."""
+    game, account, rejected = request.game, request.user.account, ""
+    if request.method == "POST":
+        try:
+            await site.reviews.request(game, account, request.address, for_figures=True)
+        except ActionRejected as error:
+            rejected = error.reason
+    values = await site.backend.do(result_page, game, account, rejected)
+    values["text"] = values.pop("card").text(site.url(request, f"/game/{game}/share"))
+    return render(request, "_result.html", game_path=f"/game/{game}", **values)
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            self.auth.route("/game/{game}", self.show),
-            self.auth.route("/game/{game}/record", self.record),
-            self.auth.route("/game/{game}/review", self.review, "POST"),
-            self.auth.route("/game/{game}/play", self.play_on, "POST"),
-            self.auth.route("/game/{game}/result", self.result),
-            self.auth.route("/game/{game}/result", self.result, "POST"),
-            self.auth.route("/game/{game}/share", self.share),
-            self.auth.route("/game/{game}/card.png", self.picture),
-        ]
 
-    async def show(self, request: UserRequest) -> Response:
-        """Show a game's permanent page: live while it is in progress, then its replay."""
-        game = await visible_game(self.backend, request)
-        values = await self.backend.do(game_page, game, request.user.account)
-        return render(request, "game.html", reviews_games=self.reviews.is_enabled, **values)
+async def play_on(site: Site, request: UserRequest) -> Response:
+    """Start a casual game from a position of a finished game and redirect to it."""
+    account, turn = request.user.account, (await read_form(request)).get("turn", "")
+    if not _TURN.fullmatch(turn):
+        text = _("turn is not a number: give the number of a move of the game")
+        raise ActionRejected("position", text)
+    original = await site.visible_game(request)
+    site.limits.check(new_games=account, new_games_from=request.address)
+    game = await site.backend.do(begin_from_position, account, original, int(turn))
+    return RedirectResponse(f"/?game={game.id}", 303)
 
-    async def record(self, request: UserRequest) -> Response:
-        """Send the record of a game."""
-        return await record_response(self.backend, request)
 
-    async def review(self, request: UserRequest) -> Response:
-        """Request a review and redirect to the game's page."""
-        game = await visible_game(self.backend, request)
-        await self.reviews.request(game, request.user.account, request.address)
-        return RedirectResponse(f"/game/{game}#review", 303)
+async def show_card(site: Site, request: UserRequest) -> Response:
+    """Show the picture and text of a finished game to anyone with the link."""
+    card, path = await _card(site, request), f"/game/{request.game}"
+    address = site.url(request, path)
+    values: dict[str, Any] = {"game_path": path, "address": address, "size": (WIDTH, HEIGHT)}
+    return render(request, "share.html", card=card, text=card.text(f"{address}/share"), **values)
 
-    async def result(self, request: UserRequest) -> Response:
-        """Show the result of the user's own game; POST also requests its review."""
-        game, account, rejected = request.game, request.user.account, ""
-        if request.method == "POST":
-            try:
-                await self.reviews.request(game, account, request.address, for_figures=True)
-            except ActionRejected as error:
-                rejected = error.reason
-        values = await self.backend.do(result_page, game, account, rejected)
-        origin = origin_of(request, self.origin)
-        values["text"] = values.pop("card").text(f"{origin}/game/{game}/share")
-        return render(request, "_result.html", game_path=f"/game/{game}", **values)
 
-    async def play_on(self, request: UserRequest) -> Response:
-        """Start a casual game from a position of a finished game and redirect to it."""
-        account, turn = request.user.account, (await read_form(request)).get("turn", "")
-        if not _TURN.fullmatch(turn):
-            text = _("turn is not a number: give the number of a move of the game")
-            raise ActionRejected("position", text)
-        original = await visible_game(self.backend, request)
-        self.limits.check(new_games=account, new_games_from=request.address)
-        game = await self.backend.do(begin_from_position, account, original, int(turn))
-        return RedirectResponse(f"/?game={game.id}", 303)
+async def show_picture(site: Site, request: UserRequest) -> Response:
+    """Send the picture of a finished game."""
+    card, game = await _card(site, request), request.game
+    site.limits.check(cards=request.address)
+    image = await site.backend.do(lambda games: picture(card, games.load(game).session.game.board))
+    headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
+    return Response(image, media_type="image/png", headers=headers)
 
-    async def share(self, request: UserRequest) -> Response:
-        """Show the picture and text of a finished game to anyone with the link."""
-        card = await self._card(request)
-        address = f"{origin_of(request, self.origin)}/game/{request.game}"
-        values: dict[str, Any] = {"game_path": f"/game/{request.game}", "address": address}
-        values |= {"card": card, "text": card.text(f"{address}/share"), "size": (WIDTH, HEIGHT)}
-        return render(request, "share.html", **values)
 
-    async def picture(self, request: UserRequest) -> Response:
-        """Send the picture of a finished game."""
-        card, game = await self._card(request), request.game
-        self.limits.check(cards=request.address)
+async def _card(site: Site, request: UserRequest) -> ShareCard:
+    card = await site.backend.do(card_of, request.game)
+    if card is None:
+        raise HTTPException(404, _("There is no such finished game."))
+    return card
 
-        def draw(games: GameService) -> bytes:
-            return picture(card, games.load(game).session.game.board)
 
-        headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
-        image = await self.backend.do(draw)
-        return Response(image, media_type="image/png", headers=headers)
+PAGES = (
+    Page("/game/{game}", show_game),
+    Page("/game/{game}/record", send_record),
+    Page("/game/{game}/review", request_review, "POST"),
+    Page("/game/{game}/play", play_on, "POST"),
+    Page("/game/{game}/result", show_result),
+    Page("/game/{game}/result", show_result, "POST"),
+    Page("/game/{game}/share", show_card),
+    Page("/game/{game}/card.png", show_picture),
+)
 
-    async def _card(self, request: UserRequest) -> ShareCard:
-        card = await self.backend.do(card_of, request.game)
-        if card is None:
-            raise HTTPException(404, _("There is no such finished game."))
-        return card
+
+# Values of the pages
 
 
 @lru_cache(maxsize=_MAX_REPLAYS)
@@ -430,6 +395,12 @@ def _checkpoints(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, 
     A checkpoint has the offset of the next turn in the record's text, the board and the score.
     """
     return {}
+
+
+def turns_answer(games: GameService, game_id: str, query: schema.TurnsQuery) -> schema.TurnsAnswer:
+    """Return the requested turns of a finished game."""
+    record = Record.from_json(games.record_text(game_id))
+    return page_of_turns(game_id, record, query.first, query.limit)
 
 
 def page_of_turns(

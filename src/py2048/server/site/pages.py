@@ -20,8 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
-from py2048.app.storage import RecordSummary
-from py2048.app.storage.values import OpenGame
+from py2048.app.storage.values import OpenGame, RecordSummary
 from py2048.core.board import Rows
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
@@ -37,10 +36,14 @@ from py2048.review import Grade
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
+from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import LANGUAGE_COOKIE
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
+from py2048.server.settings import ServerSettings
 from py2048.server.site.auth import Authenticator, UserRequest
+from py2048.server.site.reviews import ReviewQueue
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
@@ -49,6 +52,8 @@ NETWORKS = {
     name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
 }
 """Networks for offline play in the browser, by preset."""
+StoredGame = RecordSummary | OpenGame
+"""A finished game or a game in progress."""
 
 
 @functools.cache
@@ -61,23 +66,21 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         lstrip_blocks=True,
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
-    environment.globals |= {"language": language, "languages": LANGUAGES}
-    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
-    environment.filters["amount"] = lambda value, unit, **how: plain_amount(
-        Unit(unit), value, **how
-    )
+    environment.globals |= {"language": language, "languages": LANGUAGES, "networks": NETWORKS}
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
-    environment.filters["graded"] = lambda count, grade: grade_word(Grade(grade), count)
-    environment.filters["median"] = statistics.median
-    environment.filters["rank"] = themes.DEFAULT_THEME.rank
-    environment.filters["initials"] = _initials
-    # Each name has a fixed tile colour.
-    environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
+    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
+    environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
+    environment.filters |= {
+        "amount": lambda value, unit, **how: plain_amount(Unit(unit), value, **how),
+        "graded": lambda count, grade: grade_word(Grade(grade), count),
+        "initials": _initials,
+        "face": lambda name: 3 + sum(name.encode()) % 6,  # each name has a fixed tile colour
+    }
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
     networks = {f"networks/{name}.js": path for name, path in NETWORKS.items()}
     files = Assets(made, networks, _network_script)
-    environment.globals |= {"asset": files.address, "networks": NETWORKS}
+    environment.globals["asset"] = files.address
     return environment, files
 
 
@@ -125,11 +128,6 @@ def render(
     return HTMLResponse(text, status, headers | {"vary": "accept-language"})
 
 
-def origin_of(request: UserRequest, public_origin: str | None) -> str:
-    """Return the configured public origin, or the one that the request was sent to."""
-    return public_origin or f"{request.url.scheme}://{request.url.netloc}"
-
-
 def presets() -> list[schema.RulesInfo]:
     """Return the presets."""
     return [rules_info(str(rules)) for rules in list_rules()]
@@ -141,7 +139,7 @@ def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return game_row(found) if found else None
 
 
-def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
+def last_board(games: GameService, game: StoredGame) -> Rows | None:
     """Return the last board of a game, or None if it cannot be replayed."""
     try:
         state = game.finished if isinstance(game, RecordSummary) else game.revision
@@ -155,9 +153,7 @@ def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
     return games.load(game_id).session.game.board.rows
 
 
-def boards_of(
-    games: GameService, found: Iterable[RecordSummary | OpenGame]
-) -> dict[str, Rows | None]:
+def boards_of(games: GameService, found: Iterable[StoredGame]) -> dict[str, Rows | None]:
     """Return the last boards of games by id."""
     return {each.id: last_board(games, each) for each in found}
 
@@ -243,7 +239,75 @@ async def read_form(request: Request) -> dict[str, str]:
     return {key: values[-1] for key, values in fields.items()}
 
 
-# The pages
+# Views
+
+
+@dataclass(frozen=True)
+class Site:
+    """The parts of a server that the views share.
+
+    Attributes:
+        settings: How the server is run.
+        auth: Identifies users and manages sessions.
+        backend: The store and the open games.
+        limits: Rate limits and queues.
+        reviews: Accepts requests for reviews.
+        leaderboards: Caches rendered leaderboards.
+        plots: Caches rendered plots.
+    """
+
+    settings: ServerSettings
+    auth: Authenticator
+    backend: Backend
+    limits: RateLimits
+    reviews: ReviewQueue
+    leaderboards: TimedCache
+    plots: TimedCache
+
+    def url(self, request: UserRequest, path: str) -> str:
+        """Return a URL with the public origin, or with the origin that the request was sent to."""
+        return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
+
+    async def visible_game(self, request: UserRequest) -> str:
+        """Return the game id in the path if the user may see the game, which may not exist.
+
+        Raises:
+            ActionRejected: If the id is invalid or the game is sealed.
+        """
+        await self.backend.do(GameService.check_visible, request.game, request.user.account)
+        return request.game
+
+
+View = Callable[[Site, UserRequest], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page or a form's action.
+
+    Attributes:
+        path: The URL path, with parameters in braces.
+        view: Responds to requests whose user is known.
+        method: HTTP method.
+        needs_store: Whether to wait for the store before calling the view.
+    """
+
+    path: str
+    view: View
+    method: str = "GET"
+    needs_store: bool = True
+
+    def route(self, site: Site) -> Route:
+        """Return the route of the page on a site."""
+
+        async def endpoint(request: Request) -> Response:
+            identified = UserRequest(request.scope, request.receive)
+            await site.auth.identify(identified, wait=self.needs_store)
+            response = await self.view(site, identified)
+            identified.set_cookies(response)
+            return response
+
+        return Route(self.path, endpoint, methods=[self.method])
 
 
 def play_page() -> dict[str, Any]:
@@ -251,46 +315,35 @@ def play_page() -> dict[str, Any]:
     return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
 
 
-@dataclass(eq=False)
-class CommonPages:
-    """The play page, the about page, the language form and the static files.
+async def _play(site: Site, request: UserRequest) -> Response:
+    """Show the board. Does not wait for the store, because visitors see this page first."""
+    today, players = {"day": str(datetime.now(UTC).date())}, site.settings.players
+    return render(request, "play.html", today=today, players=players, **play_page())
 
-    Args:
-        auth: Identifies users.
-        players: Specs of the computer players.
-    """
 
-    auth: Authenticator
-    players: tuple[str, ...]
+async def _about(_site: Site, request: UserRequest) -> Response:
+    """Show the about page."""
+    return render(request, "about.html")
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            self.auth.route("/", self.play, needs_store=False),
-            self.auth.route("/about", self.about, needs_store=False),
-            Route("/language", self.choose_language, methods=["POST"]),
-            Route("/static/{path:path}", self.show_file),
-        ]
 
-    async def play(self, request: UserRequest) -> Response:
-        """Show the board. Does not wait for the store, because visitors see this page first."""
-        today = {"day": str(datetime.now(UTC).date())}
-        return render(request, "play.html", today=today, players=self.players, **play_page())
+async def _choose_language(site: Site, request: UserRequest) -> Response:
+    """Set the language cookie and redirect to the previous page."""
+    chosen = (await read_form(request)).get("language", "")
+    if chosen not in LANGUAGES:
+        raise FormError(_("There is no such language."))
+    referer = urlsplit(request.headers.get("referer", ""))
+    back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
+    cookie = site.auth.cookies.header(LANGUAGE_COOKIE, chosen)
+    return RedirectResponse(back, 303, {"set-cookie": cookie})
 
-    async def about(self, request: UserRequest) -> Response:
-        """Show the about page."""
-        return render(request, "about.html")
 
-    async def choose_language(self, request: Request) -> Response:
-        """Set the language cookie and redirect to the previous page."""
-        chosen = (await read_form(request)).get("language", "")
-        if chosen not in LANGUAGES:
-            raise FormError(_("There is no such language."))
-        referer = urlsplit(request.headers.get("referer", ""))
-        back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
-        cookie = self.auth.cookies.header(LANGUAGE_COOKIE, chosen)
-        return RedirectResponse(back, 303, {"set-cookie": cookie})
+async def show_file(request: Request) -> Response:
+    """Send a static file."""
+    return await assets().file(request)
 
-    async def show_file(self, request: Request) -> Response:
-        """Send a static file."""
-        return await assets().file(request)
+
+PAGES = (
+    Page("/", _play, needs_store=False),
+    Page("/about", _about, needs_store=False),
+    Page("/language", _choose_language, "POST", needs_store=False),
+)

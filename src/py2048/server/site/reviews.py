@@ -12,37 +12,37 @@ otherwise replay the day as a guest.
 from __future__ import annotations
 
 import faulthandler
+import fcntl
 import logging
 import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from py2048 import Direction, Record
 from py2048.app.controller.review import badge_of, headline_of, why_better
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
 from py2048.core import fairness
-from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
-from py2048.core.game import Record
 from py2048.players import Unit
 from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
 from py2048.review.mistakes import MistakeKind, mistake_kind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
-from py2048.server.http.monitoring import Metrics
+from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
 from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
-from py2048.server.schema import ActionRejected
+from py2048.server.settings import ServerSettings
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
@@ -72,21 +72,123 @@ _UNFINISHED = "the server could not finish it"
 # Requests
 
 
-@dataclass(eq=False)
-class ReviewRequests:
-    """Accepts requests for reviews.
+def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) -> None:
+    """Put a review in the store's queue.
 
     Args:
+        games: The game service.
+        game_id: The game.
+        requested: Games whose reviews the address requested; some may be done by now.
+        owner: The player if only figures are requested, or empty.
+    """
+    reviews, own = games.store.reviews, owner and ended_game(games, game_id)
+    is_own = own and own[1].owner == owner
+    plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
+    if plies > MAX_MOVES:
+        text = f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
+        raise schema.ActionRejected("length", text)
+    if reviews.pending() >= MAX_PENDING:
+        raise schema.ActionRejected("busy", "too many games wait for a review: try again later")
+    requested.intersection_update(reviews.waiting(requested))
+    if len(requested - {game_id}) >= MAX_PENDING_EACH:
+        text = "too many games from here wait for a review: try again later"
+        raise schema.ActionRejected("busy", text)
+    reviews.request(game_id, VERSION)
+    requested.add(game_id)
+
+
+def review_answer(
+    games: GameService, game_id: str, first: int = 0, limit: int = 0
+) -> schema.ReviewAnswer:
+    """Return the review of a finished game so far, with some of its moves.
+
+    Raises:
+        ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
+    """
+    with games.store.snapshot():
+        record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
+        state, summary = _figures(review)
+        moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
+        ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
+    for each in summary.mistakes if summary else ():
+        each.say = " ".join(_words(each, each.say))
+    done, fault = (review.done, review.fault) if review else (0, None)
+    return schema.ReviewAnswer(
+        game_id, state, ahead, done, record.plies, fault, summary, first,
+        [*map(_in_words, moves[first : first + limit])] if moves else [],
+    )  # fmt: skip
+
+
+def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
+    """Return a game that is over, including one whose end can still be undone."""
+    found, info = games.find(game_id), games.store.online.info(game_id)
+    return (game_row(found), info) if found and found.is_over and info else None
+
+
+def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
+    """Return the state of a game's review, and its summary once it is done.
+
+    Only the player of a sealed game may see its figures; its moves stay hidden.
+    """
+    return _figures(games.store.reviews.find(game_id))
+
+
+def _reviewable(games: GameService, game_id: str) -> RecordSummary:
+    """Return the summary of a game that was finished on this server and is not sealed."""
+    found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
+    if found is None or info is None:
+        raise schema.ActionRejected("unknown_game", "there is no record of this game yet")
+    if opens := fairness.sealed_until(info.day):
+        raise schema.ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
+    return found
+
+
+def _figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
+    """Return a review's state, and its summary if it is done."""
+    if review is None or (review.finished and review.version != VERSION):
+        return "none", None
+    if review.finished is None:
+        return "waiting" if review.claimed is None else "running", None
+    if review.fault:
+        return "failed", None
+    return "done", msgspec.convert(review.summary, schema.ReviewSummary)
+
+
+# The queue
+
+
+Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
+"""Reviews a record; calls the second argument with the number of reviewed moves."""
+
+
+class ReviewQueue:
+    """Accepts requests for reviews, and computes them in threads with a process each.
+
+    Args:
+        settings: How the server is run.
         backend: The store.
         limits: Rate limits.
-        queue: Computes the reviews.
+        metrics: Counts reviews.
+        reviewer: Computes a review; must be picklable.
+
+    Attributes:
         is_enabled: Whether this server reviews games.
+        backlog: Reviews waiting or running when last checked.
     """
 
-    backend: Backend
-    limits: RateLimits
-    queue: ReviewQueue
-    is_enabled: bool
+    def __init__(
+        self, settings: ServerSettings, backend: Backend, limits: RateLimits, metrics: Metrics,
+        reviewer: Reviewer | None = None,
+    ) -> None:  # fmt: skip
+        self.is_enabled = settings.reviews > 0
+        self.backlog = 0
+        self._backend, self._limits, self._metrics = backend, limits, metrics
+        self._reviewer: Reviewer = reviewer or computed
+        self._workers = settings.reviews if _claim_reviewing() else 0
+        self._requested: dict[str, set[str]] = {}
+        self._wanted = threading.Semaphore(0)
+        self._is_closed = False
+        self._threads: list[threading.Thread] = []
 
     async def request(
         self, game_id: str, account: str, address: str, *, for_figures: bool = False
@@ -102,122 +204,13 @@ class ReviewRequests:
                 reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
-            raise ActionRejected("off", "reviews are disabled on this server")
-        self.limits.check(reviews=account, reviews_from=address)
-        owner = account if for_figures else ""
-        await self.backend.do(_enqueue, game_id, self.queue.requested_from(address), owner)
-        self.queue.wake()
-
-
-def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) -> None:
-    """Put a review in the store's queue; `requested` are the reviews of the same address."""
-    reviews, own = games.store.reviews, owner and ended_game(games, game_id)
-    is_own = own and own[1].owner == owner
-    plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
-    if plies > MAX_MOVES:
-        raise ActionRejected(
-            "length", f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
-        )
-    if reviews.pending() >= MAX_PENDING:
-        raise ActionRejected("busy", "too many games wait for a review: try again later")
-    requested.intersection_update(reviews.waiting(requested))
-    if len(requested - {game_id}) >= MAX_PENDING_EACH:
-        raise ActionRejected("busy", "too many games from here wait for a review: try again later")
-    reviews.request(game_id, VERSION)
-    requested.add(game_id)
-
-
-def review_answer(
-    games: GameService, game_id: str, first: int = 0, limit: int = 0
-) -> schema.ReviewAnswer:
-    """Return the review of a finished game so far, with some of its moves.
-
-    Raises:
-        ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
-    """
-    with games.store.snapshot():
-        record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
-        state = _state(review)
-        done = review if state == "done" else None
-        moves: Any = games.store.reviews.moves(game_id) if limit and done else None
-        return schema.ReviewAnswer(
-            game=game_id,
-            state=state,
-            ahead=games.store.reviews.pending(review.asked) if review and state == "waiting" else 0,
-            done=review.done if review else 0,
-            total=record.plies,
-            fault=review.fault if review else None,
-            summary=_with_words(msgspec.convert(done.summary, schema.ReviewSummary))
-            if done
-            else None,
-            first=first,
-            moves=[*map(_in_words, moves[first : first + limit])] if moves else [],
-        )
-
-
-def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
-    """Return a game that is over, including one whose end can still be undone."""
-    found, info = games.find(game_id), games.store.online.info(game_id)
-    return (game_row(found), info) if found and found.is_over and info else None
-
-
-def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
-    """Return the state of a game's review, and its summary once it is done.
-
-    Only the player of a sealed game may see its figures; its moves stay hidden.
-    """
-    review = games.store.reviews.find(game_id)
-    if review is None or (state := _state(review)) != "done":
-        return _state(review), None
-    return state, msgspec.convert(review.summary, schema.ReviewSummary)
-
-
-def _reviewable(games: GameService, game_id: str) -> RecordSummary:
-    """Return the summary of a game that was finished on this server and is not sealed."""
-    found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
-    if found is None or info is None:
-        raise ActionRejected("unknown_game", "there is no record of this game yet")
-    if opens := fairness.sealed_until(info.day):
-        raise ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
-    return found
-
-
-def _state(review: StoredReview | None) -> str:
-    if review is None or (review.finished and review.version != VERSION):
-        return "none"
-    if review.finished is None:
-        return "waiting" if review.claimed is None else "running"
-    return "failed" if review.fault else "done"
-
-
-# The queue
-
-
-Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
-"""Reviews a record; calls the second argument with the number of reviewed moves."""
-
-
-class ReviewQueue:
-    """Threads that process the queue, each with a process for its current review.
-
-    Args:
-        workers: Number of threads; 0 if another process computes the reviews.
-        metrics: Counts reviews.
-        reviewer: Computes a review; must be picklable.
-
-    Attributes:
-        backlog: Reviews waiting or running when last checked.
-    """
-
-    def __init__(self, workers: int, metrics: Metrics, reviewer: Reviewer | None = None) -> None:
-        self._metrics = metrics
-        self._reviewer: Reviewer = reviewer or computed
-        self.backlog = 0
-        self._requested: dict[str, set[str]] = {}
-        self._wanted = threading.Semaphore(0)
-        self._is_closed = False
-        self._workers = workers
-        self._threads: list[threading.Thread] = []
+            raise schema.ActionRejected("off", "reviews are disabled on this server")
+        self._limits.check(reviews=account, reviews_from=address)
+        if len(self._requested) > _MAX_ADDRESSES:
+            self._requested.clear()
+        requested = self._requested.setdefault(address, set())
+        await self._backend.do(_enqueue, game_id, requested, account if for_figures else "")
+        self._wanted.release()
 
     def start(self, store: Store) -> None:
         """Start processing the queue of a store."""
@@ -226,16 +219,6 @@ class ReviewQueue:
             thread = threading.Thread(target=self._run, args=(store,), name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
-
-    def requested_from(self, address: str) -> set[str]:
-        """Return the games whose reviews an address requested; some may be done by now."""
-        if len(self._requested) > _MAX_ADDRESSES:
-            self._requested.clear()
-        return self._requested.setdefault(address, set())
-
-    def wake(self) -> None:
-        """Check the queue now."""
-        self._wanted.release()
 
     def close(self) -> None:
         """Stop; running reviews return to the queue."""
@@ -253,10 +236,7 @@ class ReviewQueue:
                 if claim is not None:
                     self._review(store, claim)
                     continue
-            except (
-                StorageError,
-                OSError,
-            ) as error:  # the claim expires, and another process may try
+            except (StorageError, OSError) as error:  # the claim expires for another process
                 _log.warning("cannot review games", extra={"fault": str(error)})
             self._wanted.acquire(timeout=_POLL_S)
 
@@ -316,6 +296,18 @@ def _record_text(store: Store, game_id: str) -> str:
     return replayed(saved, info).record().to_json()
 
 
+def _claim_reviewing() -> bool:
+    """Whether this process computes reviews; with several workers, only one does at a time."""
+    if folder := os.environ.get(WORKERS_FOLDER):
+        lock = os.open(Path(folder) / "reviewer", os.O_CREAT | os.O_RDWR)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            return False
+    return True
+
+
 # The process
 
 
@@ -367,7 +359,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
         counts={grade.value: count for grade, count in review.counts.items()},
-        phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
+        phases=[*review.phases],
         mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
         swing=_rounded(review.swing),
@@ -410,13 +402,6 @@ def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
 def _rounded(value: float) -> float:
     """Return a value rounded to significant digits."""
     return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
-
-
-def _with_words(summary: schema.ReviewSummary) -> schema.ReviewSummary:
-    """Translate the themes of a stored summary's mistakes into sentences."""
-    for each in summary.mistakes:
-        each.say = " ".join(_words(each, each.say))
-    return summary
 
 
 def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str, str, str]:

@@ -5,30 +5,25 @@ from __future__ import annotations
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.routing import Route
 
 from py2048.app.storage.values import GameEnd
 from py2048.core import fairness
 from py2048.core.board import Rows
 from py2048.core.language import _
 from py2048.server import schema
-from py2048.server.cache import TimedCache
-from py2048.server.http.limits import RateLimits
-from py2048.server.play import messages
-from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, checked_rules
-from py2048.server.play.messages import rules_info
+from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import BOARDS, PERIODS
-from py2048.server.site.auth import Authenticator, UserRequest
+from py2048.server.site import pages
+from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import boards_of, cached_template, mark_own_game, presets, render
+from py2048.server.site.pages import Page, Site, boards_of, render
 
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
@@ -36,105 +31,84 @@ _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
 _MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and then by month
 
 
-@dataclass(eq=False)
-class ScorePages:
-    """Leaderboards, live games and player pages.
+async def show_leaderboard(site: Site, request: UserRequest) -> Response:
+    """Show a leaderboard for rules, a board and a period."""
+    do, query = site.backend.do, request.query_params
+    chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
+    board, period = query.get("board", "ranked"), query.get("period", "ever")
+    seasons = await do(lambda games: games.store.leaderboards.seasons())
+    if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
+        raise HTTPException(404, _("There is no such board."))
+    wanted = board, chosen.text, period
+    cached = partial(pages.cached_template, site.leaderboards)
+    lists = await cached("_leaderboard.html", do, _lists, *wanted)
+    now = await cached("_now.html", partial(_live_games, site), _MAX_LIVE)
+    mine = None
+    if not request.user.is_guest:
+        mine = await do(standing_of, request.user.account, *wanted)
+    if mine and (marked := pages.mark_own_game(lists, mine.game)) != lists:
+        lists, mine = marked, None
+    values: dict[str, Any] = {"chosen": chosen, "board": board, "period": period}
+    values |= {"rules": pages.presets(), "seasons": seasons, "lists": lists, "mine": mine}
+    values["now"] = now if period in PERIODS else ""
+    return render(request, "leaderboards.html", **values)
 
-    Args:
-        auth: Identifies users.
-        backend: The store and the open games.
-        limits: Rate limits.
-        leaderboard_cache: Caches rendered leaderboards.
-        plot_cache: Caches rendered plots.
-    """
 
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
-    leaderboard_cache: TimedCache
-    plot_cache: TimedCache
+async def show_live_games(site: Site, request: UserRequest) -> Response:
+    """Show the games that can be watched now."""
+    return render(request, "live.html", **await _live_games(site))
 
-    def routes(self) -> list[Route]:
-        """Return the routes."""
-        return [
-            self.auth.route("/leaderboards", self.show_leaderboard),
-            self.auth.route("/live", self.live),
-            self.auth.route("/player/{name}", self.player),
-        ]
 
-    async def show_leaderboard(self, request: UserRequest) -> Response:
-        """Show a leaderboard for rules, a board and a period."""
-        do, query = self.backend.do, request.query_params
-        chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
-        board, period = query.get("board", "ranked"), query.get("period", "ever")
-        seasons = await do(lambda games: games.store.leaderboards.seasons())
-        if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
-            raise HTTPException(404, _("There is no such board."))
-        wanted = board, chosen.text, period
-        cached = partial(cached_template, self.leaderboard_cache)
-        lists = await cached("_leaderboard.html", do, _lists, *wanted)
-        now = await cached("_now.html", self._live, _MAX_LIVE)
-        mine = None
-        if not request.user.is_guest:
-            mine = await do(standing_of, request.user.account, *wanted)
-        if mine and (marked := mark_own_game(lists, mine.game)) != lists:
-            lists, mine = marked, None
-        values: dict[str, Any] = {"chosen": chosen, "board": board, "period": period}
-        values |= {"rules": presets(), "seasons": seasons, "lists": lists, "mine": mine}
-        values["now"] = now if period in PERIODS else ""
-        return render(request, "leaderboards.html", **values)
+async def _live_games(site: Site, limit: int | None = None) -> dict[str, Any]:
+    """Return the template values for live games."""
+    rooms = site.backend.rooms
+    found = (await rooms.live_games())[:limit]
+    boards: dict[str, Rows | None] = {
+        each.id: room.game.session.game.board.rows
+        for each in found
+        # Unsaved moves may be rolled back.
+        if (room := rooms.open.get(each.id)) and room.is_settled
+    }
+    boards |= await site.backend.do(boards_of, [each for each in found if each.id not in boards])
+    moved = {each.id: each.updated for each in found}
+    return {"live": game_rows(found), "live_boards": boards, "moved": moved}
 
-    async def live(self, request: UserRequest) -> Response:
-        """Show the games that can be watched now."""
-        return render(request, "live.html", **await self._live())
 
-    async def _live(self, limit: int | None = None) -> dict[str, Any]:
-        """Return the template values for live games."""
-        rooms = self.backend.rooms
-        found = (await rooms.live_games())[:limit]
-        boards: dict[str, Rows | None] = {
-            each.id: room.game.session.game.board.rows
-            for each in found
-            if (room := rooms.open.get(each.id))
-            and room.is_settled  # unsaved moves may be rolled back
-        }
-        closed = [each for each in found if each.id not in boards]
-        boards |= await self.backend.do(boards_of, closed)
-        return {
-            "live": messages.game_rows(found),
-            "live_boards": boards,
-            "moved": {each.id: each.updated for each in found},
-        }
+async def show_player(site: Site, request: UserRequest) -> Response:
+    """Show a player's statistics, plots and games."""
+    do, rules = site.backend.do, request.query_params.get("rules")
+    name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
+    found = None if "\0" in name else await do(player_page, name, chosen)
+    if found is None:
+        raise HTTPException(404, _("There is no player of that name here."))
+    account, values = found
+    plots = ""
+    if values["chosen"]:
+        queue, games = site.limits.plotting, site.backend.rooms.games
+        draw = partial(queue.do, request.address, plots_of_player, games)
+        plots = await pages.cached_template(
+            site.plots, "_plots.html", draw, account, values["chosen"].text
+        )
+    return render(request, "player.html", plots=plots, **values)
 
-    async def player(self, request: UserRequest) -> Response:
-        """Show a player's statistics, plots and games."""
-        do, rules = self.backend.do, request.query_params.get("rules")
-        name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
-        found = None if "\0" in name else await do(player_page, name, chosen)
-        if found is None:
-            raise HTTPException(404, _("There is no player of that name here."))
-        account, values = found
-        plots = ""
-        if values["chosen"]:
-            queue, games = self.limits.plotting, self.backend.rooms.games
-            draw = partial(queue.do, request.address, plots_of_player, games)
-            key = account, values["chosen"].text
-            plots = await cached_template(self.plot_cache, "_plots.html", draw, *key)
-        return render(request, "player.html", plots=plots, **values)
+
+PAGES = (
+    Page("/leaderboards", show_leaderboard),
+    Page("/live", show_live_games),
+    Page("/player/{name}", show_player),
+)
 
 
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
     """Return the template values of a leaderboard, the same for all users."""
     best = games.store.leaderboards.top(board, rules, period)
-    return {"board": board, "rows": messages.game_rows(best), "boards": boards_of(games, best[:3])}
+    return {"board": board, "rows": game_rows(best), "boards": boards_of(games, best[:3])}
 
 
-def standing_of(
-    games: GameService, account: str, board: str, rules: str, period: str
-) -> schema.GameRow | None:
-    """Return an account's row on a leaderboard with its place, or None."""
-    found = games.store.leaderboards.standing(account, board, rules, period)
-    return found and messages.game_row(found[1], found[0])
+def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
+    """Return an account's row, with its place, for a board, rules and a period, or None."""
+    found = games.store.leaderboards.standing(account, *wanted)
+    return found and game_row(found[1], found[0])
 
 
 def player_page(
@@ -169,8 +143,8 @@ def player_page(
         "best": max((each.best for each in of_chosen), default=None),
         "max_tile": max((each.max_tile for each in of_chosen), default=0),
         "summaries": [(rules_info(each.rules), each) for each in summaries],
-        "recent": messages.game_rows(recent),
-        "live": messages.game_rows(games.live_games_of(account.id)),
+        "recent": game_rows(recent),
+        "live": game_rows(games.live_games_of(account.id)),
         "played": played,
         "chosen": chosen,
     }
@@ -193,7 +167,7 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
         "scores": [end.score for end in ends],
         "tiles": tiles,
         "reached": ", ".join(_("{tile} in {n}").format(tile=tile, n=n) for tile, n in tiles),
-        "best": messages.game_rows(best),
+        "best": game_rows(best),
         "boards": boards_of(games, best),
     }
 
