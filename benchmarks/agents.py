@@ -1,11 +1,11 @@
-"""The table of agents on the published tracks of ``py2048 benchmark-agent``.
+"""Measure agents on the published tracks of ``py2048 benchmark-agent``.
 
 Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
-Each agent's submission stays in FOLDER and is continued, not played again; the table is
-``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
-MaskablePPO learn each track for N minutes on one core (`learners`), N/2 of two, and play, too.
-On 3x3 the regret is known once ``py2048 solve 3x3 --save`` has made a file, named by --solution.
+Submissions are kept in FOLDER and continued. The table is written to ``results/agents.md``.
+``classic:10`` is the first ten games of a track. With --minutes, DQN and MaskablePPO also learn
+each track for N minutes on one core (see `learners`) and play. The regret on 3x3 needs --solution,
+a file of ``py2048 solve 3x3 --save``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 import learners
 
 from py2048.core.rules import Rules
-from py2048.lab.arena.protocol import TRACKS, Submission
+from py2048.lab.arena.protocol import TRACKS, AgentSubmission
 from py2048.lab.commands.bench import processor
 from py2048.players.perfect import QUICK_CELLS
 from py2048.players.solving import solve
@@ -42,7 +42,7 @@ HEAD = (
 
 
 def learned(name: str, rules: Rules, folder: Path, minutes: float) -> str:
-    """Return the spec of an agent that is trained, unless its file is there."""
+    """Return the spec of a trained agent; train it if its file is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / f"{name}.zip").exists():
         learners.train_sb3(name, rules, learners.Budget([60 * minutes])).save(folder / name)
@@ -50,7 +50,7 @@ def learned(name: str, rules: Rules, folder: Path, minutes: float) -> str:
 
 
 def perfect_play(rules: Rules, folder: Path) -> Path | None:
-    """Return the file of the solution of a small board, made once."""
+    """Return the solution file of a small board; solve it if the file is missing."""
     if rules.cells > QUICK_CELLS:
         return None
     if not (path := folder / "perfect").exists():
@@ -60,19 +60,21 @@ def perfect_play(rules: Rules, folder: Path) -> Path | None:
 
 
 def row(agent: str, track: str, folder: Path, solution: Path | None) -> str:
-    """Play what is missing of an agent's games, and return its row, of none if it plays none."""
-    told = ["--solution", str(solution.resolve())] if solution and not track.startswith(BIG) else []
+    """Play an agent's missing games; return its table row."""
+    options: list[str] = []
+    if solution and not track.startswith(BIG):
+        options = ["--solution", str(solution.resolve())]
     command = [sys.executable, "-m", "py2048", "benchmark-agent", agent, "--track", track]
     out = re.sub(r"[^\w.=-]+", "_", agent)
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [*command, "--out", out, "--json", *told],
+        [*command, "--out", out, "--json", *options],
         stdout=subprocess.PIPE,
         check=False,
-        cwd=folder,  # of the files of the learned
+        cwd=folder,  # where trained agents are found
         env=os.environ | {"PYTHONPATH": f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
     )
-    if done.returncode == 2:  # it has said why
+    if done.returncode == 2:  # the command has printed the reason
         return f"| `{agent}` | 0 |  |  |  |  |  |"
     done.check_returncode()
     found = json.loads(done.stdout)
@@ -112,7 +114,7 @@ def main() -> None:
             f"{wish.minutes / 2:g} of two; their times have loading in them.\n"
         )
     for track in wish.tracks:
-        published = Submission("", track, {}, "", "").tournament(is_played=False)
+        published = AgentSubmission("", track, {}, "", "").tournament(is_played=False)
         rules, folder, agents = published.rules, wish.into / track, [*wish.agents]
         perfect = perfect_play(rules, folder) or wish.solution
         if wish.minutes:
@@ -122,7 +124,6 @@ def main() -> None:
         parts.extend(row(agent, track, folder, perfect) for agent in agents)
         parts.append("")
         PAGE.write_text("\n".join(parts), encoding="utf-8")
-    print(PAGE)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The C programs that the engine is measured against, compiled when they are needed."""
+"""C baselines, compiled on demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 
 def compiler() -> str | None:
-    """Return the path of a C compiler, if there is one."""
+    """Return the path of a C compiler, or None."""
     return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
 
 
@@ -34,7 +34,7 @@ def compiler_version() -> str:
 
 
 def build(source: str, folder: Path, *options: str) -> Path | None:
-    """Compile a C file of this folder into `folder`; return None where there is no compiler."""
+    """Compile a C file of this folder into `folder`; return None without a compiler."""
     path = compiler()
     if path is None:
         return None
@@ -44,12 +44,12 @@ def build(source: str, folder: Path, *options: str) -> Path | None:
 
 
 class RowTables:
-    """Random play in C by tables of rows: ``baseline.c``, a process for each core.
+    """Random play in C with row tables (``baseline.c``), one process per core.
 
     Args:
-        program: the compiled program.
-        games: the number of games, over all processes.
-        processes: how many run at the same time.
+        program: The compiled program.
+        games: Number of games over all processes.
+        processes: Number of parallel processes.
     """
 
     def __init__(self, program: Path, games: int, processes: int) -> None:
@@ -58,7 +58,7 @@ class RowTables:
         self._seed = 0
 
     def speed(self, steps: int) -> float:
-        """Return the moves a second of `steps` steps of all games."""
+        """Return moves per second over `steps` steps of all games."""
         running = [self._start(steps) for _ in range(self._processes)]
         times = [float(each.communicate()[0].split()[0]) for each in running]
         return self._games * steps * self._processes / max(times)
@@ -70,20 +70,18 @@ class RowTables:
 
 
 class Environments:
-    """Environments in C, stepped by threads of this process: ``environment_core.c``.
-
-    All arrays are reused at each step, which spares C the allocations of a Gymnasium environment.
+    """C environments (``environment_core.c``), stepped by threads of this process.
 
     Args:
-        library: the compiled library.
-        count: the number of environments.
-        threads: how many threads step them.
+        library: The compiled library.
+        count: Number of environments.
+        threads: Number of threads.
 
     Attributes:
-        boards: uint8 `[count, 16]`.
-        masks: the legal actions, a byte for each: uint32 `[count]`.
-        rewards: float64 `[count]`.
-        ends: whether a game is over, uint8 `[count]`.
+        boards: Ranks, uint8 `[count, 16]`.
+        masks: Legal actions, one byte each: uint32 `[count]`.
+        rewards: Rewards, float64 `[count]`.
+        ends: Whether each game is over, uint8 `[count]`.
     """
 
     def __init__(self, library: Path, count: int, threads: int) -> None:
@@ -110,16 +108,16 @@ class Environments:
 
 
 class PufferGames:
-    """The 2048 of PufferLib, whose environments one thread steps: ``puffer_core.c``.
+    """PufferLib's 2048 (``puffer_core.c``), stepped by one thread.
 
     Args:
-        source: where the source of PufferLib is.
-        folder: where the library is compiled.
-        count: the number of environments.
+        source: Folder of PufferLib's source.
+        folder: Folder in which the library is compiled.
+        count: Number of environments.
     """
 
     def __init__(self, source: str, folder: Path, count: int) -> None:
-        (folder / "raylib.h").touch()  # it draws, but not here
+        (folder / "raylib.h").touch()  # drawing is not used
         core = Path(source, "pufferlib", "ocean", "g2048")
         library = build("puffer_core.c", folder, "-shared", "-fPIC", f"-I{folder}", f"-I{core}")
         self._core, self._count = ctypes.CDLL(str(library)), ctypes.c_int64(count)

@@ -1,8 +1,7 @@
-"""How soon the desktop game's window shows, what a frame costs, and how soon a key is seen.
+"""Measure the desktop window: first frame, animation, and latency of keys.
 
-Needs a display, such as ``xvfb-run -a``. The first frame of the command is measured on a virtual
-screen of its own (Xvfb), whose picture lies in a file: from the start of the process to the
-moment when the window stands there drawn.
+Needs a display, such as ``xvfb-run -a``. The first frame of the command is measured on a separate
+Xvfb, whose framebuffer is a memory-mapped file, from process start until the board is drawn.
 """
 
 from __future__ import annotations
@@ -29,36 +28,24 @@ from py2048.core.direction import Direction
 RUNS = 9
 MOVES = 60
 KEYS, PACE_S = 200, 0.1
-"""How many keys are pressed, and the seconds between two, as fast players do."""
+"""Number of keys, and seconds between them, as fast players press them."""
 POLL_MS = 5
-"""Milliseconds between looks whether the animation of a move has ended."""
+"""Milliseconds between checks whether a move's animation has ended."""
 TIMEOUT_S = 20.0
 SETTLING_S = 0.5
-"""Seconds that a game is left alone after its first frame, to open its store."""
+"""Seconds after the first frame in which the game opens its store."""
 
 SCREEN = "480x640x24"
-"""The virtual screen: the window fills it."""
+"""Size of the virtual screen, which the window fills."""
 
 COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
 
-FIRST_FRAME = """
-import time
-began = time.perf_counter()
-from py2048.app.desktop.launch import GameWindow
-imported = time.perf_counter()
-running = GameWindow(lambda: None)
-running.first_frame()
-shown = time.perf_counter()
-running.close()
-print(imported - began, shown - imported, flush=True)
-"""
 
-
-class Glass:
-    """A virtual screen that can be looked at without asking its server.
+class VirtualScreen:
+    """A virtual screen whose framebuffer can be read directly.
 
     Args:
-        folder: an empty folder for its picture.
+        folder: An empty folder for the framebuffer.
     """
 
     def __init__(self, folder: str) -> None:
@@ -75,25 +62,25 @@ class Glass:
             self._picture = mmap.mmap(file.fileno(), 0)
 
     def shows_a_board(self) -> bool:
-        """Return whether cells and the frame between them are on the screen.
+        """Return whether the board is visible.
 
-        That is: of every 401st pixel of the lower half, two colours that are not black have a
-        tenth or more.
+        It is if two colours other than black each cover a tenth of sampled pixels in the lower
+        half.
         """
         pixels = self._picture[len(self._picture) // 2 :: 4 * 401]
         return sum(pixels.count(value) > len(pixels) / 10 for value in set(pixels) - {0}) >= 2
 
     def close(self) -> None:
-        """Switch it off."""
+        """Stop Xvfb."""
         self._server.terminate()
         self._server.wait()
 
 
 @contextmanager
-def glass() -> Iterator[tuple[Glass, dict[str, str]]]:
-    """Yield a virtual screen, and an environment for a player who is new."""
+def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
+    """Yield a virtual screen, and an environment of a new user."""
     with tempfile.TemporaryDirectory() as folder:
-        screen = Glass(folder)
+        screen = VirtualScreen(folder)
         home = str(Path(folder, "home"))
         environment = {**os.environ, "DISPLAY": screen.display, "PY2048_HOME": home}
         # As on a player's machine, compiled modules are kept from the first run on.
@@ -104,8 +91,8 @@ def glass() -> Iterator[tuple[Glass, dict[str, str]]]:
             screen.close()
 
 
-def seconds_to_see(command: list[str], screen: Glass, environment: dict[str, str]) -> float:
-    """Return how long a command takes from its start until the board is on the screen."""
+def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[str, str]) -> float:
+    """Return the time from a command's start until the board is visible."""
     ours, theirs = pty.openpty()
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -127,7 +114,7 @@ def seconds_to_see(command: list[str], screen: Glass, environment: dict[str, str
 
 
 def commands() -> None:
-    """Print how soon the real command's window is there."""
+    """Print the time to the first frame of the real commands."""
     if shutil.which("Xvfb") is None:
         print("first frame of the command: not measured: no Xvfb")
         return
@@ -140,22 +127,8 @@ def commands() -> None:
             print(f"first frame of {' '.join(words)}: {least:.0f} ms, median {middle:.0f} ms")
 
 
-def first_frames() -> None:
-    """Print how long the first frame takes inside the process."""
-    times = []
-    for _ in range(RUNS + 1):  # the first run warms the disk's cache
-        command = [sys.executable, "-c", FIRST_FRAME]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        times.append([1000 * float(word) for word in printed.split()])
-    imports, frame = zip(*times[1:], strict=True)
-    print(
-        f"inside the process: imports {min(imports):.0f} ms, window {min(frame):.0f} ms, "
-        f"medians {statistics.median(imports):.0f} and {statistics.median(frame):.0f} ms"
-    )
-
-
 def frames() -> None:
-    """Print how many frames a second the animation reaches, and its share of a core."""
+    """Print frames per second of the animation, and its share of a core."""
     from py2048.app.desktop.launch import GameWindow
 
     session = Session()
@@ -188,7 +161,7 @@ def frames() -> None:
 
 
 def keys() -> None:
-    """Print how long a key takes until its first frame is drawn, without and with the coach."""
+    """Print the latency from a key to its first frame, with and without the coach."""
     for is_on in (False, True):
         times, busy = key_times(is_on=is_on)
         middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
@@ -199,11 +172,11 @@ def keys() -> None:
 
 
 def key_times(*, is_on: bool) -> tuple[list[float], float]:
-    """Return the milliseconds of each key to its first frame, and of processor time a key."""
+    """Return latencies in milliseconds, and milliseconds of processor time per key."""
     from py2048.app.controller.coach import SETTING
     from py2048.app.desktop.launch import GameWindow
 
-    gc.collect()  # the last window, whose objects may die in Tk's thread only
+    gc.collect()  # objects of the previous window must be freed in Tk's thread
     session = Session()
     session.start(seed=1)
     session.set_setting(SETTING, is_on)
@@ -222,7 +195,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
         began = time.perf_counter()
         board.event_generate(f"<KeyPress-{name}>")
         root.update()
-        root.winfo_pointerx()  # a question: its answer comes after everything sent before
+        root.winfo_pointerx()  # a round trip: earlier requests are drawn when it returns
         times.append(1000 * (time.perf_counter() - began))
         assert session.version > version, "the key has not reached the board"
         _live(root, PACE_S)
@@ -232,7 +205,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
 
 
 def _live(root: tk.Tk, seconds: float) -> None:
-    """Let a window live for a while."""
+    """Process a window's events for some seconds."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         root.update()
@@ -247,14 +220,13 @@ def _next(session: Session) -> Direction:
 
 
 def main() -> None:
-    """Measure, where there is a display."""
+    """Measure, if there is a display."""
     missing = why_unavailable()
     if missing:
         print(f"desktop: not measured: {missing}")
         return
     print(f"display {os.environ.get('DISPLAY', '')}, load {os.getloadavg()[0]:.1f}")
     commands()
-    first_frames()
     frames()
     keys()
 

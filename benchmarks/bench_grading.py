@@ -1,15 +1,15 @@
-"""What grading a class costs: seconds, processor seconds and memory, for each course.
+"""Measure the cost of grading a class: time, processor time and memory per course.
 
-A class is made of the right solutions of ``tests/courses`` and wrong ones in every task, evenly
-chosen; ``py2048 course check`` grades it as a teacher would.
+A class consists of the right solutions of ``tests/courses`` and of mutants, evenly chosen. It is
+graded with ``py2048 course check``.
 
-``--against TREE`` grades the same class with another checkout too, in turns, and compares the two:
+``--against TREE`` grades the same class with another checkout in turns, and compares the two:
 
     python benchmarks/bench_grading.py --submissions 30 --against ../py2048-before
 
-Processor seconds are those of all processes, the grader's, the submissions' and the displays'. They
-are read fifty times a second, because what is killed leaves no account. Memory is what all of them
-hold at a time, with what they share counted once.
+Processor time is that of all processes: grader, submissions and displays. It is sampled fifty times
+a second, because killed processes leave no account. Memory is the peak over all processes, with
+shared memory counted once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from py2048.courses import COURSES
 from py2048.courses.proving import trials
@@ -41,7 +40,7 @@ Figures = dict[str, float]
 
 
 def write_class(course: str, count: int, folder: Path) -> None:
-    """Write `count` submissions: right solutions and mutants, evenly chosen of all there are."""
+    """Write `count` submissions: right solutions and mutants, evenly chosen."""
     _, *programs = trials(COURSES[course])
     for number in range(count):
         program = programs[number * len(programs) // count % len(programs)]
@@ -51,11 +50,11 @@ def write_class(course: str, count: int, folder: Path) -> None:
 
 
 def family(pid: int) -> Iterator[Path]:
-    """Yield the folders in ``/proc`` of a process and of all that it has started."""
+    """Yield the ``/proc`` folders of a process and all its descendants."""
     place = Path(f"/proc/{pid}")
     yield place
     children: list[str] = []
-    with suppress(OSError):  # it has just ended
+    with suppress(OSError):  # the process has just ended
         for task in (place / "task").iterdir():
             children += (task / "children").read_text().split()
     for child in children:
@@ -63,7 +62,7 @@ def family(pid: int) -> Iterator[Path]:
 
 
 def processor_seconds(place: Path) -> float:
-    """Return the processor seconds of a process, and of those that it has waited for."""
+    """Return the processor seconds of a process and of children it has waited for."""
     try:
         fields = (place / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -72,7 +71,7 @@ def processor_seconds(place: Path) -> float:
 
 
 def memory(place: Path) -> float:
-    """Return the MiB that a process holds: its share of what it shares with others."""
+    """Return the proportional memory (PSS) of a process in MiB."""
     try:
         lines = (place / "smaps_rollup").read_text().splitlines()
     except OSError:
@@ -80,8 +79,8 @@ def memory(place: Path) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
-def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> tuple[Figures, list[Any]]:
-    """Grade a class with the py2048 in `tree`; return what that took, and its submissions."""
+def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> Figures:
+    """Grade a class with the py2048 in `tree`; return the cost."""
     words = [sys.executable, "-m", "py2048", "course", "check", course, str(folder), "--json"]
     environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
     began = time.perf_counter()
@@ -108,42 +107,30 @@ def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> tuple[Figur
         answer.seek(0)
         submissions = json.load(answer)["submissions"]
     count = len(submissions)
-    figures = {
+    return {
         "seconds a submission": took / count,
         "processor seconds a submission": used / count,
         "peak memory, MiB": peak,
         "slowest submission, s": max(one["seconds"] for one in submissions),
     }
-    return figures, submissions
-
-
-def tell(title: str, submissions: list[Any]) -> None:
-    """Say on stderr which submissions take longest, and what marks all have together."""
-    slow = sorted(submissions, key=lambda one: -float(one["seconds"]))[:5]
-    names = ", ".join(f"{one['name']} {one['seconds']:.1f} s" for one in slow)
-    marks = sum(float(one["score"]) for one in submissions)
-    print(f"{title}: {marks:.2f} marks in all; slowest {names}", file=sys.stderr)
 
 
 def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
-    """Grade one class with each tree, each round in another order; the least of all rounds."""
+    """Grade a class with each tree in turns; return the minimum over all rounds."""
     trees = {OURS: ROOT} | ({THEIRS: options.against.resolve()} if options.against else {})
     found: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory(prefix="py2048-class-") as folder:
         write_class(course, options.submissions, Path(folder, "class"))
         for number in range(options.rounds):
             for name in sorted(trees, reverse=bool(number % 2)):
-                figures, submissions = grade_class(
-                    trees[name], course, Path(folder, "class"), options.jobs
-                )
-                tell(f"{course} {name}", submissions)
+                figures = grade_class(trees[name], course, Path(folder, "class"), options.jobs)
                 known = found.setdefault(name, figures)
                 found[name] = {what: min(figures[what], known[what]) for what in figures}
     return found
 
 
 def main(words: list[str]) -> None:
-    """Measure the courses that the words name, by default all."""
+    """Measure the given courses, by default all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("courses", nargs="*", metavar="COURSE", choices=COURSES)
     parser.add_argument("--submissions", type=int, default=30, metavar="N")

@@ -1,16 +1,15 @@
-"""How many moves a second the web server takes, and how soon it acknowledges them.
+"""Measure the web server's throughput and latency.
 
-Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and
-connects players who move, wait for the acknowledgement, and move again. Players and server share
-the machine. At the end the server is killed in the middle of it (SIGKILL), started again, and
-every acknowledged move is looked for.
+Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and connects
+players who each move as soon as the previous move is acknowledged. Players and server share the
+machine.
 
-``--against PATH`` measures another checkout too, in turns with this one, and compares the two:
+``--against PATH`` measures another checkout in turns with this one, and compares the two:
 
     python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
 
-Processor time counts from when all players are in; PostgreSQL's own is not counted. A move takes
-from when it is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
+Processor time is counted once all players are connected, without PostgreSQL's. Latency is measured
+from when a move is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
 """
 
 from __future__ import annotations
@@ -22,13 +21,11 @@ import json
 import os
 import random
 import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import defaultdict
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,23 +33,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from web_parts import WRITER, Profile, processor_seconds
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 OURS, THEIRS = "now", "before"
 T = TypeVar("T")
-MANY = 500
-MAX_PLAYERS = 4000
-MAX_S = 120.0
+WRITER = "writer and other threads"
 _VERSION = re.compile(rb'"version":(\d+)')
-_COOKIE = re.compile(rb"(?i)set-cookie: (py2048=[^;]*)")
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 
 @dataclass
 class Player:
-    """One connection that plays, with what was acknowledged to it."""
+    """A connection that plays, and the latency of its moves."""
 
     port: int
     reader: asyncio.StreamReader
@@ -62,10 +54,9 @@ class Player:
     times: list[float] = field(default_factory=list)
     state: bytes = b""
     coming: asyncio.Task[tuple[int, bytes]] | None = None
-    cookie: str = ""
 
     async def send(self, text: str) -> None:
-        """Send a masked text frame; the mask is zero, which changes nothing."""
+        """Send a text frame, masked with zeros."""
         data = text.encode()
         head = bytes([0x81, 0x80 | len(data)]) if len(data) < 126 else None
         assert head, "the benchmark sends short messages only"
@@ -73,7 +64,7 @@ class Player:
         await self.writer.drain()
 
     async def receive(self) -> bytes:
-        """Return the next text frame; pings are answered."""
+        """Return the next text frame; answer pings."""
         while True:
             kind, data = await (self.coming or self._frame())
             self.coming = None
@@ -82,7 +73,7 @@ class Player:
             self._answer(kind, data)
 
     async def wait(self, start: asyncio.Event) -> None:
-        """Wait until all are there, and answer pings meanwhile, as a browser does."""
+        """Wait until all players are connected, answering pings meanwhile."""
         waiting = asyncio.create_task(start.wait())
         while not start.is_set():
             self.coming = self.coming or asyncio.create_task(self._frame())
@@ -107,7 +98,7 @@ class Player:
         return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
-        """Ask for a game and return its state; who has begun too many continues as another."""
+        """Start a game and return its state; reconnect as another guest if refused as busy."""
         await self.send('{"type":"new","rules":"classic","mode":"casual"}')
         state = await self.receive()
         if b'"reason":"busy"' in state:
@@ -120,11 +111,11 @@ class Player:
         return state
 
     async def play(self, until: float, rate: float) -> None:
-        """Move until the time is over; a finished game is followed by the next.
+        """Move until a time; start a new game when one is over.
 
         Args:
-            until: when the time is over.
-            rate: moves a second; 0 for a move as soon as the one before is acknowledged.
+            until: When to stop.
+            rate: Moves per second; 0 for the next move right after each acknowledgement.
         """
         state, due = self.state, time.perf_counter()
         due += random.random() / rate if rate else 0.0
@@ -146,25 +137,22 @@ class Player:
             assert self.version == number, state
 
 
-async def connect(port: int, cookie: str = "") -> Player:
-    """Open a WebSocket, as the owner of the cookie, and wait for the greeting."""
+async def connect(port: int) -> Player:
+    """Open a WebSocket as a new guest and wait for the greeting."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
-    known = f"Cookie: {cookie}\r\n" if cookie else ""
     writer.write(
         b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
-        + known.encode() + b"\r\n"
-    )  # fmt: skip
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head.split(b"\r\n")[0], head
-    given = _COOKIE.search(head)
-    player = Player(port, reader, writer, cookie=given[1].decode() if given else cookie)
+    player = Player(port, reader, writer)
     await player.receive()
     return player
 
 
 async def enter(ports: Sequence[int], count: int) -> list[Player]:
-    """Connect `count` players, some at a time, each with a game on the table."""
+    """Connect `count` players, some at a time, and start a game for each."""
     gate, start = asyncio.Semaphore(50), asyncio.Event()
     players: list[Player] = []
 
@@ -196,14 +184,14 @@ async def play(players: list[Player], seconds: float, rate: float = 0.0) -> None
 
 @dataclass
 class Result:
-    """What one run measured.
+    """Measurements of one run.
 
     Attributes:
-        tree: what was measured: this checkout or another.
-        players: how many played.
-        seconds: how long.
-        times: how long each move took, in seconds, in ascending order.
-        processor: seconds of processor time of the servers, by part or thread.
+        tree: The measured checkout.
+        players: Number of players.
+        seconds: Duration.
+        times: Latency of each move in seconds, ascending.
+        processor: Processor seconds of the servers, by kind of thread.
     """
 
     tree: str
@@ -214,11 +202,11 @@ class Result:
 
     @property
     def cost(self) -> float:
-        """Processor time of the servers a move, in microseconds."""
+        """Processor time of the servers per move, in microseconds."""
         return sum(self.processor.values()) / len(self.times) * 1e6
 
     def print(self) -> None:
-        """Print one line of results, and one for each part."""
+        """Print the results, with one line per kind of thread."""
         moves = len(self.times)
         print(
             f"{self.tree:<8}{self.players:>6} players {moves / self.seconds:>8,.0f} moves/s"
@@ -233,13 +221,9 @@ class Result:
 
 
 async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
-    """Let `count` players play as the command line asks."""
+    """Let `count` players play with the command line's options."""
     await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
-    began = time.perf_counter()
     players = await enter([server.port for server in servers], count)
-    if count >= MANY:
-        print(f"        {count} players came in within {time.perf_counter() - began:.1f} s")
-    profile = Profile(servers[0].process.pid, chosen.seconds) if chosen.profile else None
     before = [processor_seconds(server.process.pid) for server in servers]
     await play(players, chosen.seconds, chosen.rate)
     used: defaultdict[str, float] = defaultdict(float)
@@ -248,16 +232,12 @@ async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namesp
             part = "event loop" if int(thread) == server.process.pid else WRITER
             used[part] += seconds - then.get(thread, 0.0)
     processor = {"event loop": used["event loop"], WRITER: used[WRITER]}
-    if profile is not None:
-        shares = await asyncio.to_thread(profile.shares)
-        processor = {part: share * used["event loop"] for part, share in shares.items()}
-        processor[WRITER] = used[WRITER]
     times = sorted(time for player in players for time in player.times)
     return Result(servers[0].tree, count, chosen.seconds, times, processor)
 
 
 def compare(results: Sequence[Result]) -> None:
-    """Print what the runs of two checkouts cost in the median, and how they compare."""
+    """Print the median costs of two checkouts and their ratio."""
     costs: dict[str, list[float]] = {}
     for result in results:
         costs.setdefault(result.tree, []).append(result.cost)
@@ -269,14 +249,27 @@ def compare(results: Sequence[Result]) -> None:
     )
 
 
+def processor_seconds(pid: int) -> dict[str, float]:
+    """Return the processor seconds that each thread of a process has used."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    seconds = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:  # the thread has just ended
+            continue
+        seconds[task.name] = (int(fields[11]) + int(fields[12])) / ticks
+    return seconds
+
+
 class Server:
-    """The server in a process of its own.
+    """A server process.
 
     Args:
-        url: its database.
-        folder: where its key is.
-        durability: what an acknowledged move outlives.
-        other: another checkout whose server it is, instead of this one's.
+        url: Its database.
+        folder: Folder of its key.
+        durability: The value of ``--durability``.
+        other: Another checkout to run instead of this one.
     """
 
     def __init__(self, url: str, folder: Path, durability: str, other: Path | None = None) -> None:
@@ -294,48 +287,20 @@ class Server:
         line = self.process.stdout.readline()
         self.port = int(line.rsplit(":", 1)[1])
 
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        """End it, kindly or not."""
-        self.process.send_signal(how)
+    def stop(self) -> None:
+        """Stop the server; kill it if it does not stop within a minute."""
+        self.process.terminate()
         try:
             self.process.wait(60)
         finally:
-            self.process.kill()  # if it hangs, nothing is left of it
+            self.process.kill()
             assert self.process.stdout is not None
             self.process.stdout.close()
 
 
-def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durability: str) -> None:
-    """Kill the server in the middle of play and look for every acknowledged move."""
-    from py2048.app.storage import open_store
-
-    server = Server(url, folder, durability)
-
-    async def play_and_kill() -> list[Player]:
-        players = await enter([server.port], count)
-        playing = asyncio.create_task(play(players, seconds * 10))
-        await asyncio.sleep(seconds)
-        await asyncio.to_thread(server.stop, signal.SIGKILL)
-        await playing
-        return players
-
-    players = run_players(play_and_kill())
-    again = Server(url, folder, durability)
-    again.stop()
-    missing = 0
-    with open_store(url) as store:
-        for player in players:
-            saved = store.games.find(player.game)
-            missing += player.version - saved.revision if saved else 0
-            missing = max(missing, 0)
-    moves = sum(len(player.times) for player in players)
-    print(f"killed after {moves:,} acknowledged moves of {count} players: {missing} missing")
-    assert not missing
-
-
 @contextmanager
 def database(kind: str) -> Iterator[tuple[str, Path]]:
-    """Offer an empty database of a kind, and a folder."""
+    """Provide an empty database of a kind, and a folder."""
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as name:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
@@ -352,39 +317,13 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
 
 
 def run_players(players: Coroutine[object, object, T]) -> T:
-    """Run players on uvloop, as the server does, so that they leave it some of the processor."""
+    """Run players on uvloop, which leaves more processor time to the server."""
     with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
         return runner.run(players)
 
 
-def calibrate() -> None:
-    """Say how fast this machine is just now: others may use its cores."""
-    began = time.process_time()
-    total = 0
-    for number in range(1_000_000):
-        total += number
-    took = (time.process_time() - began) * 1000
-    print(f"a million additions take {took:.0f} ms of CPU here (about 40 on a quiet core)")
-
-
-def first_response() -> None:
-    """Measure from the start of the process to the first page, with the CPU that it took."""
-    walls, cpus = [], []
-    for _ in range(5):
-        with database("sqlite") as (url, folder):
-            began = time.perf_counter()
-            server = Server(url, folder, "disk")
-            address = f"http://127.0.0.1:{server.port}/"
-            with urllib.request.urlopen(address) as response:
-                response.read()
-            walls.append(time.perf_counter() - began)
-            cpus.append(sum(processor_seconds(server.process.pid).values()))
-            server.stop()
-    print(f"first response after {min(walls) * 1000:.0f} ms ({min(cpus) * 1000:.0f} ms of CPU)")
-
-
 def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -> Result:
-    """Start servers of a checkout on a new database, let players play, and print the result."""
+    """Measure a checkout on a new database and print the result."""
     with database(kind) as (url, folder):
         servers = [Server(url, folder, chosen.durability, other) for _ in range(chosen.processes)]
         try:
@@ -397,7 +336,7 @@ def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what the command line asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -411,36 +350,26 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--durability", default="disk", help="disk, or process: see serve --help")
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns")
     parser.add_argument("--rounds", type=int, default=1, help="the number of runs of each checkout")
-    parser.add_argument("--profile", action="store_true", help="show the parts, by py-spy")
-    parser.add_argument("--no-kill", action="store_true", help="leave out the kill")
     chosen = parser.parse_args()
-    if max(chosen.players) > MAX_PLAYERS or chosen.seconds > MAX_S:
-        sys.exit(f"at most {MAX_PLAYERS} players for {MAX_S:.0f} seconds")
     if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
         sys.exit(f"{chosen.against} is not a checkout of py2048")
     return chosen
 
 
 def main() -> None:
-    """Measure as the command line asks."""
+    """Run the measurements."""
     chosen = parse_arguments()
-    calibrate()
-    if not chosen.against:
-        first_response()
     for kind in chosen.database:
         for count in chosen.players:
             print(f"{kind}, {chosen.processes} process(es)")
             trees = [chosen.against, None] if chosen.against else [None]
             results = []
             for number in range(chosen.rounds):
-                # The first of one round is the last of the next.
+                # Alternate the order between rounds.
                 ordered = trees if number % 2 == 0 else trees[::-1]
                 results += [run(kind, count, chosen, tree) for tree in ordered]
             if chosen.against:
                 compare(results)
-        if not chosen.no_kill:
-            with database(kind) as (url, folder):
-                survey_after_kill(url, folder, 50, min(chosen.seconds, 3.0), chosen.durability)
 
 
 if __name__ == "__main__":

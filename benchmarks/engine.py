@@ -1,4 +1,4 @@
-"""How fast the engine plays: batches, whole random games, one game in Python."""
+"""Measure the engine: batches, whole random games, and single games in Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ C_TABLES = "C row tables, 1 core"
 
 
 def engine(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random play on 4x4: every legal move with its spawn, points and test for the end."""
+    """Measure random play on 4x4, with spawns, points and end-of-game tests."""
     contestants: dict[str, Stretch] = {}
     for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
         contestants |= batch_play(threads, effort)
@@ -42,7 +42,7 @@ def engine(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, Stretch]:
-    """Return the C baseline on `threads` cores; nothing where there is no compiler."""
+    """Return the C baseline on `threads` cores, or nothing without a compiler."""
     program = build("baseline.c", folder)
     if program is None:
         return {}
@@ -55,7 +55,7 @@ def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, S
 
 
 def _reference_moves() -> Callable[[], int]:
-    """Return random games on the oracle of the tests: plain tuples."""
+    """Play random games on the tests' oracle, with plain tuples."""
     chance = random.Random(1)
 
     def some() -> int:
@@ -77,7 +77,7 @@ def _with_spawn(board: reference.Rows, chance: random.Random) -> reference.Rows:
 
 
 def _game_moves() -> Callable[[], int]:
-    """Return random games with everything that a `Game` keeps."""
+    """Play random games with complete `Game` objects."""
     chance, seeds = random.Random(1), iter(range(1 << 62))
 
     def some() -> int:

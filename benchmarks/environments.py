@@ -1,6 +1,6 @@
-"""How fast the environments step, beside the bare batch, other libraries and C, in the same run.
+"""Measure the environments beside the bare batch, other libraries and C.
 
-PufferLib's core is measured from its source, whose folder the variable PUFFERLIB names.
+PufferLib's core is compiled from its source, in the folder named by the variable PUFFERLIB.
 """
 
 from __future__ import annotations
@@ -23,30 +23,24 @@ from py2048.core.game import Game
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames
 from py2048.envs import functional
-from py2048.players.ntuple.weights import shipped_network
-from py2048.players.search.limits import SearchLimits
-from py2048.players.search.searcher import Searcher
 
 CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Steps until games of all ages are among them."""
+"""Untimed steps, so that games of all ages are in progress."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
     "NextStep, one-hot": {"autoreset_mode": "NextStep", "observation": "onehot"},
-    "NextStep, normalised": {"autoreset_mode": "NextStep", "observation": "normalised"},
 }
-BOARDS = 4096
-"""Boards that are valued in a call."""
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random actions, illegal ones included, with everything that Gymnasium returns.
+    """Measure random actions, some illegal, with everything that Gymnasium returns.
 
     Raises:
-        MissingExtraError: if Gymnasium is not installed.
+        MissingExtraError: If Gymnasium is not installed.
     """
     importlib.import_module("py2048.envs")
     found = [race("one environment", _singles(effort), effort, unit="steps/s", base=WRAPPED)]
@@ -54,9 +48,7 @@ def environments(effort: Effort, folder: Path) -> list[Measurement]:
         title = f"{count:,} environments at once"
         contestants = _vectors(count, effort, folder)
         found.append(race(title, contestants, effort, unit="steps/s", base=f"{BATCH}, 1 core"))
-    title, note = "boards by a network, one move ahead", f"{BOARDS:,} boards in a call"
-    values = _values(effort)
-    return [*found, race(title, values, effort, unit="boards/s", note=note)] if values else found
+    return found
 
 
 # --- one at a time --------------------------------------------------------------------------------
@@ -67,7 +59,6 @@ def _singles(effort: Effort) -> dict[str, Stretch]:
 
     named = {
         "gymnasium.make": _steps_of(make(CLASSIC_ID)),
-        "with Gymnasium's checker": _steps_of(make(CLASSIC_ID, disable_env_checker=False)),
         "one-hot observations": _steps_of(make(CLASSIC_ID, observation="onehot")),
         WRAPPED: _wrapped_game(),
     }
@@ -101,7 +92,7 @@ def _steps_of(env: Any) -> Callable[[], int]:
 
 
 def _wrapped_game() -> Callable[[], int]:
-    """Return what an environment would be that is written in Python around `Game`."""
+    """Step an environment as it would be written in Python around `Game`."""
     seeds = iter(range(1 << 62))
     actions, directions = _random_actions(200), tuple(Direction)
     game = Game(CLASSIC, seed=next(seeds))
@@ -121,7 +112,7 @@ def _wrapped_game() -> Callable[[], int]:
 
 
 def _open_spiel() -> Callable[[], int]:
-    """Return OpenSpiel's game with a uniform spawn, by legal actions, as it has no others."""
+    """Step OpenSpiel's game with legal actions; it has no others."""
     game: Any = importlib.import_module("pyspiel").load_game("2048")
     chance, state = random.Random(1), game.new_initial_state()
 
@@ -142,7 +133,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return what steps `count` games, the bare batch first."""
+    """Return everything that steps `count` games, the bare batch first."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"
@@ -172,7 +163,7 @@ def _vector(count: int, threads: int, options: dict[str, Any]) -> Callable[[Any]
 
 
 def _functional(count: int) -> Callable[[Any], Any]:
-    """Return steps of boards as values, of which those that are over stay as they are."""
+    """Step boards with the functional API; finished boards do not change."""
     boards = functional.reset(CLASSIC, range(count))
     draws = cycle([functional.draws_of(range(count), ply) for ply in range(8)])
 
@@ -184,7 +175,7 @@ def _functional(count: int) -> Callable[[Any], Any]:
 
 
 def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: int) -> Stretch:
-    """Return the speed of stepping all games with random actions."""
+    """Measure stepping all games with random actions."""
     chance = np.random.default_rng(1)
     actions = cycle([chance.integers(0, 4, count) for _ in range(8)])
     for _ in range(warm_up):
@@ -195,43 +186,3 @@ def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: i
         return count
 
     return stretch(some, effort.seconds)
-
-
-# --- values ---------------------------------------------------------------------------------------
-
-
-def _values(effort: Effort) -> dict[str, Stretch]:
-    """Return what a network does with boards of its own games; nothing without its weights."""
-    network = shipped_network(CLASSIC)
-    if network is None:
-        return {}
-    boards, searchers = functional.reset(CLASSIC, range(BOARDS)), {}
-    for threads in sorted({1, effort.threads}):
-        searchers[threads] = Searcher(CLASSIC, network, SearchLimits(1), threads=threads)
-    for ply in range(WARM_UP):
-        best = searchers[1].rate(boards).argmax(axis=1)
-        draws = functional.draws_of(range(BOARDS), ply)
-        boards, _, _ = functional.step(CLASSIC, boards, best, draws)
-    after = np.ascontiguousarray(functional.afterstates(CLASSIC, boards)[0][:, 0])
-
-    def times(work: Callable[[Any], Any], given: Any) -> Callable[[], int]:
-        def some() -> int:
-            work(given)
-            return BOARDS
-
-        return some
-
-    def rated(searcher: Searcher) -> Callable[[], int]:
-        def some() -> int:
-            searcher.rate(boards)
-            return searcher.nodes
-
-        return some
-
-    named = {"functional.afterstates": times(lambda b: functional.afterstates(CLASSIC, b), boards)}
-    for threads, searcher in searchers.items():
-        cores = f"{threads} core{'s' * (threads > 1)}"
-        named[f"values, {cores}"] = times(searcher.values, after)
-        named[f"rate, {cores}"] = times(searcher.rate, boards)
-        named[f"rate, afterstates of these boards, {cores}"] = rated(searcher)
-    return {name: stretch(some, effort.seconds) for name, some in named.items()}

@@ -1,9 +1,8 @@
-"""Measure what docs/explanation/exact.md tells, and bring the page up to date.
+"""Measure the tables and the picture of docs/explanation/exact.md, and update the page.
 
-Usage: exact.py values FILE… | regret FILE [--games N] | costs RULES [--goal GOAL]
-       | bounds RULES PLAYER [--games N] | page
+Usage: exact.py values FILE… | regret FILE [--games N] | page
 
-``values`` and ``regret`` take files that ``py2048 solve RULES --save FILE`` wrote. Results are kept
+``values`` and ``regret`` read files written by ``py2048 solve RULES --save FILE``. Results are kept
 in ``results/exact/``.
 """
 
@@ -11,244 +10,198 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import tempfile
-import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
-import exact_page
-from exact_page import RESULTS
-from outcomes import PerfectPlay
+from strength_page import BLOCK, table
 
-from py2048 import Record, get_rules
+from py2048 import Record
 from py2048.lab.arena import Tournament, compare_players
 from py2048.lab.arena.statistics import estimate, regrets_of
-from py2048.lab.commands.bench import processor
 from py2048.players.solving import Solution
-from py2048.players.solving.files import length_of
-from py2048.players.solving.sharded import FEW, Task, solve_sharded
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "exact"
+PAGE = HERE.parent / "docs" / "explanation" / "exact.md"
+IMAGE = HERE.parent / "docs" / "images" / "exact-regret.svg"
 
 PLAYERS = ("corner", "greedy", "heuristic", "ntuple", "expectimax:depth=2")
 SEED = 2048
-CONFIDENCE = 0.99
+CURVE_POINTS = 60
+
+Data = dict[str, Any]
 
 
-def keep(name: str, key: str, data: object) -> None:
-    """Keep a result beside those that are there."""
+def load_results(name: str) -> dict[str, Data]:
+    """Load the results in ``NAME.json``, which may not exist yet."""
     path = RESULTS / f"{name}.json"
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    kept[key] = data
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(kept[k])}" for k in sorted(kept))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    found: dict[str, Data] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
 
 
-# --- exact values --------------------------------------------------------------------------------
+def save_result(name: str, key: str, data: Data) -> None:
+    """Add a result to ``NAME.json``, one result a line."""
+    results = load_results(name) | {key: data}
+    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(results[k])}" for k in sorted(results))
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
-def values(files: Sequence[Path]) -> None:
-    """Keep what the page tells of solutions."""
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def measure_values(files: Sequence[Path]) -> None:
+    """Save the value and the size of each solution."""
     for file in files:
         solution = Solution.load(file)
-        rules, outcomes = solution.rules, PerfectPlay(solution).outcomes()
-        kept: dict[str, Any] = {
+        rules = solution.rules
+        data: Data = {
             name: getattr(solution, name) for name in ("value", "error", "positions", "seconds")
         }
-        kept["tiles"] = {str(tile): chance for tile, chance in outcomes.tiles.items()}
-        kept["rows"], kept["columns"], kept["name"] = rules.rows, rules.columns, rules.name
-        kept["goal"], kept["layers"] = str(solution.goal), len(solution.layers)
-        kept["largest"] = max(layer.positions for layer in solution.layers)
-        if solution.goal.tile is None:
-            kept["survival"] = [[solution.layers[0].total, 1.0], *_survival(outcomes.sums)]
-            kept["starts"] = _starts(solution)
-        keep("values", f"{rules} {solution.goal}", kept)
+        data |= {"rows": rules.rows, "columns": rules.columns, "name": rules.name}
+        data |= {"goal": str(solution.goal), "layers": len(solution.layers)}
+        data["largest"] = max(layer.positions for layer in solution.layers)
+        save_result("values", f"{rules} {solution.goal}", data)
 
 
-def _survival(sums: dict[int, float]) -> list[list[float]]:
-    """Return the probability of reaching a sum, where it changes to be seen."""
-    left, found = 1.0, list[list[float]]()
-    for total, share in sums.items():
-        if not found or abs(found[-1][1] - left) > 5e-4:
-            found.append([total, round(left, 5)])
-        left -= share
-    return [*found, [max(sums), max(round(left, 5), 0.0)]]
-
-
-def _starts(solution: Solution) -> list[tuple[str, float]]:
-    """Return tiles and values of the starts with two tiles."""
-    tiles = (
-        sorted(tile for row in start.board.rows for tile in row if tile)
-        for start in solution.starts
-    )
-    return [
-        (" + ".join(map(str, found)), start.value)
-        for found, start in zip(tiles, solution.starts, strict=True)
-    ]
-
-
-# --- regret --------------------------------------------------------------------------------------
-
-
-def regret(file: Path, games: int) -> None:
-    """Let players play under the rules of a solution, and keep how they lose value."""
+def measure_regret(file: Path, games: int) -> None:
+    """Play games with each player and save how they lose value over the moves."""
     solution = Solution.load(file)
     tournament = Tournament(PLAYERS, solution.rules, games, SEED, recorded=True)
     results = compare_players(tournament, jobs=1)
     for player in PLAYERS:
-        lost = [
+        losses = [
             regrets_of(Record.from_json(game.record or ""), solution)
             for game in results.of(player).values()
         ]
-        each = estimate([sum(game) for game in lost])
-        step = max(1, max(map(len, lost)) // 60)
-        plies = range(0, max(map(len, lost)) + step, step)
-        means = [round(sum(sum(game[:ply]) for game in lost) / games, 2) for ply in plies]
-        data = {"regret": each.mean, "error": each.error, "step": step, "means": means}
-        rules = {"rules": str(solution.rules), "value": solution.value, "games": games}
-        keep("regret", player, {**rules, **data})
+        total, longest = estimate([sum(game) for game in losses]), max(map(len, losses))
+        step = max(1, longest // CURVE_POINTS)
+        plies = range(0, longest + step, step)
+        means = [round(sum(sum(game[:ply]) for game in losses) / games, 2) for ply in plies]
+        data = {"rules": str(solution.rules), "value": solution.value, "games": games}
+        data |= {"regret": total.mean, "error": total.error, "step": step, "means": means}
+        save_result("regret", player, data)
 
 
-# --- costs ---------------------------------------------------------------------------------------
+# --- page ----------------------------------------------------------------------------------------
 
 
-@dataclass
-class OneProcess:
-    """Does the tasks of a sharded solver here, and counts what they cost.
-
-    Attributes:
-        width: the shards of a layer, at least.
-        seconds: of the processor, by the task's function.
-        bytes: written, by kind of file.
-    """
-
-    width: int = 2
-    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    bytes: Counter[str] = field(default_factory=Counter)
-
-    def run(self, tasks: Sequence[Task], /) -> list[Any]:
-        """Return the results of tasks."""
-        results = []
-        for task in tasks:
-            began = time.process_time()
-            results.append(task())
-            name = task.func.__name__  # type: ignore[attr-defined]
-            self.seconds[name] += time.process_time() - began
-            if isinstance(results[-1], list):
-                self._count(results[-1])
-        return results
-
-    def _count(self, files: Sequence[Path]) -> None:
-        for file in files:
-            self.bytes[file.name.partition("-")[0]] += 8 * length_of(file)
+def scores_table() -> str:
+    """Return the table of expected scores."""
+    head = ["rules", "expected score", "± at most", "positions", "layers", "largest layer"]
+    cells = [
+        [
+            _title(each),
+            f"{each['value']:,.6f}",
+            f"{each['error']:.0e}",
+            *(f"{each[name]:,}" for name in ("positions", "layers", "largest")),
+        ]
+        for each in _solved(for_score=True)
+    ]
+    return table(head, cells)
 
 
-def costs(rules: str, goal: str) -> None:
-    """Solve by shards in one process, and keep what it costs."""
-    workers = OneProcess()
-    with tempfile.TemporaryDirectory() as folder:
-        solve_sharded(OneProcess(), "classic:size=2x2", save=Path(folder) / "warm")
-        began = time.perf_counter()
-        solution = solve_sharded(workers, rules, goal, save=Path(folder) / "file")
-        took = time.perf_counter() - began
-    data = {
-        "goal": goal,
-        "value": solution.value,
-        "positions": solution.positions,
-        "layers": len(solution.layers),
-        "largest": max(layer.positions for layer in solution.layers),
-        "seconds": took,
-        "processor": dict(workers.seconds),
-        "bytes": dict(workers.bytes),
-        "memory": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-        "few": FEW,
-        "machine": processor(),
-    }
-    keep("costs", f"{rules} {goal}", data)
+def tiles_table() -> str:
+    """Return the table of probabilities to make a tile when playing for that tile."""
+    head = ["rules", "tile", "greatest chance to make it", "± at most", "positions"]
+    cells = [
+        [
+            _title(each),
+            each["goal"].removeprefix("tile="),
+            f"{each['value']:.12f}",
+            f"{each['error']:.0e}",
+            f"{each['positions']:,}",
+        ]
+        for each in _solved(for_score=False)
+    ]
+    return table(head, cells)
 
 
-# --- bounds --------------------------------------------------------------------------------------
+def regret_table() -> str:
+    """Return the table of each player's mean loss per game."""
+    cells = [
+        [
+            f"`{player}`",
+            f"{each['games']:,}",
+            f"{each['regret']:,.1f} ± {each['error']:,.1f}",
+            f"{each['regret'] / each['value']:.1%}",
+        ]
+        for player, each in _regrets()
+    ]
+    return table(["player", "games", "regret of a game", "of the value"], cells)
 
 
-def free_merging(cells: int, start: int) -> float:
-    """Return what a game from two tiles of 2 or 4 would be worth if equal tiles merged anywhere.
-
-    No play of the classic rules on these cells is worth more. A score is the sum of (k - 1) 2^k
-    over the tiles 2^k of the last board, less 4 for each 4 that appeared. For a given sum of the
-    board that is most where all equal tiles are merged, which are the binary digits of the sum.
-    With as many digits as cells, no cell is empty and no two tiles are equal: any game is over by
-    then. Which tiles appear does not depend on play, and each that appears can only add points.
-
-    Args:
-        cells: the cells of the board.
-        start: the sum of the first two tiles.
-    """
-    most = (1 << cells + 2) - 4  # 4 + 8 + ... with as many terms as cells
-    worth = dict.fromkeys(range(most, most + 5), 0.0)
-    for total in range(most - 1, start - 1, -1):
-        worth[total] = 0.0
-        if total.bit_count() < cells:
-            worth[total] = sum(
-                chance
-                * (_merged(total + tile) - _merged(total) - _merged(tile) + worth[total + tile])
-                for tile, chance in ((2, 0.9), (4, 0.1))
-            )
-    return worth[start] + _merged(start) - 2 * (start - 4)  # a start of 6 has one 4, of 8 two
+BLOCKS = {"scores": scores_table, "tiles": tiles_table, "regret": regret_table}
 
 
-def _merged(total: int) -> int:
-    """Return the points of merging 2s to the binary digits of a sum."""
-    return sum((k - 1) << k for k in range(1, total.bit_length()) if total >> k & 1)
+def page_with_tables(page: str) -> str:
+    """Replace each block from ``<!-- name -->`` to its end marker with the current table."""
+    return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n\n{m[3]}", page)
 
 
-def bounds(rules: str, player: str, games: int) -> None:
-    """Bound what the classic game is worth from the start with two 2s, and keep it."""
-    chosen = get_rules(rules)
-    twos = get_rules(f"{rules},start=2x2:1" if ":" in rules else f"{rules}:start=2x2:1")
-    played = compare_players(Tournament((player,), twos, games, SEED))
-    scores = estimate([game.score for game in played.of(player).values()])
-    data = {
-        "player": player,
-        "games": games,
-        "mean": scores.mean,
-        "error": scores.error,
-        "lower": scores.mean - NormalDist().inv_cdf(CONFIDENCE) * scores.error,
-        "upper": free_merging(chosen.cells, 4),
-    }
-    keep("bounds", rules, data)
+def write_page() -> None:
+    """Update the tables of the page and draw its picture."""
+    import matplotlib as mpl
+
+    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    # Keep text as text, and give the file stable ids.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "exact", "font.size": 9}):
+        draw_regret(IMAGE)
+
+
+def draw_regret(path: Path) -> None:
+    """Draw each player's mean loss over the moves of a game."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    axes = figure.subplots()
+    for player, each in _regrets():
+        plies = [each["step"] * index for index in range(len(each["means"]))]
+        shares = [mean / each["value"] for mean in each["means"]]
+        axes.plot(plies, shares, label=f"{player}: {each['regret']:,.0f} points")
+    axes.set(xlabel="moves", ylabel="value lost so far", ylim=(0, 1), xlim=(0, None))
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def _solved(*, for_score: bool) -> list[Data]:
+    """Return the solutions for the score, or for a tile, small boards first."""
+    values = load_results("values").values()
+    found = [each for each in values if (each["goal"] == "score") == for_score]
+    return sorted(found, key=lambda each: (each["rows"] * each["columns"], each["positions"]))
+
+
+def _title(each: Data) -> str:
+    size = f"{each['rows']}x{each['columns']}"
+    return f"`{each['name']}`" if each["name"] == size else f"`{each['name']}:size={size}`"
+
+
+def _regrets() -> list[tuple[str, Data]]:
+    """Return the players with their losses, the weakest first."""
+    return sorted(load_results("regret").items(), key=lambda pair: -pair[1]["regret"])
 
 
 def main() -> None:
-    """Run what the command names."""
+    """Run the given subcommand."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("values").add_argument("files", type=Path, nargs="+")
-    one = commands.add_parser("regret")
-    one.add_argument("file", type=Path)
-    one.add_argument("--games", type=int, default=200)
-    one = commands.add_parser("costs")
-    one.add_argument("rules")
-    one.add_argument("--goal", default="score")
-    one = commands.add_parser("bounds")
-    one.add_argument("rules")
-    one.add_argument("player")
-    one.add_argument("--games", type=int, default=1000)
+    regret = commands.add_parser("regret")
+    regret.add_argument("file", type=Path)
+    regret.add_argument("--games", type=int, default=200)
     commands.add_parser("page")
-    given = vars(parser.parse_args())
-    does: dict[str, Callable[..., None]] = {
-        "values": values,
-        "regret": regret,
-        "costs": costs,
-        "bounds": bounds,
-        "page": exact_page.write,
-    }
-    does[given.pop("command")](**given)
+    options = parser.parse_args()
+    if options.command == "values":
+        measure_values(options.files)
+    elif options.command == "regret":
+        measure_regret(options.file, options.games)
+    else:
+        write_page()
 
 
 if __name__ == "__main__":

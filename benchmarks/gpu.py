@@ -1,18 +1,18 @@
-"""Measure a graphics card, each figure beside its bar, and train a network on it.
+"""Measure a GPU and train a network on it; each result is printed beside a minimum.
 
 Usage: gpu.py [--out FOLDER] [quick | table | bands]
 
-`quick` takes about two minutes: equality with the reference, random moves and environment steps a
-second, beside pgx and jumanji where they are installed. `table` trains one table for 8 minutes,
-measured after 30 s and at the end, and writes its curve for docs/strength.md. `bands` trains bands
-on it, backwards from the end of the game, while less than 215 s have passed. Both leave their
-weights in FOLDER, packed, in pieces: ``cat weights.npz.* > weights.npz``, and ``bands.npz.*``
-likewise. Without any, all is done, in 14 minutes.
+`quick` takes about two minutes. It compares the GPU with the reference, and measures random moves
+and environment steps per second, beside pgx and jumanji if they are installed. `table` trains one
+table for 8 minutes, evaluates it after 30 s and at the end, and writes its curve for
+docs/strength.md. `bands` trains bands on that table, from the end of the game backwards, while less
+than 215 s have passed. Both write packed weights to FOLDER in pieces: ``cat weights.npz.* >
+weights.npz``, and ``bands.npz.*`` likewise. Without an argument, everything runs in 14 minutes.
 
-It needs CuPy, NumPy and Numba. On a lent machine that can reach nothing and ends a command after
-ten minutes, three commands do it while the machine is warm; what one needs of another is kept in
-build/gpu. pgx and jumanji, and svgwrite, esquilax, dm-env and gymnasium that they need, can be
-carried as wheels, installed with ``pip install --no-index --no-deps --target /tmp/site``::
+It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
+ten minutes, run the three parts separately while the machine is up. Intermediate files are in
+build/gpu. pgx and jumanji, and their dependencies svgwrite, esquilax, dm-env and gymnasium, can be
+uploaded as wheels and installed with ``pip install --no-index --no-deps --target /tmp/site``::
 
     export PYTHONPATH=src:/tmp/site PYTHONUNBUFFERED=1
     python3 benchmarks/gpu.py quick --out $OUT
@@ -43,7 +43,7 @@ from py2048.core.rules import get_rules
 from py2048.engine import cuda
 from py2048.engine.batch import BatchGames
 from py2048.lab.training.ascent import SIX_TUPLES, Ascent, plan_from
-from py2048.lab.training.bands import CardBandTrainer
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import evaluate
 from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.trainer import ScoreTally, TrainingConfig
@@ -55,7 +55,7 @@ CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
 THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
-"""Up to this share of the time, this learning rate."""
+"""Pairs of a share of the time and the learning rate until then."""
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
@@ -63,27 +63,27 @@ KEPT = Path("build/gpu")
 RESULTS = Path(__file__).parent / "results" / "strength"
 WEIGHTS, CURVE = "weights.npz", "card.csv"
 WINDOW_SECONDS = 5.0
-"""Between two points of the curve."""
+"""Seconds between two points of the curve."""
 BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
-"""How much slower a band learns than one table, and the seconds at each of its learning rates."""
+"""Learning speed of a band relative to a table, and seconds at each learning rate."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What is measured on, and how much.
+    """What to measure, and how much.
 
     Attributes:
-        device: that of `TrainingConfig`.
-        config: how the table is trained.
-        games: how many games a batch plays.
-        moves: how many random moves it makes in each.
-        compared: how many moves of learning are compared with the reference.
-        evaluated: how many games a network is judged by.
-        chunk: moves of learning between two looks at the clock.
-        seconds: the first and the second part of the training of the table.
-        in_all: the seconds of all parts.
-        for_bands: those of the bands.
-        plan: the `AscentPlan`, its bands without moves and rates.
+        device: Device, as in `TrainingConfig`.
+        config: Settings of the table's training.
+        games: Games in a batch.
+        moves: Random moves per game.
+        compared: Moves of learning compared with the reference.
+        evaluated: Games for evaluating a network.
+        chunk: Learning moves between two checks of the clock.
+        seconds: Durations of both parts of the table's training.
+        in_all: Total duration of all parts.
+        for_bands: Duration of the bands' training.
+        plan: The `AscentPlan`; moves and rates of its bands are added.
     """
 
     device: str = "cuda"
@@ -105,16 +105,16 @@ class Size:
                 {"tile": 32768, "games": 4000, "after": 16384},
             ],
             "bands": [
-                {"tile": 16384, "least": 30_720, "goal": 132_000},
-                {"tile": 32768, "least": 47_104, "goal": 100_000, "makes": 16384},
-                {"tile": 16384, "least": 28_672, "goal": 132_000},
+                {"tile": 16384, "min_sum": 30_720, "goal": 132_000},
+                {"tile": 32768, "min_sum": 47_104, "goal": 100_000, "target_tile": 16384},
+                {"tile": 16384, "min_sum": 28_672, "goal": 132_000},
             ],
         }
     )
 
     @property
     def arrays(self) -> Any:
-        """The module whose arrays are in the memory of the device."""
+        """The array module of the device."""
         return cuda.card().arrays if self.device == "cuda" else np
 
     def batch(self, games: int) -> BatchGames:
@@ -123,7 +123,7 @@ class Size:
         return BatchGames(CLASSIC, games, seed=1, device=device)
 
     def seconds_of(self, work: Callable[[], object]) -> float:
-        """Return how long some work of the device takes."""
+        """Return the duration of some work on the device."""
         wait = self.arrays.cuda.Device().synchronize if self.device == "cuda" else lambda: None
         wait()
         start = time.perf_counter()
@@ -133,13 +133,13 @@ class Size:
 
 
 def bar(what: str, figure: float, least: float, shown: str = ",.0f") -> None:
-    """Print a figure beside what it is to reach."""
+    """Print a result beside its minimum."""
     is_reached = "reached" if figure >= least else "NOT REACHED"
     print(f"BAR  {what}: {figure:{shown}}, at least {least:{shown}}: {is_reached}")
 
 
 def tell(line: str) -> None:
-    """Print a line after the seconds of this process."""
+    """Print a line with the seconds since the start."""
     print(f"{time.perf_counter() - BEGUN:6.1f} s  {line}")
 
 
@@ -149,7 +149,7 @@ BEGUN = time.perf_counter()
 
 
 def compare(size: Size) -> None:
-    """Say whether the card computes what the processor does: one table, a band, a batch."""
+    """Compare the GPU with the reference: a table, a band and a batch."""
     config = replace(
         size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
@@ -171,18 +171,21 @@ def compare(size: Size) -> None:
 
 
 def band_weights(device: str, moves: int) -> bytes:
-    """Return what a band learns that begins with an 8 and a 4, on weights that know nothing."""
+    """Train a band that starts with an 8 and a 4 on random weights; return its weights."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
     band = Band(8, 12, 3.5, 0.7, 5000.0, makes=128)
-    trainer = CardBandTrainer(below, layout, band, starts, device=device, games_at_once=1024)
-    trainer.run(moves, 0.5)
-    return trainer.weights.tobytes()
+    config = TrainingConfig(
+        tuples="lines+squares", learning_rate=0.5, device=device, games_at_once=1024
+    )
+    trainer = CardTrainer(config, task=BandTask(below, band, starts))
+    trainer.run(moves=moves)
+    return bytes(trainer.weights)
 
 
 def play(size: Size) -> None:
-    """Print random moves a second, and steps with all that an environment returns."""
+    """Print random moves per second, and steps per second with all outputs."""
     batch = size.batch(size.games)
     batch.play_random(100)
     spent = size.seconds_of(lambda: batch.play_random(size.moves))
@@ -190,7 +193,7 @@ def play(size: Size) -> None:
     actions = np.random.default_rng(1).integers(0, 4, (8, size.games), np.uint8)
 
     def speed(step: Callable[[Any], Any], ways: list[Any], steps: int) -> float:
-        """Return the steps of all games in a second, after some to warm up."""
+        """Return steps of all games per second, after a warm-up."""
 
         def some(count: int) -> None:
             for way in islice(cycle(ways), count):
@@ -228,10 +231,10 @@ def play(size: Size) -> None:
 
 
 class Table:
-    """The training of one table, and its curve.
+    """The training of one table, with its curve.
 
     Args:
-        size: how it is trained.
+        size: What to measure.
     """
 
     def __init__(self, size: Size) -> None:
@@ -242,7 +245,7 @@ class Table:
         self._before, self._told = self.trainer.tally, 0.0
 
     def train(self, seconds: float) -> None:
-        """Train for so long, with falling learning rates."""
+        """Train for some seconds with falling learning rates."""
         trainer, begun = self.trainer, self.seconds
         for share, rate in PHASES:
             trainer.config = trainer.config.changed({"learning_rate": rate})
@@ -282,7 +285,7 @@ class Table:
         print(said(tally))
 
     def save_curve(self, path: Path) -> None:
-        """Write the curve as the page about strength reads it."""
+        """Write the curve for the strength page."""
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, self.curve[0], lineterminator="\n")
             writer.writeheader()
@@ -290,7 +293,7 @@ class Table:
 
 
 def said(tally: ScoreTally) -> str:
-    """Return a result as text."""
+    """Format a tally."""
     return (
         f"  {tally.mean:,.0f} ± {tally.error:,.0f} over {tally.games:,} games, "
         f"16384 in {tally.rate(16384):.1%}, 32768 in {tally.rate(32768):.2%}"
@@ -298,7 +301,7 @@ def said(tally: ScoreTally) -> str:
 
 
 def train_table(size: Size, folder: Path) -> None:
-    """Train one table, leave its curve and its weights packed, and print how it plays."""
+    """Train one table; write its curve and packed weights, and print its strength."""
     table, (first, second) = Table(size), size.seconds
     table.train(first)
     table.judge(240_000)
@@ -328,7 +331,7 @@ def leave(path: Path, folder: Path) -> None:
 
 
 def train_bands(size: Size, folder: Path, seconds: float) -> None:
-    """Train the bands for which there is time, and print how the network plays with them."""
+    """Train as many bands as time allows, and print the network's strength with them."""
     until, home, path = time.perf_counter() + seconds, KEPT / "ascent", KEPT / "bands.npz"
     shutil.rmtree(home, ignore_errors=True)
     network = load(KEPT / WEIGHTS)
@@ -366,7 +369,7 @@ def train_bands(size: Size, folder: Path, seconds: float) -> None:
 
 
 def measure(size: Size, folder: Path, part: str | None) -> None:
-    """Do a part, or everything."""
+    """Run one part, or all."""
     for each in (KEPT, folder):
         each.mkdir(parents=True, exist_ok=True)
     if part in (None, "quick"):
@@ -381,7 +384,7 @@ def measure(size: Size, folder: Path, part: str | None) -> None:
 
 
 def main() -> int:
-    """Measure; return 2 without a card."""
+    """Run the measurement; return 2 without a GPU."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=["quick", "table", "bands"])
     parser.add_argument("--out", type=Path, default=KEPT)

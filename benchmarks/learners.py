@@ -1,8 +1,8 @@
-"""Learners that train for so much processor time: TD, DQN and MaskablePPO.
+"""Learners with a budget of processor time: TD, DQN and MaskablePPO.
 
-What is trained here plays for ``py2048 benchmark-agent policy:learners:dqn``, run in the folder of
-its ``dqn.zip`` with this folder in PYTHONPATH; ``ppo`` likewise. These two need the extra ``sb3``.
-All run in one thread.
+The trained agents play as ``py2048 benchmark-agent policy:learners:dqn`` (or ``ppo``), run in the
+folder of ``dqn.zip`` with this folder in PYTHONPATH. DQN and PPO need the extra ``sb3``. Everything
+runs in one thread.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048 import Board, Direction
 from py2048.core.rules import Rules
 from py2048.envs import GameVectorEnv
 from py2048.lab.training.trainer import Trainer, TrainingConfig
+from py2048.players.search.limits import SearchLimits
+from py2048.players.search.searcher import Searcher
 
 Actions = NDArray[np.int64]
 Policy = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Actions]
-"""Chooses from exponents `[n, rows, columns]` and masks `[n, 4]`."""
+"""Chooses actions from exponents `[n, rows, columns]` and masks `[n, 4]`."""
 
 GAMMA = 0.997
 CHUNK = 20_000
 
 
 class Budget:
-    """Processor time to learn in; what is learnt is judged at each mark, off the clock.
+    """Processor time for learning, with evaluations off the clock.
 
     Args:
-        marks: seconds, ascending.
-        judge: called with the policy, the seconds and the moves made.
+        marks: Times of evaluations in seconds, ascending; the last one ends the budget.
+        judge: Called with the policy, the seconds used and the moves made.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Budget:
         self._began: float | None = None
 
     def is_spent(self, policy: Policy, moves: int) -> bool:
-        """Judge at a mark; return whether it was the last one. The first call starts the clock."""
+        """Evaluate at a mark; return whether it was the last. The first call starts the clock."""
         if self._began is None:
             self._began = time.process_time()
         used = time.process_time() - self._began
@@ -56,27 +57,20 @@ class Budget:
 
 
 def train_td(rules: Rules, budget: Budget, seed: int = 1) -> None:
-    """Train an n-tuple network by TD(0.5), with the settings that `py2048 train` begins with."""
+    """Train an n-tuple network by TD(0.5), with the default settings of `py2048 train`."""
     trainer = Trainer(TrainingConfig(rules_text=str(rules), seed=seed))
     trainer.prepare()
 
-    def policy(boards: NDArray[np.uint8], masks: NDArray[np.bool_]) -> Actions:
-        network, chosen = trainer.network(), []
-        for ranks, legal in zip(boards, masks, strict=True):
-            board = Board(np.where(ranks, 1 << ranks.astype(np.int64), 0).tolist())
-            slides = {
-                n: board.slide(Direction(int(n)), rules.merging) for n in np.flatnonzero(legal)
-            }
-            worth = {n: each.points + network.value(each.board) for n, each in slides.items()}
-            chosen.append(max(worth, key=worth.__getitem__))
-        return np.array(chosen)
+    def policy(boards: NDArray[np.uint8], _: NDArray[np.bool_]) -> Actions:
+        searcher = Searcher(rules, trainer.network(), SearchLimits(depth=1))
+        return np.asarray(searcher.rate(boards).argmax(axis=1))
 
     while not budget.is_spent(policy, trainer.moves):
         trainer.run(moves=CHUNK)
 
 
 def train_sb3(name: str, rules: Rules, budget: Budget, seed: int = 1) -> Any:
-    """Train ``dqn`` or ``ppo`` on points and one-hot planes, and return the agent."""
+    """Train ``dqn`` or ``ppo`` on points and one-hot planes; return the agent."""
     import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3 import DQN
@@ -116,7 +110,7 @@ def train_sb3(name: str, rules: Rules, budget: Budget, seed: int = 1) -> Any:
 
 
 def policy_of(agent: Any) -> Policy:
-    """Return the legal action that an agent of Stable-Baselines3 prefers."""
+    """Return a policy of the agent's preferred legal actions."""
     import torch
 
     planes = np.arange(agent.observation_space.shape[0])[:, None, None]
@@ -143,10 +137,10 @@ def _loaded(name: str) -> Policy:
 
 
 def dqn(board: NDArray[np.int8], mask: NDArray[np.bool_]) -> int:
-    """Choose by ``dqn.zip``."""
+    """Choose an action with ``dqn.zip``."""
     return int(_loaded("dqn")(board[None].astype(np.uint8), mask[None])[0])
 
 
 def ppo(board: NDArray[np.int8], mask: NDArray[np.bool_]) -> int:
-    """Choose by ``ppo.zip``."""
+    """Choose an action with ``ppo.zip``."""
     return int(_loaded("ppo")(board[None].astype(np.uint8), mask[None])[0])

@@ -1,10 +1,10 @@
-"""How fast TD, DQN and MaskablePPO come near the known optimum of small boards.
+"""Measure how fast TD, DQN and MaskablePPO approach the known optimum of small boards.
 
 Usage: learning_curves.py [BOARD…] [--learners td dqn ppo] [--minutes N] [--games N] [--seed N]
 
-Each learner has N minutes of one core. At seven marks, each at twice the time of the one before,
-its best moves play the same games. What a move loses against perfect play is known exactly.
-The page is ``results/learning-curves.md``.
+Each learner has N minutes on one core. It is evaluated seven times, each at twice the time of the
+one before, on the same games. Losses against perfect play are exact. The results are written to
+``results/learning-curves.md``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PAGE = Path(__file__).parent / "results" / "learning-curves.md"
 
 
 class Judge:
-    """What the games of a policy lose, on average, against perfect play.
+    """Measures a policy's mean loss against perfect play.
 
     Args:
-        solution: perfect play.
-        games: how many are played.
+        solution: Perfect play.
+        games: Number of games.
     """
 
     def __init__(self, solution: Solution, games: int) -> None:
@@ -40,7 +40,7 @@ class Judge:
         self._losses = cache(self._losses_of)
 
     def __call__(self, policy: learners.Policy) -> tuple[float, float, float]:
-        """Return the mean score, the mean regret of a game and its standard error."""
+        """Return the mean score, the mean regret per game and its standard error."""
         batch = BatchGames(self._solution.rules, self._games, seed=0, reset="disabled")
         regrets, actions = np.zeros(self._games), np.zeros(self._games, np.uint8)
         while (playing := np.flatnonzero(~batch.dones)).size:
@@ -63,7 +63,7 @@ class Judge:
 
 
 def curve(learner: str, solution: Solution, wish: argparse.Namespace) -> list[str]:
-    """Train a learner; return what the table says at each mark."""
+    """Train a learner; return the table cells of its evaluations."""
     judge, cells = Judge(solution, wish.games), list[str]()
 
     def judged(policy: learners.Policy, seconds: float, moves: int) -> None:
@@ -82,7 +82,7 @@ def curve(learner: str, solution: Solution, wish: argparse.Namespace) -> list[st
 
 
 def table(board: str, wish: argparse.Namespace) -> str:
-    """Return the part of the page on a board."""
+    """Return a board's section of the page."""
     solution = solve(get_rules(board))
     columns = [curve(learner, solution, wish) for learner in wish.learners]
     times = [f"{60 * wish.minutes / 2**n:.1f}" for n in reversed(range(MARKS))]
@@ -94,7 +94,7 @@ def table(board: str, wish: argparse.Namespace) -> str:
 
 
 def main() -> None:
-    """Train, judge, and write the page."""
+    """Train, evaluate and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("boards", nargs="*", default=["2x3", "2x4"])
     parser.add_argument("--learners", nargs="+", default=[*NAMES], choices=NAMES)

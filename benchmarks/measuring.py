@@ -1,8 +1,8 @@
-"""What the benchmarks measure with: contestants that take turns, and their figures.
+"""Fair measurements: contestants take turns, and results are compared within one run.
 
-A machine that is shared, or changes its clock, makes everything slower at times and nothing faster.
-So contestants take turns in short stretches: a disturbance affects all, the fastest stretch shows
-what a program can do, and ratios are formed within one measurement.
+Other programs and clock changes only ever slow a machine down. Contestants take turns in short
+stretches, so a disturbance affects all of them, and the fastest stretch shows what a program can
+do.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from py2048.presentation.options import print_json
 from py2048.presentation.streams import StatusLine
 
 Stretch = Callable[[], float]
-"""Runs for a while and returns a figure: a speed, or the seconds it took."""
+"""Runs for a short time and returns a speed or a duration."""
 
 WIDTH = 46
 
@@ -35,9 +34,8 @@ def report(
     found: dict[str, str],
     *,
     json: bool,
-    plot: Path | None,
 ) -> None:
-    """Measure subjects, and print what was `found` out about the machine, and the figures."""
+    """Measure subjects; print the description of the machine and the results."""
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
     if not json:
         width = max(map(len, found))
@@ -52,8 +50,6 @@ def report(
         measured += more
     if json:
         print_json({"machine": found, "tables": [data_of(each) for each in measured]})
-    if plot:
-        draw(measured, plot)
 
 
 # --- measuring -----------------------------------------------------------------------------------
@@ -64,10 +60,10 @@ class Effort:
     """How thoroughly to measure.
 
     Attributes:
-        rounds: the number of turns of each contestant.
-        seconds: about how long a turn is.
-        threads: how many threads "all cores" are.
-        shows: whether to show on stderr what is being measured.
+        rounds: Turns per contestant.
+        seconds: Approximate length of a turn.
+        threads: Number of threads that count as all cores.
+        shows: Whether to show progress on stderr.
     """
 
     rounds: int
@@ -77,28 +73,28 @@ class Effort:
 
 
 class Contestant(NamedTuple):
-    """The figures of one contestant, one for each turn."""
+    """Results of one contestant, one per turn."""
 
     name: str
     values: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """The median of the figures."""
+        """Median of the results."""
         return statistics.median(self.values)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Contestants that took turns.
+    """Results of contestants that took turns.
 
     Attributes:
-        title: what they did.
-        unit: the unit of the figures, such as ``moves/s``.
-        rows: the contestants.
-        base: the name of the contestant that others are compared with.
-        is_less_better: whether the smallest figure is the best, as with seconds.
-        note: a remark.
+        title: What was measured.
+        unit: Unit of the results, such as ``moves/s``.
+        rows: The contestants.
+        base: Name of the contestant to compare with.
+        is_less_better: Whether the smallest result is the best, as with durations.
+        note: A remark.
     """
 
     title: str
@@ -109,11 +105,11 @@ class Measurement:
     note: str = ""
 
     def best(self, row: Contestant) -> float:
-        """Return the best figure of a contestant."""
+        """Return a contestant's best result."""
         return min(row.values) if self.is_less_better else max(row.values)
 
     def ratio(self, row: Contestant) -> float | None:
-        """Return how many times better a contestant is than the base; None without a base."""
+        """Return how many times better a contestant is than the base, or None without a base."""
         based = next((each for each in self.rows if each.name == self.base), None)
         if based is None:
             return None
@@ -131,7 +127,7 @@ def race(
     is_less_better: bool = False,
     note: str = "",
 ) -> Measurement:
-    """Let the contestants take turns; the first turn of each is a warm-up and does not count."""
+    """Let contestants take turns; the first turn of each is an uncounted warm-up."""
     values: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(effort.rounds + 1):
         for name, play in contestants.items():
@@ -146,13 +142,13 @@ def race(
 
 
 def show(text: str, effort: Effort) -> None:
-    """Show on a terminal what is being measured, in place of the last such text."""
+    """Show on a terminal what is being measured, replacing the previous text."""
     if effort.shows:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def stretch(some: Callable[[], int], seconds: float) -> Stretch:
-    """Return a stretch that calls `some` for about so long, and returns its count a second."""
+    """Create a stretch that repeats `some` for about `seconds` and returns its count per second."""
 
     def play() -> float:
         done, start, now = 0, time.perf_counter(), 0.0
@@ -197,7 +193,7 @@ def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
 
 
 def text_of(each: Measurement) -> str:
-    """Return a measurement as lines: the median of the turns, the best, the ratio to the base."""
+    """Format a measurement: median, best and ratio of each contestant."""
     ratio = "ratio" if each.base else ""
     lines = [f"{each.title:<{WIDTH}}{each.unit:>14}{'best':>14}{ratio:>9}".rstrip()]
     for row in each.rows:
@@ -208,7 +204,7 @@ def text_of(each: Measurement) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a number with about four digits: speeds without a fraction, seconds with one."""
+    """Format a number with about four digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
@@ -221,21 +217,3 @@ def data_of(each: Measurement) -> dict[str, object]:
     ]
     head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
     return head | {"rows": rows}
-
-
-def draw(measured: list[Measurement], path: Path) -> None:
-    """Draw the best figure of each contestant of a benchmark as a bar."""
-    from matplotlib.figure import Figure
-
-    heights = [len(each.rows) + 2.5 for each in measured]
-    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
-    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
-    for place, each in zip(axes, measured, strict=True):
-        values = [each.best(row) for row in each.rows]
-        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
-        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
-        place.set(title=f"{each.title}: {each.unit}")
-        place.margins(x=0.25)
-        place.invert_yaxis()
-        place.tick_params(labelsize=8)
-    picture.savefig(path, dpi=120)

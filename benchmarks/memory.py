@@ -1,4 +1,4 @@
-"""How much memory a game takes, alone and among many."""
+"""Measure the memory of a game, alone and among many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = 50
 
 
 def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
-    """Measure the bytes that a game takes; NumPy and Python report both what they hold."""
+    """Measure bytes per game, as NumPy and Python report their allocations."""
     rules = get_rules("classic")
     found = {
         "Game at its start": _bytes_of(lambda: [Game(rules, seed=n) for n in range(FEW)]) / FEW,
@@ -36,8 +36,8 @@ def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
 
 
 def _bytes_of(make: Callable[[], Any]) -> float:
-    """Return the bytes that are held longer by what `make` returns."""
-    kept = [make()]  # what is imported and compiled at the first time is not counted
+    """Return the bytes that the result of `make` keeps allocated."""
+    kept = [make()]  # the first call imports and compiles, which is not counted
     del kept[:]
     gc.collect()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Other libraries that step many games at once, on whatever JAX computes on."""
+"""Other libraries that step many games at once, on any JAX backend."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def is_here(module: str) -> bool:
-    """Whether a module is installed."""
+    """Return whether a module is installed."""
     return importlib.util.find_spec(module) is not None
 
 
 def _pgx(count: int) -> Callable[[Any], Any]:
-    """Return steps of pgx, whose games begin anew by its own wrapper; compiled by JAX."""
+    """Create a step function for pgx, compiled and with automatic resets."""
     jax: Any = importlib.import_module("jax")
     env = importlib.import_module("pgx").make("2048")
     renew = importlib.import_module("pgx.experimental").auto_reset(env.step, env.init)
@@ -30,7 +30,7 @@ def _pgx(count: int) -> Callable[[Any], Any]:
 
 
 def _jumanji(count: int) -> Callable[[Any], Any]:
-    """Return steps of jumanji, whose games begin anew by its own wrapper; compiled by JAX."""
+    """Create a step function for jumanji, compiled and with automatic resets."""
     jax: Any = importlib.import_module("jax")
     jumanji: Any = importlib.import_module("jumanji")
     wrappers: Any = importlib.import_module("jumanji.wrappers")
@@ -47,4 +47,4 @@ def _jumanji(count: int) -> Callable[[Any], Any]:
 
 
 PEERS = {"pgx": _pgx, "jumanji": _jumanji}
-"""The libraries, and what makes the steps of a number of games."""
+"""Functions that create a step function for a number of games, by library."""

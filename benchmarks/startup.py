@@ -1,28 +1,19 @@
-"""What a user waits for: imports, first steps, first compilations."""
+"""Measure imports, first steps and first compilations."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-from measuring import Contestant, Effort, Measurement, Stretch, race, show
+from measuring import Effort, Measurement, Stretch, race
 
 import py2048
-
-try:
-    import pty
-    import termios
-except ImportError:  # on Windows
-    pty = None  # type: ignore[assignment]
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules
@@ -38,7 +29,7 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure how long fresh Pythons take, with all kernels compiled and with none."""
+    """Measure new Python processes, with all kernels compiled and with none."""
     codes = {
         "import py2048": "import py2048",
         "py2048 --version": "from py2048.cli import main; main(['--version'])",
@@ -47,8 +38,6 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
     if importlib.util.find_spec("gymnasium") is not None:
         codes["gymnasium.make, reset, first step"] = FIRST_STEP
     warm = {"an empty Python": _python("pass"), **{n: _python(c) for n, c in codes.items()}}
-    if pty is not None:
-        warm["py2048 in a terminal, until the score is there"] = lambda: terminal_frame(folder)
     title = "a fresh Python, kernels compiled before"
     tables = [race(title, warm, effort, unit="seconds", is_less_better=True)]
     steps = {name: code for name, code in codes.items() if "first" in name}
@@ -59,7 +48,7 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
-    """Return the seconds that a fresh Python takes for some code; a new installation if `cold`."""
+    """Time a new Python process that runs `code`, in a new installation if `cold` is given."""
 
     def play() -> float:
         extra = {} if cold is None else new_installation(cold)
@@ -70,26 +59,8 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
     return play
 
 
-def terminal_frame(folder: Path) -> float:
-    """Return the seconds from ``py2048`` in a terminal, without a display, to its first screen."""
-    start, seen = time.perf_counter(), b""
-    process, terminal = pty.fork()
-    if not process:
-        os.environ |= {"TERM": "xterm-256color", "PY2048_HOME": str(folder), "LANG": "C.UTF-8"}
-        os.environ.pop("DISPLAY", None)
-        os.execv(sys.executable, [sys.executable, "-m", "py2048"])
-    termios.tcsetwinsize(terminal, (30, 100))
-    while b"score" not in seen.lower():
-        seen += os.read(terminal, 1 << 16)
-    seconds = time.perf_counter() - start
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    os.close(terminal)
-    return seconds
-
-
 def new_installation(folder: Path) -> dict[str, str]:
-    """Copy the package without anything compiled; return the environment that uses the copy."""
+    """Copy the package without compiled files; return the environment that uses the copy."""
     folder = Path(tempfile.mkdtemp(dir=folder))
     source = Path(py2048.__file__).parent
     shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -98,8 +69,8 @@ def new_installation(folder: Path) -> dict[str, str]:
 
 
 def run_python(code: str, **environment: str) -> str:
-    """Run some code in a fresh Python and return what it prints."""
-    # Where this is set, Python would compile the sources each time, as it does for no user.
+    """Run code in a new Python process and return its output."""
+    # This variable would make Python recompile all sources in each process.
     around = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -108,57 +79,3 @@ def run_python(code: str, **environment: str) -> str:
         text=True,
         check=True,
     ).stdout
-
-
-# --- compiling -----------------------------------------------------------------------------------
-
-COMPILE_ALL = """
-import json, time
-from py2048.engine import jit
-from py2048.players.preparing import warmup_tasks
-seconds, last = [], [None, 0.0]
-def progress(done, count, name):
-    now = time.perf_counter()
-    if last[0]:
-        seconds.append([last[0], now - last[1]])
-    last[:] = name, now
-jit.warm_up(progress, warmup_tasks())
-print(json.dumps(seconds))
-"""
-
-
-def compilation(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure how long compiling takes on a new installation, and loading it afterwards."""
-    show("compiling every kernel: this takes a minute or two", effort)
-    environment = new_installation(folder)
-    colds, warms = (_seconds_of_kernels(environment) for _ in range(2))
-    show("", effort)
-    slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
-    names = [*slowest, f"all {len(colds)}"]
-    rows = [Contestant(_short(name), (_of(colds, name),)) for name in names]
-    again = [Contestant(_short(name), (_of(warms, name),)) for name in names]
-    return [
-        Measurement(
-            "compiling kernels and the first use of players: the slowest, and all",
-            "seconds",
-            tuple(rows),
-        ),
-        Measurement("loading it from the cache", "seconds", tuple(again)),
-    ]
-
-
-def _of(seconds: dict[str, float], name: str) -> float:
-    return seconds[name] if name in seconds else sum(seconds.values())
-
-
-def _short(name: str) -> str:
-    return name.removeprefix("py2048.").partition("[")[0]
-
-
-def _seconds_of_kernels(environment: dict[str, str]) -> dict[str, float]:
-    """Return how long each kernel and each first use takes in one process, by its name."""
-    pairs: list[list[Any]] = json.loads(run_python(COMPILE_ALL, **environment))
-    seconds: dict[str, float] = {}
-    for name, taken in pairs:
-        seconds[name] = seconds.get(name, 0.0) + taken
-    return seconds

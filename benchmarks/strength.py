@@ -1,11 +1,10 @@
-"""Measure how strong and how fast the players are, and bring docs/strength.md up to date.
+"""Measure the players' strength and speed, and update docs/strength.md.
 
 Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
-NAME is a row of strength.toml, ``nodes``, ``training``, ``ascent`` or ``page``; by default
-everything that has no result yet is measured. What is finished is kept in ``results/strength/``
-every minute and when Ctrl-C stops the run; the same command continues from there. With --minutes
-each row begins no game after M minutes, and the next row follows.
+NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``. By default, everything without
+a result is measured. Finished games are saved in ``results/strength/`` every minute and on Ctrl-C,
+and the same command continues. With --minutes, no game of a row starts after M minutes.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ import platform
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -36,7 +34,7 @@ from py2048.engine.jit import available_threads
 from py2048.lab.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
 from py2048.lab.arena.jobs import run_job
 from py2048.lab.commands.bench import load, processor
-from py2048.lab.training.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
+from py2048.lab.training.ascent import SIX_TUPLES
 from py2048.players.ntuple.heuristic import DEFAULT
 from py2048.players.search.limits import SearchLimits, SearchSpeed
 from py2048.players.search.searcher import Searcher
@@ -46,13 +44,13 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Moves by which a player with a clock is recognized."""
+"""Number of moves by which a timed player is recognised."""
 WORK = HERE.parent / "build" / "strength"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A tournament of one player; see strength.toml."""
+    """A tournament of one player, from strength.toml."""
 
     name: str
     player: str
@@ -62,12 +60,12 @@ class Row:
 
     @property
     def path(self) -> Path:
-        """Where its result is kept."""
+        """File of the result."""
         return RESULTS / f"{self.name}.json"
 
     @property
     def weights(self) -> str:
-        """A digest of the weights that come with py2048, if the player uses them."""
+        """Digest of the shipped weights, if the player uses them."""
         return strength_page.weights_of(Rules.parse(self.rules)) if self.network else ""
 
     def tournament(self) -> Tournament:
@@ -76,7 +74,7 @@ class Row:
         return Tournament((self.player,), rules, self.games, SETTINGS["seed"])
 
     def known(self) -> Iterator[GameResult]:
-        """Yield the games that are kept, if this player with these weights still plays them."""
+        """Yield the saved games, if the player and its weights have not changed."""
         if not self.path.exists():
             return
         data = json.loads(self.path.read_text(encoding="utf-8"))
@@ -87,8 +85,8 @@ class Row:
             yield from games
 
     def plays_still(self, game: GameResult) -> bool:
-        """Return whether the player, as it is today, plays a game as it did."""
-        if "ms=" in self.player:  # no two games are the same; `heading` has what tells
+        """Return whether today's player plays a saved game the same way."""
+        if "ms=" in self.player:  # timed games never repeat; `heading` has the opening
             return True
         (now,) = run_job(
             Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
@@ -96,13 +94,13 @@ class Row:
         return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
-        """Return what makes a game of this row another than one of another row."""
+        """Return everything that identifies the row's games."""
         rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
         found = {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game, as if every machine rated boards at one speed."""
+        """Return the first moves of a game at a fixed assumed speed of search."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "learn"):
@@ -111,7 +109,7 @@ class Row:
         return "".join(turn.direction.name[0] for turn in game.turns)
 
     def save(self, results: Results) -> None:
-        """Keep the games that are finished."""
+        """Save the finished games."""
         played = results.of(self.player).values()
         data = {"name": self.name, **self.heading(), "wanted": self.games, "machine": _machine()}
         data["seconds"] = round(sum(game.seconds for game in played), 3)
@@ -125,7 +123,7 @@ class Row:
 
 @cache
 def _machine() -> dict[str, str]:
-    """Return what the measurement runs on, as it was at its beginning."""
+    """Describe the machine, as it was when the measurement began."""
     return {
         "processor": processor(),
         "cores": str(available_threads()),
@@ -137,7 +135,7 @@ def _machine() -> dict[str, str]:
 
 
 def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.inf) -> bool:
-    """Play the games of a row that are missing; return whether to go on with the next row."""
+    """Play a row's missing games; return whether to continue with the next row."""
     try:
         results = Results(row.tournament(), () if again else row.known())
         if not results.complete:
@@ -151,7 +149,7 @@ def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.in
 
 
 def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
-    _machine()  # before anything can be lost
+    _machine()  # describe the machine before the load of the measurement
     saved = start = time.monotonic()
     try:
         with closing(local_pool(jobs)) as pool:
@@ -167,7 +165,7 @@ def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
 
 
 def measure_nodes() -> None:
-    """Measure how many boards a second a search rates, on positions of a game, one thread."""
+    """Measure nodes per second of a search on positions of a game, with one thread."""
     rules = Rules.parse("classic")
     boards = list(_positions(rules))
     found = []
@@ -195,9 +193,9 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train six tuples for as long as the other program trained; judge them over 10,000 games.
+    """Train six tuples for as long as the other program trained, and evaluate 10,000 games.
 
-    In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
+    In the last fifth of the time, the learning rate is a tenth, which averages out noise.
     """
     from py2048.lab.training.boards import evaluate
     from py2048.lab.training.run import TrainingRun
@@ -221,16 +219,6 @@ def measure_training(minutes: float = 10.0) -> None:
     (RESULTS / "training.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
-def measure_ascent() -> None:
-    """Train the bands of ascent.toml, from the beginning if there is a result."""
-    folder, path = WORK / "ascent", RESULTS / "ascent.csv"
-    if path.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-    plan = plan_from(tomllib.loads((HERE / "ascent.toml").read_text(encoding="utf-8")))
-    Ascent(folder, replace(plan, threads=available_threads()), print).run()
-    shutil.copy(folder / STRETCHES, path)
-
-
 def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
     from py2048.lab.training.run import StopCriteria
 
@@ -241,12 +229,11 @@ def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
 EXTRAS: dict[str, tuple[Callable[[], None], Path]] = {
     "nodes": (measure_nodes, RESULTS / "nodes.json"),
     "training": (measure_training, RESULTS / "training.json"),
-    "ascent": (measure_ascent, RESULTS / "ascent.csv"),
 }
 
 
 def main() -> None:
-    """Measure what is asked for, then write the page."""
+    """Measure the given rows, then update the page."""
     parser = argparse.ArgumentParser(description="How strong and how fast the players are.")
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--jobs", type=int, help="processes; by default one a processor")

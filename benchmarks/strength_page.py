@@ -1,4 +1,4 @@
-"""The tables and pictures of docs/strength.md, made from what benchmarks/strength.py measured."""
+"""Tables and plots of docs/strength.md, from the results of benchmarks/strength.py."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
 MEASURED, STRONG = "our measurement", 600_000
-"""The source of figures that were measured here, and the mean from which others are quoted."""
+"""Source of our own measurements, and the minimum mean for quoted programs."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
-"""What a result holds of each game."""
+"""Columns of a result."""
 
 Data = Mapping[str, Any]
 
 
 def write() -> None:
-    """Bring the page and its pictures up to date."""
+    """Update the page and its plots."""
     PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     draw_strength(IMAGES / "strength.png")
     if (RESULTS / "training.csv").exists():
@@ -45,7 +45,7 @@ def write() -> None:
 
 
 def page_with_tables(page: str) -> str:
-    """Return the text of the page with each block between ``<!-- name -->`` and the end made."""
+    """Replace each block from ``<!-- name -->`` to its end marker with the current table."""
     return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n\n{m[3]}", page)
 
 
@@ -53,7 +53,7 @@ def page_with_tables(page: str) -> str:
 
 
 def rows() -> list[tuple[Data, PlayerSummary]]:
-    """Return the results that there are, in the order of strength.toml, with their summaries."""
+    """Return all results with their summaries, in the order of strength.toml."""
     found = []
     for row in SETTINGS["row"]:
         path = RESULTS / f"{row['name']}.json"
@@ -64,7 +64,7 @@ def rows() -> list[tuple[Data, PlayerSummary]]:
 
 
 def games_of(data: Data) -> Iterator[GameResult]:
-    """Yield the games of a result; the time of the whole is shared out by their moves."""
+    """Yield a result's games; total time is distributed by moves."""
     missing = set(data["missing"])
     numbers = (each for each in count() if each not in missing)
     pace = data["seconds"] / (sum(data["moves"]) or 1)
@@ -74,7 +74,7 @@ def games_of(data: Data) -> Iterator[GameResult]:
 
 
 def weights_of(rules: Rules) -> str:
-    """Return a digest of the weights that come with py2048, if some do."""
+    """Return the digest of the shipped weights, or an empty string."""
     path = shipped_path(rules)
     return digest_of(path) if path else ""
 
@@ -84,7 +84,7 @@ def _rules(data: Data) -> str:
 
 
 def _earlier(data: Data) -> str:
-    """Return what is said of a result that is not of the weights of today."""
+    """Return a remark if a result is of earlier weights."""
     known = "", weights_of(Rules.parse(data["rules"]))
     return "" if data["weights"] in known else ", earlier weights"
 
@@ -93,41 +93,20 @@ def _earlier(data: Data) -> str:
 
 
 def classic_table() -> str:
-    """Return the table of our players under the classic rules, the fastest first."""
+    """Return the table of our players under the classic rules, fastest first."""
     found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
 
 
-def bars_table() -> str:
-    """Return what players were to reach, and whether they did."""
-    known = {data["name"]: (_earlier(data), each) for data, each in rows()}
-    cells = []
-    for bar in SETTINGS["bars"]:
-        goal, half = bar["bar"], bar.get("half", math.inf)
-        earlier, each = known.get(bar.get("row"), ("", None))
-        value = bar.get("value", math.nan)
-        if each and "tile" in bar:
-            reached = dict(zip(TILES, _shares(each), strict=True))
-            value = reached[bar["tile"]] / reached.get(bar.get("given"), 1.0)
-        elif each:
-            value = each.score.mean
-        shown = percent if goal < 1 else number
-        answer = "yes" if value >= goal else "half" if value >= half else "no"
-        answer = "" if math.isnan(value) else answer
-        texts = [shown(x) if math.isfinite(x) else "" for x in (goal, half, value)]
-        cells.append([bar["gate"] + earlier, *texts, answer])
-    return table(["gate", "bar", "half", "measured", "reached"], cells)
-
-
 def others_table() -> str:
-    """Return the table of other programs measured here under the classic rules, weakest first."""
+    """Return the table of other programs measured here, weakest first."""
     return _others(other for other in SETTINGS["other"] if other["source"] == MEASURED)
 
 
 def quoted_table() -> str:
-    """Return the table of the strongest programs that are quoted."""
+    """Return the table of the strongest quoted programs."""
     return _others(
         other
         for other in SETTINGS["other"]
@@ -154,7 +133,7 @@ def rules_table() -> str:
 
 
 def nodes_table() -> str:
-    """Return how many boards a search rates in a second."""
+    """Return the table of nodes per second."""
     path = RESULTS / "nodes.json"
     if not path.exists():
         return "Not measured yet."
@@ -167,7 +146,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Return mean scores after each minute of training, beside the other program's."""
+    """Return mean scores per minute of training, beside the other program's."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -184,7 +163,7 @@ def training_table() -> str:
 
 
 def machine_text() -> str:
-    """Return what the newest results were measured on."""
+    """Describe the machine of the newest results."""
     found = rows()
     if not found:
         return "Nothing is measured yet."
@@ -193,7 +172,6 @@ def machine_text() -> str:
 
 BLOCKS = {
     "classic": classic_table,
-    "bars": bars_table,
     "others": others_table,
     "quoted": quoted_table,
     "rules": rules_table,
@@ -214,7 +192,7 @@ def _reached(each: PlayerSummary) -> list[str]:
 
 
 def _shares(each: PlayerSummary) -> list[float]:
-    """Return the share of games that reached each tile; one that every game passed is 100 %."""
+    """Return the share of games that reached each tile."""
     least, most = min(each.tiles), max(each.tiles)
     return [1.0 if t < least else 0.0 if t > most else each.tiles[t].share for t in TILES]
 
@@ -235,7 +213,7 @@ def _other_row(other: Data) -> list[str]:
 
 
 def table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Return a Markdown table; the first columns are texts, the others numbers."""
+    """Return a Markdown table; the first columns are text, the others numbers."""
     if not cells:
         return "Not measured yet."
     rule = ["---" if column < texts else "--:" for column in range(len(head))]
@@ -249,7 +227,7 @@ Curve = list[tuple[float, float]]
 
 
 def _curves() -> dict[str, Curve]:
-    """Return ours on two cores, that on a card if `make gpu` has measured one, and the other."""
+    """Return our curves on two cores and on a GPU, and the other program's."""
     card = {"py2048 on a card": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
     theirs = {SETTINGS["training"]["program"]: _their_curve()}
     return {"py2048": _our_curve("training"), **card, **theirs}
@@ -261,9 +239,10 @@ def _our_curve(name: str) -> Curve:
 
 
 def _their_curve() -> Curve:
-    """Return the other curve; only its whole time is known, which is shared out by the points made.
+    """Return the other program's curve.
 
-    A move makes about as many points early and late, and takes about as long.
+    Only its total time is known. It is distributed by points, because a move makes about as many
+    points early and late and takes about as long.
     """
     training = SETTINGS["training"]
     means, seconds = training["means"], training["seconds"]
@@ -279,7 +258,7 @@ def _at(curve: Curve, seconds: float) -> float:
 
 
 def draw_strength(path: Path) -> None:
-    """Draw mean scores over the time of a move, ours and others'."""
+    """Plot mean scores over the time per move, ours and others'."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 
@@ -300,7 +279,7 @@ def draw_strength(path: Path) -> None:
 
 
 def _series_of(player: str) -> str:
-    """Return the name of the line on which a player of ours stands."""
+    """Return the name of a player's line in the plot."""
     name, _, options = player.partition(":")
     network = ", network" if "evaluation=ntuple" in options else ""
     limit = {"ms": ", by time", "depth": ", by depth"}.get(options.partition("=")[0], "")
@@ -308,14 +287,14 @@ def _series_of(player: str) -> str:
 
 
 def _draw_series(axes: Any, style: str, points: list[tuple[str, float, float]]) -> None:
-    """Draw the points of each name in one style and colour, from the quickest move on."""
+    """Plot the points of each name in one style and colour."""
     for name, group in groupby(sorted(points, key=lambda each: each[0]), lambda each: each[0]):
         _, xs, ys = zip(*sorted(group), strict=True)
         axes.plot(xs, ys, style, markersize=5, linewidth=1, label=name)
 
 
 def draw_training(path: Path) -> None:
-    """Draw the curves over the time."""
+    """Plot the training curves over time."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")

@@ -1,4 +1,4 @@
-"""A bot for a py2048 server, by the client that comes with py2048.
+"""A bot for a py2048 server, built on py2048's client.
 
 Make an account for it on the server's account page, under *Programs*, then::
 

@@ -52,14 +52,14 @@ class Planes(BaseFeaturesExtractor):
         )
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        """Return the features, float32 `[batch, features]`."""
+        """Compute the features, float32 `[batch, features]`."""
         return self.layers(planes)
 
 
 def train(steps: int, seed: int) -> MaskablePPO:
-    """Return an agent after `steps` steps in 16 environments."""
+    """Train an agent for `steps` steps in 16 environments."""
     envs = make_vec_env(ENVIRONMENT, n_envs=16, seed=seed, env_kwargs=OPTIONS)
-    # Rewards of size one keep the value's loss from drowning the policy's.
+    # Normalised rewards keep the value loss from dominating the policy loss.
     envs = VecNormalize(envs, norm_obs=False, gamma=GAMMA)
     agent = MaskablePPO(
         "CnnPolicy",

@@ -1,4 +1,4 @@
-"""2048 in PufferLib's native interface, whose buffers a step fills; PufferLib has no masks.
+"""2048 in PufferLib's native interface, which has no action masks.
 
 PufferLib 3.0.0 asks for an older NumPy than py2048: run it from its source, in PYTHONPATH::
 
@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
 
 
 class Games(pufferlib.PufferEnv):
-    """Games whose steps fill PufferLib's buffers."""
+    """Games that write their outputs to PufferLib's buffers."""
 
     def __init__(self, count: int = 4096, buf: Any = None, seed: int = 0) -> None:  # noqa: ARG002
         self.envs = GameVectorEnv(count, illegal="penalty")
@@ -35,23 +35,23 @@ class Games(pufferlib.PufferEnv):
         self.out = dict(zip(names, buffers, strict=True))
 
     def reset(self, seed: int = 0) -> tuple[np.ndarray, list[Any]]:
-        """Begin all games."""
+        """Start all games."""
         self.observations[:] = self.envs.reset(seed=seed)[0]
         return self.observations, []
 
     def step(self, actions: np.ndarray) -> tuple[Any, ...]:
-        """Play; tell the score of each game that ended."""
+        """Play one action per game; report the scores of finished games."""
         infos = self.envs.step(actions, out=self.out)[-1]
         ended = infos["final_info"]["score"][infos["_final_obs"]] if "final_obs" in infos else []
         return *self.out.values(), [{"score": score} for score in ended]
 
     def close(self) -> None:
-        """Let the games go."""
+        """Close the games."""
         self.envs.close()
 
 
 def main() -> None:
-    """Play random moves, and print the mean score."""
+    """Play random moves and print the mean score."""
     games, chance = pufferlib.vector.make(Games), np.random.default_rng(1)
     games.reset(1)
     ended = [games.step(chance.integers(0, 4, 4096))[-1] for _ in range(300)]

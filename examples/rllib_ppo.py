@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
 
 
 class MaskedGames(gymnasium.vector.VectorWrapper):
-    """Games whose flat observations stand beside their masks, where RLlib's module looks for them.
+    """Games with flat observations and action masks, as RLlib's module expects them.
 
     RLlib gives `options` the number of games; it wants episodes to begin anew at the next step.
     """
@@ -39,7 +39,7 @@ class MaskedGames(gymnasium.vector.VectorWrapper):
         self.observation_space = gymnasium.vector.utils.batch_space(Dict(parts), self.num_envs)
 
     def reset(self, **options: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Begin new games."""
+        """Start new games."""
         boards, infos = self.env.reset(**options)
         return self._masked(boards, infos), infos
 
@@ -54,7 +54,7 @@ class MaskedGames(gymnasium.vector.VectorWrapper):
 
 
 def config(games: int, **options: Any) -> PPOConfig:
-    """Return the settings of PPO on many games at once, in this process."""
+    """Return the settings of PPO on many games in this process."""
     options = {"observation": "onehot", "reward": "log"} | options
     return (
         PPOConfig()
@@ -77,7 +77,7 @@ def config(games: int, **options: Any) -> PPOConfig:
 
 
 def main() -> None:
-    """Train, and say how the games go."""
+    """Train and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--games", type=int, default=64, help="games at once")

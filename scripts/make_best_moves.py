@@ -26,12 +26,12 @@ from py2048.engine._board_kernels import NIBBLE, RANKS, ZERO, Int, Word
 from py2048.engine.boards import mix64
 from py2048.engine.jit import kernel
 from py2048.players.solving import Solution, solve
-from py2048.players.solving._solver_kernels import Known, SolverSpec, board_of, slide, worth
+from py2048.players.solving._solver_kernels import Lookup, SolverSpec, board_of, slide, worth
 from py2048.players.solving.distilled import (
+    ALWAYS_RIGHT,
+    BATCH_BOARDS,
     GAINS,
     MAGIC,
-    NEVER,
-    PORTION,
     QUESTIONS,
     SPREAD,
     WINDOW,
@@ -39,10 +39,10 @@ from py2048.players.solving.distilled import (
     Bits,
     Bytes,
     DistilledMoves,
+    FilterPlan,
     Leads,
     Order,
     Predictor,
-    Question,
     Retrieval,
     Words,
     equations,
@@ -202,7 +202,7 @@ def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Pred
 
 
 def _parts(boards: Words) -> list[Words]:
-    return [boards[first : first + PORTION] for first in range(0, len(boards), PORTION)]
+    return [boards[first : first + BATCH_BOARDS] for first in range(0, len(boards), BATCH_BOARDS)]
 
 
 # --- corrections
@@ -233,7 +233,7 @@ class _Asked:
     bits: Bytes
 
 
-def _stored(order: Order, masks: Bytes) -> tuple[list[Question], Retrieval, Retrieval]:
+def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Retrieval]:
     """Return the questions, their filters and their decisions."""
     questions, all_asked, keys = [], [], []
     places = np.arange(len(masks))
@@ -256,25 +256,25 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[Question], Retrieval, Retr
     return questions, filters, _decisions(order, all_asked, filters)
 
 
-def _question(leads: Leads, answers: NDArray[np.bool_]) -> Question:
+def _question(leads: Leads, answers: NDArray[np.bool_]) -> FilterPlan:
     """Choose the numbers of filter bits that need the least space."""
     if not len(leads):
-        return Question(np.zeros(0, np.int32), np.zeros(1, np.uint8))
+        return FilterPlan(np.zeros(0, np.int32), np.zeros(1, np.uint8))
     cuts = np.unique(np.quantile(leads, np.arange(1, BUCKETS) / BUCKETS, method="nearest"))
     buckets = np.searchsorted(cuts, leads, side="right")
     counts = np.bincount(buckets, minlength=len(cuts) + 1)
     wrong = np.bincount(buckets[answers], minlength=len(cuts) + 1)
     bits = np.arange(MAX_BITS + 1)
     room = wrong[:, None] * (bits + 1) + (counts - wrong)[:, None] * 0.5**bits
-    chosen = np.where(wrong == 0, NEVER, room.argmin(axis=1))
-    return Question(cuts.astype(np.int32), chosen.astype(np.uint8))
+    chosen = np.where(wrong == 0, ALWAYS_RIGHT, room.argmin(axis=1))
+    return FilterPlan(cuts.astype(np.int32), chosen.astype(np.uint8))
 
 
 def _decisions(order: Order, all_asked: list[_Asked], filters: Retrieval) -> Retrieval:
     keys, answers = [], []
     for number, asked in enumerate(all_asked):
-        for first in range(0, len(asked.places), PORTION):
-            part = slice(first, first + PORTION)
+        for first in range(0, len(asked.places), BATCH_BOARDS):
+            part = slice(first, first + BATCH_BOARDS)
             boards = order.at(asked.places[part])
             passed = passes(filters, boards, number, asked.bits[part])
             keys.append(boards.keys(number)[passed])
@@ -352,7 +352,7 @@ def write_moves(moves: DistilledMoves, path: Path) -> None:
 
 @kernel(borrows=True)
 def find_best(
-    keys: Words, spec: SolverSpec, afters: Known, error: float, boards: Words, masks: Bytes
+    keys: Words, spec: SolverSpec, afters: Lookup, error: float, boards: Words, masks: Bytes
 ) -> None:
     """Find the best moves of each board.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from py2048 import __version__
 from py2048.core.language import ENGLISH, LANGUAGES, use_language
-from py2048.server.site.pages import assets, play_values, text_of
+from py2048.server.site.pages import assets, play_page, render_text
 
 _IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')
 
@@ -47,8 +47,8 @@ def build(folder: Path) -> None:
     modules = module_names("page", "play")
     for code in LANGUAGES:
         with use_language(code):
-            text = text_of(
-                "play.html", asset=address, modules=modules, version=__version__, **play_values()
+            text = render_text(
+                "play.html", asset=address, modules=modules, version=__version__, **play_page()
             )
         name = "index" if code == ENGLISH else code
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

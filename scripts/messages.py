@@ -31,7 +31,10 @@ _METHODS = [
     ("**/templates/**.html", "jinja2"),
     ("**.js", "javascript"),
 ]
-_OPTIONS = {"**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"}}
+_OPTIONS = {
+    "**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"},
+    "**.js": {"parse_template_string": "true"},
+}
 
 
 def extracted() -> Catalog:

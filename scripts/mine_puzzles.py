@@ -46,7 +46,7 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rng import derive_seed
 from py2048.core.rules import Rules, get_rules
-from py2048.lab.training.boards import Playing
+from py2048.lab.training.boards import OngoingGame
 from py2048.players import Player, make_player
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.search.limits import SearchLimits
@@ -227,7 +227,7 @@ def points_after(rules: Rules, board: Board, direction: Direction, seed: int) ->
     """Return the points of a game that starts with this move."""
     game, searcher = Game(rules, seed=seed, board=board), searcher_for(rules)
     game.play(direction)
-    later = Playing(searcher, searcher.cells_of(game.board), seed)
+    later = OngoingGame(searcher, searcher.cells_of(game.board), seed)
     is_alive = not game.is_over and later.play_to((later.tile, later.sum + HORIZON))
     return game.score + later.score + (later.value() if is_alive else 0.0)
 

@@ -1,6 +1,6 @@
 """Measure the engine and the environments against baselines in C and plain Python.
 
-Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--plot FILE] [--json]
+Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
        run_benchmarks.py --list
 
 Names that are not in `SUBJECTS` run the script ``benchmarks/bench_NAME.py``.
@@ -29,7 +29,6 @@ SUBJECTS = {
     "engine": ("engine", "random play: batches, whole games, one game in Python"),
     "environments": ("environments", "Gymnasium environments, single and vector"),
     "startup": ("startup", "imports and first steps, compiled and not"),
-    "compilation": ("startup", "every kernel compiled anew, then loaded"),
     "memory": ("memory", "bytes a game"),
 }
 """Module of each benchmark, which has a function of the same name, and a summary."""
@@ -57,7 +56,7 @@ def main(words: list[str]) -> int:
             found = machine() | {
                 "compiler": importlib.import_module("baselines").compiler_version()
             }
-            report(effort, subjects, found=found, json=options.json, plot=options.plot)
+            report(effort, subjects, found=found, json=options.json)
     where = sys.stderr if options.json else None
     for name in names:
         if name in scripts:
@@ -68,16 +67,15 @@ def main(words: list[str]) -> int:
 
 def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmark to run; see --list")
-    parser.add_argument("--rounds", type=int, default=15, help="rounds per contestant")
-    parser.add_argument("--seconds", type=float, default=0.1, help="duration of a round")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
+    parser.add_argument("--rounds", type=int, default=15, help="measurements per contestant")
+    parser.add_argument("--seconds", type=float, default=0.1, help="length of a measurement")
     parser.add_argument("--threads", "-j", type=int, default=available_threads())
-    parser.add_argument("--list", action="store_true", help="list the benchmarks")
-    parser.add_argument("--plot", type=Path, help="plot the results to a PNG or SVG file")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--list", action="store_true", help="list what can be measured")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args(words)
     if unknown := set(options.names) - set(names):
-        parser.error(f"there is no benchmark {min(unknown)!r}: choose from {', '.join(names)}")
+        parser.error(f"there is no benchmark {min(unknown)!r}; choose from {', '.join(names)}")
     return options
 
 

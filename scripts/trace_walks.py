@@ -3,8 +3,8 @@
 Usage: trace_walks.py [key|server] [--calls]
 
 Prints the calls into py2048 and the files they are in, from the key or the frame to the answer,
-including those of the threads that save the move. `--calls` lists every call. The second move of a
-game is traced, so that nothing is imported or compiled on the way.
+including those of the threads that save the move. `--calls` lists every call. The figures are
+those of the median of `TRACED` moves, after others that import modules and fill caches.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = str(ROOT / "src" / "py2048")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server"), str(ROOT / "tests" / "app" / "storage")]
-SETTLE_S = 0.5
-"""Seconds to wait for threads to write the move."""
+WARM_UP, TRACED = 25, 9
+SETTLE_S = 0.5  # for threads to write the move
 
 
 class Trace:
@@ -33,6 +33,7 @@ class Trace:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
+        self._moves: list[list[tuple[str, str]]] = []
         self._frames: set[FrameType] = set()
         self._is_active = False
         threading.setprofile(self._record)
@@ -40,7 +41,9 @@ class Trace:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Record calls within the block."""
+        """Record the calls of a move within the block."""
+        self.calls = []
+        self._moves.append(self.calls)
         self._is_active = True
         yield
         self._is_active = False
@@ -53,7 +56,8 @@ class Trace:
             self.calls.append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
 
     def report(self, name: str, *, in_full: bool) -> None:
-        """Print the counts, and the calls or the files in the order of their first call."""
+        """Print the counts of the median move, and its files in the order of their first call."""
+        self.calls = sorted(self._moves, key=len)[len(self._moves) // 2]
         files = dict.fromkeys(file for file, _ in self.calls)
         print(f"{name}: {len(self.calls)} calls in {len(files)} files")
         for file in files:
@@ -71,15 +75,14 @@ def trace_key(folder: str) -> Trace:
     session = open_session(f"{folder}/key.sqlite3")
     session.start(seed=7)
     controller, _screen = controlled(session)
-    for is_traced in (False, True):
+    for number in range(WARM_UP + TRACED):
         direction = str(session.game.legal_directions()[0])
-        time.sleep(SETTLE_S)
-        if is_traced:
-            with trace.active():
-                controller.do(direction)
-                time.sleep(SETTLE_S)
-        else:
+        if number < WARM_UP:
             controller.do(direction)
+            continue
+        with trace.active():
+            controller.do(direction)
+            time.sleep(SETTLE_S)
     session.close()
     return trace
 
@@ -91,13 +94,15 @@ async def trace_server(folder: str) -> Trace:
     async with inside.running(f"{folder}/server.sqlite3") as services:
         visitor = inside.Visitor(services)
         await visitor.new("classic", "ranked")
-        await visitor.move()
-        await asyncio.sleep(SETTLE_S)
-        frame = _move_frame(visitor)
-        with trace.active():
-            await visitor.connection.on_message(frame)
+        for _ in range(WARM_UP):
+            await visitor.move()
+        for _ in range(TRACED):
             await asyncio.sleep(SETTLE_S)
-        await visitor.receive()
+            frame = _move_frame(visitor)
+            with trace.active():
+                await visitor.connection.on_message(frame)
+                await asyncio.sleep(SETTLE_S)
+            await visitor.receive()
     return trace
 
 

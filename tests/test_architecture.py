@@ -46,14 +46,14 @@ def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 BREAKING = [
-    ("core.rules", "import py2048.engine.rules", "Each layer imports only"),
-    ("core.board", "import numpy", "The oracle is plain Python"),
-    ("core.board", "import numba", "What is imported by name"),
-    ("core.game.game", "import sqlalchemy", "Databases are met in storage"),
-    ("core.game.game", "import socket", "The network is met in the arena"),
-    ("app.session.session", "import tkinter", "Tk is met in the window"),
+    ("core.rules", "import py2048.engine.rules", "Rooms import only"),
+    ("core.board", "import numpy", "The reference board"),
+    ("core.board", "import numba", "Packages that are loaded lazily"),
+    ("core.game.game", "import sqlalchemy", "Only app.storage"),
+    ("core.game.game", "import socket", "Only lab.arena and the server"),
+    ("app.session.session", "import tkinter", "Only the window, the courses"),
     ("app.desktop.app", "import py2048.app.storage.games", "Screens and courses reach"),
-    ("players.simple", "from py2048 import Board", "The facade is for users"),
+    ("players.simple", "from py2048 import Board", "Nothing below the screens"),
     ("core.direction", "import py2048.core.board", "No cycles"),
 ]
 

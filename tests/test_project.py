@@ -33,13 +33,21 @@ def test_each_library_layer_has_an_api_page():
     assert set(documented) == set(api_pages.layers()) - api_pages.WITHOUT_PAGES
 
 
-def test_the_table_of_layers_names_what_exists():
-    """ARCHITECTURE.md lists exactly the existing layers."""
+def test_architecture_md_names_what_exists():
+    """ARCHITECTURE.md lists exactly the existing rooms, and every file that it names exists."""
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = page[page.index("| layer |") : page.index("## Laws")]
+    table = page[page.index("| room |") : page.index("## Laws")]
     first_column = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
     named = {name for cell in first_column for name in re.findall(r"`(\w+)`", cell)}
     assert named == set(api_pages.layers()) - {"__main__"}
+    folder, missing = ROOT, []
+    for name in re.findall(r"`([\w./-]+\.(?:py|js|cu|md|toml))`", page):
+        places = [base / name for base in (ROOT, ROOT / "src" / "py2048", folder)]
+        found = next((place for place in places if place.exists()), None)
+        if found is None and "NAME" not in name:
+            missing.append(name)
+        folder = found.parent if found else folder
+    assert not missing
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "py2048"
 WITHOUT_PAGES = {"__main__", "cli", "app", "server", "courses"}
-"""Layers that programs do not build on: screens, courses and commands have pages of their own."""
+"""Rooms that programs do not build on: screens, courses and commands have pages of their own."""
 
 DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"
 """Each object has its place where it is defined, and none where it is only offered again."""

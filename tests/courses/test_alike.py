@@ -1,4 +1,4 @@
-"""Likeness: what is copied is found under other names; what all were given is not."""
+"""Copies are found under other names; code that everybody was given is not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from py2048.courses.term.roster import Student
 
 
 def program(seed: int, lines: int = 60, name: str = "value") -> str:
-    """A program of lines that others hardly share."""
+    """A program whose lines other programs hardly share."""
     draw = random.Random(seed)
     parts = ["+", "-", "*", "//", "%", "<", ">", "==", "and", "or", "|", "&", "^", "<<"]
     text = []
@@ -48,39 +48,41 @@ def handed_in(tmp_path: Path, texts: dict[str, str]) -> list[HandIn]:
     return found
 
 
-def likes(tmp_path: Path, texts: dict[str, str], ground: set[int] | None = None) -> dict:
+def similarities(tmp_path: Path, texts: dict[str, str], course: set[int] | None = None) -> dict:
     hand_ins = handed_in(tmp_path, texts)
-    pairs = pairs_of(programs_of(hand_ins, set(), ground or set()), 30)
+    pairs = pairs_of(programs_of(hand_ins, set(), course or set()), 30)
     return {(pair.one.name, pair.other.name): pair.share for pair in pairs}
 
 
-def test_a_copy_is_found_whatever_its_names(tmp_path):
-    """Names, literals, comments and blank lines do not hide it; other programs are left out."""
+def test_a_renamed_copy_is_found(tmp_path):
+    """Names, literals, comments and blank lines cannot hide a copy."""
     renamed = program(1).replace("value", "b").replace("7", "99").replace("\n", "  # so\n\n")
     others = {str(seed): program(seed) for seed in range(2, 8)}
-    assert likes(tmp_path, {"ann": program(1), "bob": renamed, **others}) == {("ann", "bob"): 100}
+    assert similarities(tmp_path, {"ann": program(1), "bob": renamed, **others}) == {
+        ("ann", "bob"): 100
+    }
 
 
-def test_a_part_that_is_copied_is_a_share(tmp_path):
-    """Half of the shorter program is in the other."""
+def test_a_partial_copy_is_partly_similar(tmp_path):
+    """Copying half of the shorter program gives about half."""
     mixed = program(1, 30) + program(9, 30)
-    ((pair, share),) = likes(tmp_path, {"ann": program(1), "bob": mixed}).items()
+    ((pair, share),) = similarities(tmp_path, {"ann": program(1), "bob": mixed}).items()
     assert pair == ("ann", "bob")
     assert 35 < share < 65
 
 
-def test_what_all_were_given_does_not_count(tmp_path):
-    """Neither the course's own text, nor what most of the class has."""
+def test_common_code_does_not_count(tmp_path):
+    """The course's own code and code of most of the class are ignored."""
     start = program(1, 40)
     texts = {str(seed): start + program(seed, 40) for seed in range(2, 12)}
-    assert not likes(tmp_path, texts)
+    assert not similarities(tmp_path, texts)
     two = dict(list(texts.items())[:2])
-    assert likes(tmp_path, two)
-    assert not likes(tmp_path, two, all_prints(start))
+    assert similarities(tmp_path, two)
+    assert not similarities(tmp_path, two, all_prints(start))
 
 
-def test_a_student_is_not_compared_with_herself(tmp_path):
-    """Nor with her group: two attempts are one person's."""
+def test_attempts_of_a_student_are_not_compared(tmp_path):
+    """Two attempts of the same owners are not a pair."""
     one, other = handed_in(tmp_path, {"a": program(1), "b": program(1)})
     both = (Student("a"), Student("b"))
     hand_ins = [HandIn(each.entry, both, each.when, "", each.submission) for each in (one, other)]
@@ -90,7 +92,7 @@ def test_a_student_is_not_compared_with_herself(tmp_path):
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 30), st.integers(0, 30))
 def test_a_common_passage_of_the_guaranteed_length_is_found(seed, before, after):
-    """Wherever it stands: winnowing's law."""
+    """Winnowing finds such passages wherever they are."""
     lines, passage = program(seed, 40).splitlines(keepends=True), ""
     while len(tokens_of(passage)) < LENGTH + WINDOW - 1:
         passage += lines.pop()
@@ -99,8 +101,8 @@ def test_a_common_passage_of_the_guaranteed_length_is_found(seed, before, after)
     assert here.keys() & there.keys()
 
 
-def test_the_lines_of_a_common_passage_are_known(tmp_path):
-    """In each program those that both have, and no others."""
+def test_common_lines_are_located(tmp_path):
+    """The lines found in both programs are returned, and no others."""
     hand_ins = handed_in(tmp_path, {"ann": program(1), "bob": program(2, 20) + program(1)})
     (pair,) = pairs_of(programs_of(hand_ins, set(), set()))
     shorter, longer = sorted(lines_in_both(pair), key=min)

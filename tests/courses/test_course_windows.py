@@ -1,4 +1,4 @@
-"""The laws that hold for the window of every course that has one."""
+"""Laws for the windows of all courses."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ PALETTES = {
 
 
 def luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    """The relative luminance of a colour as defined by WCAG 2."""
     parts = [channel / 255 for channel in ImageColor.getrgb(colour)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_every_number_can_be_read_and_differs_from_the_next(palette):
-    """The contrast of digits and tile is 4.5 to 1 or more."""
+def test_every_number_is_legible_and_differs_from_the_next(palette):
+    """Digits and tiles have a contrast of at least 4.5:1."""
     for face, ink in palette.values():
         light, dark = sorted(map(luminance, (face, ink)), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5, face
@@ -37,25 +37,23 @@ def test_every_number_can_be_read_and_differs_from_the_next(palette):
 
 
 @pytest.mark.parametrize(
-    ("course", "arguments", "said"),
+    ("course", "arguments", "message"),
     [
-        *((name, [], "no window can be opened") for name in ("cits1401", "comp1127", "qsan_qarut")),
+        *((name, [], "cannot open a window") for name in ("cits1401", "comp1127", "qsan_qarut")),
         ("cits1401", ["5"], "takes no arguments"),
         *(
-            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} does not make a board")
+            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} is not valid")
             for arguments in (["1"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""])
         ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*found in sys.modules")
-def test_what_cannot_be_opened_is_one_clear_line_and_status_2(
-    course, arguments, said, monkeypatch, capsys
-):
-    """No display, or arguments that make no board."""
+def test_a_failed_start_is_one_line_and_status_2(course, arguments, message, monkeypatch, capsys):
+    """A missing display and invalid arguments are reported without a traceback."""
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr(sys, "argv", [course, *arguments])
     with pytest.raises(SystemExit) as ended:
         runpy.run_module(COURSES[course].package, run_name="__main__")
     out, error = capsys.readouterr()
     assert (ended.value.code, out, error.count("\n")) == (2, "", 1)
-    assert said in error
+    assert message in error

@@ -1,4 +1,4 @@
-"""The teacher's desk shows what is graded and keeps what is decided; no one else can write."""
+"""The desk shows the grading and saves decisions; nobody else can write."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ OWN = {"origin": HOME}
 
 
 class Browser:
-    """A browser at the desk of a term, whose address holds the word ``word``."""
+    """A browser at the desk, whose token is ``word``."""
 
     def __init__(self, term: Path, scratch: Path) -> None:
         self.app = make_app(term, scratch, "word", assets().content)
 
     def ask(self, method: str, path: str, **how: Any) -> httpx.Response:
-        """The answer at the end of redirections."""
+        """Send a request, following redirects."""
 
         async def answer() -> httpx.Response:
             transport = httpx.ASGITransport(self.app)
@@ -41,23 +41,23 @@ class Browser:
         return asyncio.run(answer())
 
     def get(self, path: str, **how: Any) -> httpx.Response:
-        """A page."""
+        """Load a page."""
         return self.ask("GET", path, **how)
 
 
 @pytest.fixture
 def desk(term, tmp_path_factory):
-    """A browser at the desk of the term."""
+    """A browser at the term's desk."""
     return Browser(term, tmp_path_factory.mktemp("read"))
 
 
 def seen(page: str) -> str:
-    """What a form knows of ``manual.csv``."""
+    """The digest of ``manual.csv`` in a form."""
     return re.search('name="seen" value="(.*?)"', page)[1]
 
 
 def save(desk, who: str, seen: str, headers=OWN, **fields: str):
-    """Send the form of a student of the second assignment."""
+    """Submit a student's form in the second assignment."""
     form = {name.replace("__", ":"): text for name, text in fields.items()}
     path = f"second/student?who={quote(who)}"
     return desk.ask("POST", path, data={"seen": seen, **form}, headers=headers)
@@ -68,8 +68,8 @@ def words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-def test_what_is_graded_is_shown_at_once(term, run, desk):
-    """The term, a class with its tasks and the checks that fail, a report beside the program."""
+def test_new_results_are_shown_immediately(term, run, desk):
+    """The term, the class and each student's page show new results without a restart."""
     hand_in(term, "first/1001/app.py")
     hand_in(term, "first/1002/app.py", "# earns 1 2", "2026-10-18T08:00")
     assert run("grade", "first")[0] == 0
@@ -79,14 +79,14 @@ def test_what_is_graded_is_shown_at_once(term, run, desk):
     assert "3 of 8 handed in" in home
     assert "Ann Smith 1001 A 9 " in home
     page = desk.get("first/")
-    shown = words(page.text)
-    assert "Ann Smith 9 / 9 2026-10-01 12:00" in shown
-    assert "Bob Stone 4.8 / 9 2 2026-10-18 08:00" in shown
-    assert "Cy Young no mark 2026-10-01 12:00 not graded yet" in shown
-    assert "Sam Lee no mark nothing handed in" in shown
-    assert "fits no student of roster.csv" in shown
-    assert "Task 3: sums 1 Bob Stone" in shown
-    assert "90 to 100 % 1 1" in shown
+    text = words(page.text)
+    assert "Ann Smith 9 / 9 2026-10-01 12:00" in text
+    assert "Bob Stone 4.8 / 9 2 2026-10-18 08:00" in text
+    assert "Cy Young no mark 2026-10-01 12:00 not graded yet" in text
+    assert "Sam Lee no mark nothing handed in" in text
+    assert "matches no student in roster.csv" in text
+    assert "Task 3: sums 1 Bob Stone" in text
+    assert "90 to 100 % 1 1" in text
     assert run("grade", "first")[0] == 0
     page = desk.get("first/student?who=1003").text
     assert "4 / 9" in words(page)
@@ -97,8 +97,8 @@ def test_what_is_graded_is_shown_at_once(term, run, desk):
     assert "4 of 9" in words(desk.get("first/student?who=1004").text)
 
 
-def test_a_decision_is_kept_and_all_else_stays(term, run, desk):
-    """Rows of others and columns of one's own are as they were; ``course grade`` reads the rest."""
+def test_a_decision_changes_nothing_else(term, run, desk):
+    """Other rows and additional columns of ``manual.csv`` stay as they are."""
     hand_in(term, "second/1003/app.py", "# earns 1 2")
     assert run("grade", "second")[0] == 0
     manual = term / "manual.csv"
@@ -135,15 +135,15 @@ def test_a_decision_is_kept_and_all_else_stays(term, run, desk):
     ]
 
 
-def test_an_edit_made_meanwhile_is_not_lost(term, desk):
-    """Nothing is saved over it; what was typed stays in the form, beside what the file has now."""
+def test_a_concurrent_edit_is_not_lost(term, desk):
+    """The form shows both the entries and the file's current content, and saves nothing."""
     manual = term / "manual.csv"
     page = desk.get("second/student?who=1003").text
     manual.write_text(manual.read_text() + "second,1003,style,1,from a spreadsheet\n")
     was = manual.read_bytes()
     answer = save(desk, "1003", seen(page), item__style="0.5", comments="so <so>")
     assert answer.status_code == 409
-    assert "manual.csv has changed since this page was made" in answer.text
+    assert "manual.csv has changed since you opened this page" in answer.text
     assert 'value="0.5"' in answer.text
     assert "in manual.csv: 1" in answer.text
     assert "from a spreadsheet\nso &lt;so&gt;" in answer.text
@@ -152,12 +152,12 @@ def test_an_edit_made_meanwhile_is_not_lost(term, desk):
 
 
 def test_a_group_can_be_marked_at_once(term, desk):
-    """Each of it has the marks, and keeps comments of one's own."""
+    """Each member gets the marks and keeps their own comments."""
     hand_in(term, "second/red/app.py")
     manual = term / "manual.csv"
     manual.write_text("assignment,id,item,marks,comment\nsecond,1002,late,0,was ill\n")
     page = desk.get("second/student?who=1001").text
-    assert "Also for <bdi>Bob Stone</bdi>" in page
+    assert "Also apply to <bdi>Bob Stone</bdi>" in page
     save(desk, "1001", seen(page), item__style="1", comments="neat", group="on")
     assert manual.read_text().splitlines()[1:] == [
         "second,1002,late,0,was ill",
@@ -169,27 +169,27 @@ def test_a_group_can_be_marked_at_once(term, desk):
 
 
 @pytest.mark.parametrize(
-    ("item", "marks", "said"),
+    ("item", "marks", "message"),
     [
-        ("style", "9", "style = 9: it is from 0 to 1.5"),
-        ("style", "good", "style = 'good': this is not a number"),
-        ("attempt", "7", "has 1 attempts, and attempt 7 is not one"),
+        ("style", "9", "style = 9 must be from 0 to 1.5"),
+        ("style", "good", "style = 'good' is not a number"),
+        ("attempt", "7", "there is no attempt 7 of '1003', who has 1"),
         ("stile", "1", "did you mean 'style'"),
     ],
 )
-def test_marks_that_cannot_be_are_refused(term, desk, item, marks, said):
-    """In one line, and nothing is written."""
+def test_invalid_marks_are_rejected(term, desk, item, marks, message):
+    """The page shows one line, and nothing is written."""
     hand_in(term, "second/1003/app.py")
     was = (term / "manual.csv").read_bytes()
     page = desk.get("second/student?who=1003").text
     answer = save(desk, "1003", seen(page), **{f"item:{item}": marks})
     assert answer.status_code == 409
-    assert said in unescape(answer.text)
+    assert message in unescape(answer.text)
     assert (term / "manual.csv").read_bytes() == was
 
 
-def test_no_other_page_reads_or_writes(term, desk):
-    """Without the word, under another host's name, or from another origin."""
+def test_other_sites_cannot_read_or_write(term, desk):
+    """Requests without the token, for another host or from another origin are rejected."""
     was = (term / "manual.csv").read_bytes()
     page = desk.get("second/student?who=1003")
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -202,8 +202,8 @@ def test_no_other_page_reads_or_writes(term, desk):
     assert (term / "manual.csv").read_bytes() == was
 
 
-def test_nothing_of_a_student_is_obeyed_by_the_page(term, run, desk):
-    """Neither markup nor what turns a line; a name with any character has its page."""
+def test_students_texts_are_escaped(term, run, desk):
+    """Markup and invisible characters are shown as text, and any name has a page."""
     who = 'x/"&<b>'
     roster = term / "roster.csv"
     roster.write_text(f'id,name\n"{who.replace(chr(34), 2 * chr(34))}",<script>\u202eeve\n')
@@ -225,8 +225,8 @@ def test_nothing_of_a_student_is_obeyed_by_the_page(term, run, desk):
     assert "Saved" in answer.text
 
 
-def test_programs_that_are_alike_are_linked(term, desk):
-    """From the class and from each student to both side by side, and no one is blamed."""
+def test_similar_programs_are_linked(term, desk):
+    """Students and class link to both programs side by side, without accusing anyone."""
     for who in ("1003", "1007"):
         hand_in(term, f"first/{who}/app.py", program(1) + f"# <script>{who}\n")
     assert "alike?pair=0" in desk.get("first/student?who=1003").text
@@ -240,23 +240,25 @@ def test_programs_that_are_alike_are_linked(term, desk):
         assert word not in (page + desk.get("first/alike").text).lower()
 
 
-def test_what_is_wrong_in_the_folder_is_one_line(term, desk):
-    """Until it is mended; nothing has to be started again."""
+def test_an_error_in_the_folder_is_one_line(term, desk):
+    """The desk recovers as soon as the file is corrected."""
     manual = term / "manual.csv"
     good = manual.read_bytes()
     manual.write_text("assignment,id,item,marks,comment\nfirst,9,total,5,\n")
     answer = desk.get("first/")
     assert answer.status_code == 422
-    assert "manual.csv, row 2: no student of roster.csv has the id '9'" in unescape(answer.text)
+    assert "manual.csv, row 2: there is no student with the id '9' in roster.csv" in unescape(
+        answer.text
+    )
     manual.write_bytes(good)
     assert desk.get("first/").status_code == 200
     assert desk.get("fourth/").status_code == 404
 
 
-def test_what_the_desk_needs_is_named_once():
-    """In one line, with the command that installs it."""
+def test_a_missing_extra_is_one_line():
+    """The error includes the command that installs the extra."""
     code = "import sys; sys.modules['uvicorn'] = None; from py2048.cli import main; main()"
-    said = python("-c", code, "course", "desk", "term")
-    assert said.stderr.count("\n") == 1
-    assert "needs uvicorn, which is not installed: " in said.stderr
-    assert "pip install 'py2048[web]'" in said.stderr
+    done = python("-c", code, "course", "desk", "term")
+    assert done.stderr.count("\n") == 1
+    assert "needs uvicorn, which is not installed: " in done.stderr
+    assert "pip install 'py2048[web]'" in done.stderr

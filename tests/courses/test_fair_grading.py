@@ -1,7 +1,6 @@
-"""Grading is fair: a fault costs its own task, and what the report says of it is its cause.
+"""A fault costs marks in its own task only, and the report shows its cause.
 
-The submissions are the kept right solutions with replacements, so that each has just the fault
-that its test is about.
+Submissions are derived from correct solutions by replacements, so each has exactly one fault.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source, gra
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading import Check, Example, Task
-from py2048.courses.grading.grader import opening_of
-from py2048.courses.grading.report import Report, TaskResult
+from py2048.courses.grading.grader import import_line
+from py2048.courses.grading.report import GradeReport, TaskResult
 from py2048.courses.grading.submissions import PreparedSubmission
 from py2048.courses.ist.tasks import PORTUGUESE
 
@@ -28,7 +27,7 @@ HERE = Path(__file__).parent
 
 
 def _right(name: str, *pairs: tuple[str, str]) -> str:
-    """The source of a right solution with some texts replaced."""
+    """A correct solution's source with some texts replaced."""
     text = (HERE / name).read_text()
     for old, new in pairs:
         assert old in text, f"{name} has no {old!r}"
@@ -37,7 +36,7 @@ def _right(name: str, *pairs: tuple[str, str]) -> str:
 
 
 def _qsan(folder: Path, **changes: list[tuple[str, str]]) -> Path:
-    """A right solution of qsan_qarut with some texts of its files replaced."""
+    """A copy of a qsan_qarut solution with some texts replaced."""
     source = "qsan_qarut/right/as_in_the_document"
     shutil.copytree(HERE / source, folder := folder / "mine")
     for name, pairs in changes.items():
@@ -45,17 +44,17 @@ def _qsan(folder: Path, **changes: list[tuple[str, str]]) -> Path:
     return folder
 
 
-def _graded(course: str, source: str, *tasks: str) -> Report:
+def _graded(course: str, source: str, *tasks: str) -> GradeReport:
     return grade_source(source, grading_of(course, *tasks))
 
 
-def _lost(report: Report) -> dict[str, float]:
+def _lost(report: GradeReport) -> dict[str, float]:
     return {
         task.id: float(task.marks - task.earned) for task in report.tasks if task.status != "passed"
     }
 
 
-def _task(report: Report, number: str) -> TaskResult:
+def _task(report: GradeReport, number: str) -> TaskResult:
     return next(task for task in report.tasks if task.id == number)
 
 
@@ -64,10 +63,10 @@ NO_RETURN = ("    b[key(c)] = v\n    return b\n", "    b[key(c)] = v\n")
 LONG_HAND = "comp1127/right/long_hand.py"
 
 
-def test_what_is_shown_is_the_cause_of_the_loss():
-    """Where an earlier fault hides a task's own one, the task's own is shown, and said so.
+def test_the_report_shows_the_cause():
+    """If another task's fault hides the task's own one, the latter is reported.
 
-    Only the kind of the result is shown: it was made while right versions were lent.
+    Such a result comes from a patched run, so only its type is shown.
     """
     source = ADD.replace("a + b", "None") + GREET + "def grow(numbers):\n    numbers.append(0)\n"
     (check,) = _task(grade_source(source), "3").checks
@@ -75,7 +74,7 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     source = source.replace("numbers.append(0)", "numbers.append(add(1, 1))")
     (check,) = _task(grade_source(source), "3").checks
     assert (check.expected, check.actual) == ("[1, 2, 3]", "another list")
-    assert check.example.startswith("# with right versions of what other tasks ask for\n")
+    assert check.example.startswith("# with correct versions of the other tasks' functions\n")
 
 
 SLOW = """
@@ -88,14 +87,14 @@ def grow(numbers):
 """
 
 
-def test_a_loop_leaves_others_their_time():
-    """Right code that takes half of its time has it, too, after another function has hung."""
+def test_an_endless_loop_leaves_time_for_other_tasks():
+    """Correct code may use half of its time limit after another function has hung."""
     report = grade_source(ADD.replace("return a + b", "while True: pass") + GREET + SLOW)
     assert _lost(report) == {"1": 3.0}, failures(report)
 
 
-def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
-    """Where it hangs, nothing is said of what the check's author writes for any result."""
+def test_a_call_without_expected_result_must_end():
+    """If it hangs, the report expects "a result"."""
     example = Example("add(1, 2)")
     task = Task("1", "add", "It ends.", 1, (Check("it ends", (example,)),))
     source = "def add(a, b):\n    while True: pass\n"
@@ -103,8 +102,8 @@ def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
     assert (check.expected, check.actual[:13]) == ("a result", "still running")
 
 
-def test_what_prepares_is_a_cause_too():
-    """An exception in a line that only prepares is the cause of what fails after it."""
+def test_an_error_in_the_setup_is_reported():
+    """An exception in a preparing line is reported as the cause."""
     source = _right("cmput175/right/loops.py", ("self._grid[cell // ", "self._grid[cell / "))
     started = _task(_graded("cmput175", source, "2"), "2").checks[2]
     assert started.actual.startswith("TypeError: list indices must be integers")
@@ -124,7 +123,7 @@ PASTED = {
 
 @pytest.mark.parametrize("name", PASTED)
 def test_examples_can_be_pasted(name, tmp_path):
-    """After the line that the report names, in Python's prompt, and what comes is what came."""
+    """Pasting an example after the opening gives the reported result."""
     course, right, change, number = PASTED[name]
     path = tmp_path / "mine.py"
     path.write_text(_right(right, change))
@@ -136,7 +135,7 @@ def test_examples_can_be_pasted(name, tmp_path):
 
 
 def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
-    """Paste lines into Python's prompt."""
+    """Paste lines into Python's interactive prompt."""
     prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
     return python("-c", prompt, cwd=folder, stdin="\n".join([*lines, ""]), check=True)
 
@@ -149,8 +148,8 @@ def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["a few letters", "many letters"],
 )
-def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
-    """The same tiles, and the same letters without a person who types them."""
+def test_a_pasted_game_reaches_the_reported_board(change, tmp_path):
+    """Tiles and typed letters are the same as in the check."""
     (tmp_path / "mine.py").write_text(_right(DICTIONARY, change))
     report = grade_path(tmp_path / "mine.py", grading_of("ist", "4"))
     (check,) = (check for check in _task(report, "4").checks if not check.passed)
@@ -162,13 +161,13 @@ def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
 @pytest.mark.parametrize(
     ("change", "setting"),
     [
-        ("len(b) and ", "# coordinates and boards are represented in another way"),
-        ("1 // (2048 not in b.values()) and ", "# create_board has put 1024 at (1, 1)"),
+        ("len(b) and ", "# coordinates and boards now have different representations"),
+        ("1 // (2048 not in b.values()) and ", "# create_board puts 1024 at (1, 1)"),
     ],
     ids=["no dictionary", "a crash at 2048"],
 )
-def test_a_game_with_parts_of_the_check_says_so(change, setting, tmp_path):
-    """Pasted lines alone would play another game."""
+def test_a_game_with_replaced_parts_is_reported_as_such(change, setting, tmp_path):
+    """The pasted lines alone would play a different game."""
     loop = "while ", "board_finished(b):"
     (tmp_path / "mine.py").write_text(
         _right(DICTIONARY, ("not ".join(loop), f"{change}not ".join(loop)))
@@ -187,8 +186,8 @@ def test_a_game_with_parts_of_the_check_says_so(change, setting, tmp_path):
     ],
     ids=["the keys stay bound", "the window does not follow"],
 )
-def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path):
-    """Examples of windows need nothing but the program and Tk."""
+def test_a_pasted_window_example_gives_the_reported_result(change, display, tmp_path):
+    """Such examples need only the program and Tk."""
     folder = _qsan(tmp_path, controller=[change])
     report = grade_path(folder, grading_of("qsan_qarut", "10"))
     check = next(check for check in _task(report, "10").checks if not check.passed)
@@ -196,8 +195,8 @@ def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path
     assert literal_eval(done.stdout.splitlines()[-1]) == literal_eval(check.actual)
 
 
-def test_a_main_section_is_tried_as_a_program():
-    """The report names the command, and what it leads to in words."""
+def test_a_main_section_runs_as_a_program():
+    """The report shows the command and describes the result."""
     two = "    add_random_number(board)\n" * 2
     source = _right(LONG_HAND, (two, "    add_random_number(board)\n"))
     (check,) = (
@@ -207,12 +206,12 @@ def test_a_main_section_is_tried_as_a_program():
     assert (check.example, check.expected, check.actual) == found
 
 
-def test_right_on_4x4_only_is_told_so():
-    """Grids of other sizes are a check of their own, and cost no more than that."""
+def test_a_program_for_4x4_only_loses_one_check():
+    """Grids of other sizes have their own check."""
     fixed = [("range(self.row)", "range(4)"), ("range(self.col)", "range(4)")]
     report = _graded("cmput175", _right("cmput175/right/loops.py", *fixed))
     failed = {check.title for task in report.tasks for check in task.checks if not check.passed}
-    assert failed == {"grids of other sizes than 4 x 4"}
+    assert failed == {"grids of other sizes"}
     assert "grid = Grid(2, 2, 0)" in failures(report)
 
 
@@ -231,8 +230,8 @@ BY_NAME = [
 ]
 
 
-def test_the_staff_s_own_ways_earn_full_marks():
-    """Other keys, parameters by name, pixels as floats, a game that continues after 2048."""
+def test_unusual_but_correct_ways_earn_full_marks():
+    """Other keys, keyword arguments, float pixels and playing on after 2048 are accepted."""
     source = _right(
         "comp1127/right/long_hand.py",
         ("Tile number ", "Count "),
@@ -252,13 +251,13 @@ def test_the_staff_s_own_ways_earn_full_marks():
 
 @pytest.mark.parametrize("name", ["dictionary", pytest.param("closures", marks=pytest.mark.slow)])
 def test_portuguese_solutions_have_full_marks(name):
-    """The same program with the names and texts of the original document is as right."""
+    """The original document's Portuguese names and texts are accepted."""
     report = _graded("ist", PORTUGUESE(_right(f"ist/right/{name}.py")))
     assert report.lost == (), failures(report)
 
 
-def test_portuguese_faults_are_told_in_their_own_words():
-    """Names, messages and prompts of the report are those of the original document."""
+def test_portuguese_programs_get_portuguese_reports():
+    """Names, messages and prompts in the report are those of the original document."""
     faulty = PORTUGUESE(_right(DICTIONARY, NO_RETURN, ("create_coordinate: invalid", "oh: bad")))
     text = failures(_graded("ist", faulty))
     assert "tabuleiro_preenche_posicao(b, cria_coordenada(2, 3), 2) is b" in text
@@ -267,7 +266,7 @@ def test_portuguese_faults_are_told_in_their_own_words():
 
 
 def test_every_name_of_the_document_has_a_translation():
-    """The table lacks no function that the checks call."""
+    """The translation table covers every function used in checks."""
     portuguese = get_course("ist").grading()
     (english,) = portuguese.variants
     assert portuguese.marks == english.marks
@@ -283,7 +282,7 @@ def test_every_name_of_the_document_has_a_translation():
 
 
 def test_characters_outside_ascii_are_noted():
-    """The document takes three marks for them; here the teacher is told."""
+    """The document deducts marks for them; the grader only notes them."""
     source = _right(DICTIONARY) + "# ç\n"
     report = _graded("ist", source, "1")
     assert report.lost == ()
@@ -294,8 +293,8 @@ def test_characters_outside_ascii_are_noted():
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_a_file_with_nothing_in_it_is_said_to_be_empty(course):
-    """What a student saves first, and what a class has where one has handed in nothing."""
+def test_an_empty_file_is_reported(course):
+    """A file with only a comment counts as empty."""
     report = _graded(course, "# to do\n")
     assert report.problem in {"app.py is empty", "app.py está vazio"}
     assert (report.earned, report.failure) == (0, "")
@@ -308,8 +307,8 @@ RULES = (
 )
 
 
-def test_a_window_may_have_its_own_words_and_its_own_end():
-    """Rules beside the board are not a status, and Quit may end the process."""
+def test_a_window_may_word_and_end_its_game_freely():
+    """Rules next to the board are not taken for a status, and Quit may end the process."""
     source = _right(
         "cits1401/right/canvas_rectangles.py",
         ("import random", "import os\nimport random"),
@@ -351,7 +350,7 @@ controller = Controller()
 
 @pytest.mark.parametrize("asks_first", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_controller_may_be_in_game_py(asks_first, tmp_path):
-    """The document names controller.py and links game.py; the seed's asks for the size first."""
+    """The program may also ask for the board size first."""
     folder = _qsan(tmp_path)
     source = (folder / "controller.py").read_text()
     if asks_first:
@@ -367,7 +366,7 @@ LINES = "for i in range(self.N):\n            for j in range(self.N):\n         
 
 
 def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path):
-    """Neither is against the document; `overall` in a score says nothing of an end."""
+    """Neither contradicts the document; "overall" in a score does not announce an end."""
     model = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
     controller = [
         ("__init__(self):", "__init__(self, N=N):\n        self.N = N"),
@@ -383,9 +382,9 @@ def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path
 
 @pytest.mark.parametrize("flags", ["won: %s, over: %s", "is_won --> %s is_finished --> %s"])
 def test_flags_may_be_written_beside_an_announcement(flags, tmp_path):
-    """They announce nothing while they are False, and nothing a second time."""
-    told = f"print('{flags}' % (self.is_won, self.is_finished))\n        print('Score:'"
-    folder = _qsan(tmp_path, model=[("print('Score:'", told)])
+    """Printed flags are not taken for announcements."""
+    printed = f"print('{flags}' % (self.is_won, self.is_finished))\n        print('Score:'"
+    folder = _qsan(tmp_path, model=[("print('Score:'", printed)])
     report = grade_path(folder, grading_of("qsan_qarut", "7"))
     assert report.lost == (), failures(report)
 
@@ -393,8 +392,8 @@ def test_flags_may_be_written_beside_an_announcement(flags, tmp_path):
 # --- names ---
 
 
-def test_messages_name_the_student_s_file(tmp_path):
-    """Not the name that the course gives the program."""
+def test_messages_name_the_students_file(tmp_path):
+    """They do not use the name that the course gives the program."""
     path = tmp_path / "ann.py"
     path.write_text(RIGHT.replace("return a + b", "return a.b"))
     report = grade_path(path)
@@ -403,14 +402,14 @@ def test_messages_name_the_student_s_file(tmp_path):
     assert report.opening == "from ann import *"
 
 
-def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
-    """2048.py is not the name of a module."""
+def test_a_file_that_cannot_be_imported_has_a_workaround(tmp_path):
+    """2048.py is not a valid module name."""
     path = tmp_path / "2048.py"
     path.write_text(RIGHT)
     assert grade_path(path).opening == "from app import * (once 2048.py is saved as app.py)"
 
 
-def test_examples_for_a_mouse_have_nothing_to_be_typed_first(tmp_path):
-    """Those of cits1401 say where a person clicks."""
+def test_mouse_examples_need_no_opening(tmp_path):
+    """The examples of cits1401 say where to click."""
     prepared = PreparedSubmission(tmp_path, "app.py", get_course("cits1401").grading())
-    assert opening_of(prepared) == ""
+    assert import_line(prepared) == ""

@@ -1,4 +1,4 @@
-"""Many submissions: several at a time, results as they come, and a killed run continues."""
+"""Grading a class in parallel, and resuming an interrupted run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from toys import GREET, GROW, RIGHT, TOY
 
 from py2048.core.errors import CourseError
 from py2048.courses.grading import Check, Example
-from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.grader import ResultsFile, grade_all, result_key
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import Submission, collect
 
@@ -37,14 +37,14 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 
 def _graded(
     submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
-) -> dict[str, Report]:
+) -> dict[str, GradeReport]:
     around = SandboxConfig()
     reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
     return {report.name: report for report in reports}
 
 
-def test_each_is_graded_as_if_alone(tmp_path):
-    """How many run at a time, and who runs beside, makes no difference."""
+def test_parallel_submissions_do_not_affect_each_other(tmp_path):
+    """Marks do not depend on the number of jobs or on other submissions."""
     wrong = RIGHT.replace("a + b", "a - b")
     bomb = f"{RIGHT}\nimport os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
     sources = {"ann": RIGHT, "bob": wrong, "cy": SLOW, "dee": "def", "eve": bomb, "fay": RIGHT}
@@ -54,8 +54,8 @@ def test_each_is_graded_as_if_alone(tmp_path):
     assert lost == {"ann": (), "bob": ("1",), "cy": ("1",), "dee": everything, "eve": (), "fay": ()}
 
 
-def test_what_cannot_be_started_is_alone_in_that(tmp_path):
-    """A submission that fills its scratch folder has no mark, and the others have theirs."""
+def test_a_submission_that_cannot_start_affects_no_others(tmp_path):
+    """A submission that fills its scratch folder has no mark; the others have theirs."""
     folder = tmp_path / "class"
     for name in ("ann", "bob", "cy"):
         (folder / name).mkdir(parents=True)
@@ -68,38 +68,38 @@ def test_what_cannot_be_started_is_alone_in_that(tmp_path):
     reports = _graded(submissions, memory)
     if choose_protection().own_root:
         assert "No space left on device" in reports["bob"].failure
-        assert len(ResultsFile(memory.path).known) == 2, "what could not be graded is tried again"
+        assert len(ResultsFile(memory.path).stored) == 2, "failures are graded again"
     assert (reports["ann"].lost, reports["cy"].lost) == ((), ())
 
 
-def test_results_come_as_they_are_ready(tmp_path):
-    """A slow submission does not hold up the results of the others."""
+def test_results_are_yielded_as_they_are_ready(tmp_path):
+    """A slow submission does not delay the others."""
     submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
     names = [r.name for r in grade_all(submissions, TOY, SandboxConfig(), jobs=2)]
     assert names[-1] == "aaa"
 
 
 def test_a_second_run_grades_nothing_again(tmp_path):
-    """What the results file holds is taken from there, and is the same."""
+    """Stored results are returned unchanged."""
     submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT.replace("a + b", "0")})
     path = tmp_path / "results.jsonl"
     first = _graded(submissions, ResultsFile(path))
     written = path.read_bytes()
-    told: list[str] = []
+    started: list[str] = []
     again = grade_all(
         submissions,
         TOY,
         SandboxConfig(),
         results=ResultsFile(path),
-        on_start=lambda submission: told.append(submission.name),
+        on_start=lambda submission: started.append(submission.name),
     )
     assert {report.name: report for report in again} == first
-    assert told == []
+    assert started == []
     assert path.read_bytes() == written
 
 
-def test_what_has_changed_is_graded_again(tmp_path):
-    """A result is for certain files: a new version of them is a new submission."""
+def test_changed_files_are_graded_again(tmp_path):
+    """A stored result is only used for the same files."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT.replace("a + b", "0"), "bob": RIGHT})
     _graded(submissions, ResultsFile(path))
@@ -109,11 +109,11 @@ def test_what_has_changed_is_graded_again(tmp_path):
     assert len(path.read_text().splitlines()) == 3
 
 
-def test_more_time_grades_again_what_had_too_little(tmp_path):
-    """A result for which the time was over is not kept; the others are."""
+def test_results_without_enough_time_are_graded_again(tmp_path):
+    """A result that ran out of time is not stored."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT})
-    little = 1e-6  # less than a request takes, also where a busy machine is given more
+    little = 1e-6  # less than a request takes
     for seconds, lines in [(little, 1), (60.0, 2), (60.0, 2), (little, 2)]:
         around = replace(SandboxConfig(), seconds=seconds)
         (report,) = grade_all(submissions, TOY, around, results=ResultsFile(path))
@@ -124,19 +124,19 @@ def test_more_time_grades_again_what_had_too_little(tmp_path):
 def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):
     """A corrected grader does not repeat its old verdicts."""
     (submission,) = _class(tmp_path, {"ann": RIGHT})
-    before = key_of(submission, TOY)
+    before = result_key(submission, TOY)
     monkeypatch.setattr("py2048.courses.grading.grader.grader_version", lambda _: "another")
-    assert key_of(submission, TOY) != before
+    assert result_key(submission, TOY) != before
 
 
-def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
-    """A run killed while writing loses that one result and no other."""
+def test_a_truncated_line_is_graded_again(tmp_path):
+    """A run killed while writing loses only that result."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT})
     _graded(submissions, ResultsFile(path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
-    assert len(ResultsFile(path).known) == 1
+    assert len(ResultsFile(path).stored) == 1
     assert {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()} == {
         "ann": (),
         "bob": (),
@@ -145,11 +145,11 @@ def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
     assert json.loads(kept[-1])["course"] == "toy"
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
-    """A results file is not confused with another file, and that is not spoiled."""
+def test_another_file_is_not_taken_for_results(tmp_path):
+    """The file is rejected and stays as it is."""
     path = tmp_path / "essay.txt"
     path.write_text("It was a dark\nand stormy\nnight.\n")
-    with pytest.raises(CourseError, match=r"is not a results file of this command \(line 1\)"):
+    with pytest.raises(CourseError, match=r"is not a results file \(line 1\)"):
         ResultsFile(path)
     assert path.read_text().startswith("It was")
 
@@ -171,8 +171,8 @@ for report in grade_all(found, TOY, SandboxConfig(), results=results):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_cut_short_continues(number, tmp_path):
-    """Killed in the middle, a run leaves no process behind, and the next does only the rest."""
+def test_a_killed_run_can_be_resumed(number, tmp_path):
+    """It leaves no process behind, and the next run grades only the rest."""
     names = [f"s{n}" for n in range(6)]
     marker = f"marker_{os.getpid()}_{int(number)}"
     slow = f"{RIGHT}\nimport time\n{marker} = 1\n"
@@ -189,23 +189,23 @@ def test_a_run_that_is_cut_short_continues(number, tmp_path):
     assert run.stdout.readline() == "s1\n"
     run.send_signal(number)
     run.communicate(timeout=30)
-    done = set(ResultsFile(path).known)
+    done = set(ResultsFile(path).stored)
     assert 2 <= len(done) < 6
-    told: list[str] = []
+    started: list[str] = []
     reports = grade_all(
         submissions,
         TOY,
         SandboxConfig(),
         results=ResultsFile(path),
-        on_start=lambda submission: told.append(submission.name),
+        on_start=lambda submission: started.append(submission.name),
     )
     assert sorted(report.name for report in reports) == names
-    assert len(told) == 6 - len(done)
+    assert len(started) == 6 - len(done)
     assert not _children_of_sandboxes()
 
 
 def _children_of_sandboxes() -> list[str]:
-    """Command lines of processes that serve a submission and have lost their grader."""
+    """Command lines of submissions' processes whose grader is gone."""
     for _ in range(50):
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
@@ -227,10 +227,10 @@ def _drawn(seed: str) -> list[Example]:
     return [Example("add(2, 2)", 4), *(Example(f"add({n}, {n})", 2 * n) for n in numbers)]
 
 
-def test_examples_are_drawn_anew_for_each_submission(tmp_path):
-    """From a course's secret and the files, so that a teacher can repeat them.
+def test_a_secret_gives_each_submission_its_own_examples(tmp_path):
+    """They depend on the secret and the files, so grading can be repeated.
 
-    Without a secret they are the same for all: a table of those answers earns nothing with one.
+    Without a secret they are the same for everyone, and a table of the answers passes.
     """
     seeds: list[int] = []
     draws = Check("draws", run=lambda session: seeds.append(session.seed_for(7)))
@@ -242,7 +242,7 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
     sources = {"ann": RIGHT, "bob": table, "cy": wrong.format(1), "dee": wrong.format(3)}
     class_ = _class(tmp_path, sources)
 
-    def graded(secret: str) -> dict[str, Report]:
+    def graded(secret: str) -> dict[str, GradeReport]:
         found = grade_all(class_, grading, SandboxConfig(), jobs=2, secret=secret)
         return {report.name: report for report in found}
 
@@ -262,5 +262,5 @@ def test_examples_are_drawn_anew_for_each_submission(tmp_path):
     assert public_seeds == {7}
     assert drawn[0] == drawn[1] != drawn[2]
     assert len(drawn[0]) == 4
-    keys = {key_of(class_[0], grading, secret) for secret in ("", "one", "other")}
+    keys = {result_key(class_[0], grading, secret) for secret in ("", "one", "other")}
     assert len(keys) == 3

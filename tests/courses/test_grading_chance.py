@@ -1,4 +1,4 @@
-"""The sequential test of odds, without a sandbox: how often it is wrong."""
+"""Error rates of the sequential test of odds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py2048.courses.grading.chance import Odds
 
 
 def _judged(seed: int, odds: float, should_be: float, fault: float) -> bool:
-    """Whether a program that draws with `odds` is called wrong, and how many draws that takes."""
+    """Whether a program that draws with `odds` is rejected."""
     draw = random.Random(seed)
     test = Odds(fault)
     for _ in range(20_000):
@@ -21,8 +21,8 @@ def _judged(seed: int, odds: float, should_be: float, fault: float) -> bool:
 
 
 @pytest.mark.parametrize(("odds", "fault"), [(0.2, 0.2), (0.5, 0.2), (1 / 3, 0.2), (0.1, 0.5)])
-def test_right_odds_are_not_called_wrong(odds, fault):
-    """At most one right program in ten thousand is: none of 300."""
+def test_correct_odds_are_accepted(odds, fault):
+    """At most one correct program in ten thousand is rejected, so none of 300."""
     assert not any(_judged(seed, odds, odds, fault) for seed in range(300))
 
 
@@ -34,12 +34,12 @@ def test_right_odds_are_not_called_wrong(odds, fault):
     ],
 )
 def test_a_fault_of_a_fifth_is_found(odds, should_be, fault):
-    """In 99 of 100 programs; a larger one the more so, and half the odds of a cell."""
+    """At least 99 of 100 faulty programs are rejected."""
     assert sum(_judged(seed, odds, should_be, fault) for seed in range(100)) >= 99
 
 
-def test_the_only_possible_event_tells_nothing():
-    """The last empty cell is taken."""
+def test_a_certain_event_gives_no_evidence():
+    """An example is a tile in the last empty cell."""
     test = Odds()
     for _ in range(1000):
         test.note(1, came=True)

@@ -1,4 +1,4 @@
-"""`py2048 course`: what a teacher types, what comes back, and one clear line when it is wrong."""
+"""`py2048 course`: commands, their output, and one clear line for bad input."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from py2048.cli import main
 from py2048.courses import COURSES
 from py2048.courses.grading import Check, grader
 from py2048.courses.grading.grader import grade_all
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 
 
 @pytest.fixture
 def toy(monkeypatch):
-    """The toy course beside the five."""
+    """Add the toy course to the built-in ones."""
     monkeypatch.setitem(courses.COURSES, "toy", toy_course())
 
 
 @pytest.fixture
 def students(tmp_path):
-    """A class of three: one right, one wrong, one that is not Python."""
+    """A class of three: one right, one wrong, one with a syntax error."""
     folder = tmp_path / "class"
     folder.mkdir()
     (folder / "ann.py").write_text(RIGHT)
@@ -44,19 +44,19 @@ def students(tmp_path):
 
 def _run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
     status = main(["course", *map(str, words)])
-    shown = capsys.readouterr()
-    return status, shown.out, shown.err
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
 
 
 def test_list_names_every_course(capsys):
-    """One line for each, with what it asks."""
+    """Each course has a line."""
     status, out, _ = _run(capsys, "list")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()] == list(COURSES)
 
 
 def test_check_shows_one_submission_in_full(capsys, toy, students):
-    """What was asked, marks, and the smallest failing example; the protection on top."""
+    """A single report shows the tasks, marks and shortest failing example."""
     status, out, _ = _run(capsys, "check", "toy", students / "bob.py")
     assert status == 0
     assert out.startswith("Protection: ")
@@ -65,7 +65,7 @@ def test_check_shows_one_submission_in_full(capsys, toy, students):
 
 
 def test_check_shows_a_class_as_a_gradebook(capsys, toy, students):
-    """A line as each result comes, then the table."""
+    """A class gets a line per result, then a table."""
     status, out, _ = _run(capsys, "check", "toy", students, "--jobs", 2)
     assert status == 0
     assert "ann  9 / 9" in out
@@ -75,7 +75,7 @@ def test_check_shows_a_class_as_a_gradebook(capsys, toy, students):
 
 
 def _odd_files(folder: Path) -> None:
-    """What students hand in beside `students` that no tool expects."""
+    """Add hand-ins with unusual names and contents."""
     with zipfile.ZipFile(folder / "damaged.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("app.py", RIGHT)
     data = bytearray((folder / "damaged.zip").read_bytes())
@@ -89,8 +89,8 @@ def _odd_files(folder: Path) -> None:
     (folder / "half" / "app.py").write_text(RIGHT.replace("Hello", r"\ud83d"))
 
 
-def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students, tmp_path):
-    """A damaged ZIP, names and texts that are not UTF-8, a folder called 2048.py: all is graded."""
+def test_odd_files_affect_only_their_student(capsys, toy, students, tmp_path):
+    """Damaged ZIPs, names and texts outside UTF-8 and a folder 2048.py are handled."""
     _odd_files(students)
     csv_file, html = tmp_path / "marks.csv", tmp_path / "html"
     assert _run(capsys, "check", "toy", students, "--csv", csv_file, "--pages", html)[0] == 0
@@ -103,8 +103,8 @@ def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students,
     assert len(list(html.iterdir())) == 1 + len(rows)
 
 
-def test_json_is_all_that_is_printed(capsys, toy, students):
-    """Standard output is JSON and nothing else; the order is that of the names."""
+def test_json_output_contains_nothing_else(capsys, toy, students):
+    """Standard output is valid JSON, with submissions ordered by name."""
     status, out, err = _run(capsys, "check", "toy", students, "--json")
     assert status == 0
     data = json.loads(out)
@@ -117,7 +117,7 @@ def test_json_is_all_that_is_printed(capsys, toy, students):
 
 
 def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
-    """CSV, pages and the results file come out of one run over a ZIP."""
+    """CSV, pages and the results file are written by one run over a ZIP."""
     archive = tmp_path / "class.zip"
     with zipfile.ZipFile(archive, "w") as opened:
         for path in students.iterdir():
@@ -142,7 +142,7 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
     }
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 3
     words = ["check", "toy", archive, "--csv", tmp_path / "g.csv", "--log", tmp_path / "r.jsonl"]
-    assert _run(capsys, *words)[0] == 0, "what nobody has changed is written again"
+    assert _run(capsys, *words)[0] == 0, "unedited files are replaced"
     (tmp_path / "g.csv").write_text("by hand")
     status, _, err = _run(capsys, *words)
     assert status == 2
@@ -153,10 +153,10 @@ def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
     assert not list(Path.cwd().glob("class*"))
 
 
-def _stopping_after(count: int) -> Callable[..., Iterator[Report]]:
-    """Grading that Ctrl-C stops after some submissions."""
+def _stopping_after(count: int) -> Callable[..., Iterator[GradeReport]]:
+    """Grading interrupted by Ctrl-C after some submissions."""
 
-    def graded(*args: Any, **options: Any) -> Iterator[Report]:
+    def graded(*args: Any, **options: Any) -> Iterator[GradeReport]:
         yield from islice(grade_all(*args, **options), count)
         raise KeyboardInterrupt
 
@@ -164,10 +164,8 @@ def _stopping_after(count: int) -> Callable[..., Iterator[Report]]:
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_ctrl_c_reports_and_writes_what_is_graded(
-    words, capsys, monkeypatch, toy, students, tmp_path
-):
-    """The report, the table and the pages say that they are not of the whole class."""
+def test_ctrl_c_reports_finished_submissions(words, capsys, monkeypatch, toy, students, tmp_path):
+    """Report, table and pages say that the class is incomplete."""
     monkeypatch.setattr(grader, "grade_all", _stopping_after(2))
     table, pages = tmp_path / "marks.csv", tmp_path / "pages"
     status, out, err = _run(
@@ -188,7 +186,7 @@ def test_ctrl_c_reports_and_writes_what_is_graded(
         assert "Gradebook" in out
 
 
-def test_ctrl_c_before_the_first_result_leaves_older_results(
+def test_ctrl_c_before_the_first_result_keeps_older_results(
     capsys, monkeypatch, toy, students, tmp_path
 ):
     monkeypatch.setattr(grader, "grade_all", _stopping_after(0))
@@ -199,8 +197,8 @@ def test_ctrl_c_before_the_first_result_leaves_older_results(
     assert table.read_text() == "of last week"
 
 
-def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, students, tmp_path):
-    """The submission has no marks, the others have theirs, and the exit status is 2."""
+def test_a_grader_failure_gives_no_mark(capsys, monkeypatch, toy, students, tmp_path):
+    """Other submissions are graded, and the exit status is 2."""
 
     def fails(session):
         if session.submission.file == "bob.py":
@@ -223,24 +221,24 @@ def test_a_failure_of_the_grader_is_not_a_mark(capsys, monkeypatch, toy, student
     assert "of 9 marks on average" in (pages / "index.html").read_text()
     assert "2 submissions" in (pages / "index.html").read_text()
     status, out, _ = _run(capsys, "check", "toy", students, "--json", "--log", results)
-    assert status == 2, "what could not be graded is tried again"
+    assert status == 2, "failures are graded again"
     scores = {one["name"]: one["score"] for one in json.loads(out)["submissions"]}
     assert scores == {"ann": 9, "bob": None, "cy": 0}
     target = tmp_path / "results.json"
     words = ["check", "toy", students / "bob.py", "--gradescope", target]
     assert _run(capsys, *words)[0] == 2
-    assert not target.exists(), "Gradescope then tells the instructors that the grader failed"
+    assert not target.exists(), "Gradescope itself reports that the grader failed"
 
 
 def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
-    """One submission, one results.json, with the days late that Gradescope tells beside it."""
+    """The results of a submission include the days late from Gradescope's metadata."""
     target = tmp_path / "results.json"
-    told = {
+    metadata = {
         "created_at": "2026-10-18T14:22:32.365935-07:00",
         "assignment": {"due_date": "2026-10-17T23:00:00.000000-07:00"},
         "users": [{"email": "bob@uni.edu", "id": 1234, "name": "Bob"}],
     }
-    (students / "submission_metadata.json").write_text(json.dumps(told))
+    (students / "submission_metadata.json").write_text(json.dumps(metadata))
     status, *_ = _run(capsys, "check", "toy", students / "bob.py", "--gradescope", target)
     assert status == 0
     data = json.loads(target.read_text())
@@ -251,7 +249,7 @@ def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
 
 
 def test_play_runs_the_reference_solution(capsys, monkeypatch):
-    """Arguments go to the course."""
+    """Arguments are passed to the course."""
     monkeypatch.setattr("builtins.input", lambda _="": "p")
     before = sys.argv
     status, out, _ = _run(capsys, "play", "cmput175", "2", "3")
@@ -262,10 +260,10 @@ def test_play_runs_the_reference_solution(capsys, monkeypatch):
 
 BAD = {
     "an unknown course": (("check", "cmput157", "x.py"), "did you mean 'cmput175'?"),
-    "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
+    "a missing path": (("check", "toy", "{tmp}/none.py"), "does not exist"),
     "a class for Gradescope": (
         ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
-        "--gradescope writes the results of one submission, and here are 3",
+        "--gradescope writes the results of a single submission, not of 3",
     ),
     "a folder for CSV": (("check", "toy", "{class}", "--csv", "{tmp}"), "cannot write"),
     "a CSV in no folder": (("check", "toy", "{class}", "--csv", "{tmp}/no/g.csv"), "cannot write"),
@@ -291,7 +289,7 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_one_clear_line_and_status_2(name, capsys, toy, students, tmp_path):
-    """The line names what is wrong; nothing is graded and nothing written."""
+    """The line names the problem, and nothing is graded or written."""
     (tmp_path / "broken.zip").write_text("x")
     words, message = BAD[name]
     places = {"tmp": str(tmp_path), "class": str(students)}
@@ -304,7 +302,7 @@ def test_bad_input_is_one_clear_line_and_status_2(name, capsys, toy, students, t
 
 
 def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):
-    """Without Xvfb the teacher is told, rather than every student failed."""
+    """A missing Xvfb is reported to the teacher and costs no marks."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("bwrap", "unshare", "rm"):
@@ -314,11 +312,11 @@ def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(folder))
     status, _, err = _run(capsys, "check", "cits1401", tmp_path / "none.py")
     assert status == 2
-    assert "there is no Xvfb: install it (apt install xvfb)" in err
+    assert "install it (apt install xvfb)" in err
 
 
-def test_mutants_shows_what_the_checks_miss(toy, capsys, tmp_path):
-    """Faults planted by rules are told apart by the tasks of their function, or are listed."""
+def test_mutants_lists_undetected_faults(toy, capsys, tmp_path):
+    """Planted faults that cost no marks in their function's tasks are listed."""
     solution = tmp_path / "app.py"
     solution.write_text(RIGHT)
     words = "mutants", "toy", solution, "--match", "in add)"
@@ -327,23 +325,23 @@ def test_mutants_shows_what_the_checks_miss(toy, capsys, tmp_path):
     status, out, _ = _run(capsys, *words)
     assert status == 1
     assert [line for line in out.splitlines() if line.startswith("not")] == [
-        f"not told apart: app.py:3: {missed} (and, or, in add)"
+        f"not detected: app.py:3: {missed} (and, or, in add)"
     ]
-    assert "told apart: 8 of 9 mutants" in out
+    assert "detected: 8 of 9 mutants" in out
     exempt = f'[[exempt]]\nwhere = "add"\nchange = "{missed}"\nreason = "texts come first"\n'
     solution.with_suffix(".toml").write_text(exempt)
     status, out, _ = _run(capsys, *words, "--count", 1)
     assert status == 0
-    assert "told apart: 1 of 1 mutants of app.py, 100.0 %" in out
+    assert "detected: 1 of 1 mutants of app.py, 100.0 %" in out
     solution.with_suffix(".toml").write_text(exempt.replace("a, str", "c, str"))
     status, _, err = _run(capsys, *words)
     assert status == 2
     assert "app.toml: add " in err
-    assert "fits 0 mutants" in err
+    assert "matches 0 mutants" in err
 
 
-def test_a_mutant_costs_no_marks_of_a_foreign_task(toy, capsys, tmp_path, monkeypatch):
-    """The command says so where a patch does not lend what a check builds on."""
+def test_mutants_lists_marks_lost_in_unrelated_tasks(toy, capsys, tmp_path, monkeypatch):
+    """This happens if a patch does not replace a function that a check depends on."""
     solution = tmp_path / "app.py"
     solution.write_text(RIGHT)
     first, second, third = TOY.tasks
@@ -352,4 +350,4 @@ def test_a_mutant_costs_no_marks_of_a_foreign_task(toy, capsys, tmp_path, monkey
     monkeypatch.setattr(type(COURSES["toy"]), "found", replace(TOY, tasks=(first, second, third)))
     status, out, _ = _run(capsys, "mutants", "toy", solution, "--match", "a - b")
     assert status == 1
-    assert "marks lost in foreign tasks 3: app.py:5: return a + b → return (a - b)" in out
+    assert "marks lost in unrelated tasks 3: app.py:5: return a + b → return (a - b)" in out

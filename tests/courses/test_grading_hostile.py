@@ -1,4 +1,4 @@
-"""Submissions that crash, hang, flood, cheat or are merely odd: each costs its own marks only."""
+"""Submissions that crash, hang, flood or cheat cost only their own marks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protec
 
 
 def test_a_right_submission_has_full_marks():
-    """Full marks, nothing to remark."""
+    """It has full marks and no remarks."""
     report = grade_source(RIGHT)
     assert (report.earned, report.marks, report.lost) == (9, 9, ())
     assert not report.notes
     assert not report.problem
 
 
-def test_an_error_costs_the_marks_of_its_own_task_only():
-    """The shorter example that fails is shown; grow, which calls add, is tried with a right one."""
+def test_a_mistake_costs_marks_in_its_own_task_only():
+    """The shortest failing example is shown, and grow is tested with a correct add."""
     report = grade_source(RIGHT.replace("a + b", "a - b"))
     assert report.lost == ("1",)
     check = report.tasks[0].checks[0]
@@ -42,7 +42,7 @@ def test_an_error_costs_the_marks_of_its_own_task_only():
 
 
 def test_checks_share_the_marks_of_a_task_by_weight():
-    """One of two checks, with three quarters of the weight, earns three of four marks."""
+    """A check with three quarters of the weight earns three of four marks."""
     task = grade_source(RIGHT.replace("no number", "nonsense")).tasks[0]
     assert task.earned == 3
     assert [check.passed for check in task.checks] == [True, False]
@@ -53,58 +53,58 @@ HOSTILE = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text())
 
 @pytest.mark.parametrize("name", HOSTILE["functions"])
 def test_a_function_that_misbehaves_costs_its_own_marks(name):
-    """Whatever greet does, the marks of add and grow stand, and the student is told what it was."""
-    body, told = HOSTILE["functions"][name].values()
+    """Other tasks keep their marks, and the report explains what happened."""
+    body, message = HOSTILE["functions"][name].values()
     greet = body if body.startswith("\ndef") else f"\ndef greet():\n    {body}\n"
     report = grade_source(ADD + greet + GROW)
     assert report.lost == ("2",), failures(report)
-    assert told in failures(report)
+    assert message in failures(report)
 
 
 @pytest.mark.parametrize("name", HOSTILE["imports"])
-def test_what_happens_at_import_costs_nothing(name):
-    """Functions are graded although the file does something else, and the student reads what."""
-    code, told = HOSTILE["imports"][name].values()
+def test_side_effects_at_import_cost_nothing(name):
+    """The functions are still graded, and the report explains what happened."""
+    code, message = HOSTILE["imports"][name].values()
     report = grade_source(f"{RIGHT}\n{code}\n")
     assert report.lost == (), failures(report)
-    assert told in failures(report)
+    assert message in failures(report)
 
 
 @pytest.mark.parametrize(
-    ("source", "line", "told"),
+    ("source", "line", "message"),
     [
         ("def add(a, b)\n    return a + b\n", 1, "the line is: def add(a, b)"),
         (f"{RIGHT}\ndef last(:\n    pass\n", 17, "the line is: def last(:"),
         ("print 'hello'\n", 1, "--from-python2"),
-        ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent every line with blanks only"),
+        ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent all lines with blanks only"),
         ("def add(a, b):\nreturn a\n", 2, "the line is: return a"),
     ],
 )
-def test_a_syntax_error_costs_everything_and_shows_the_line(source, line, told):
-    """Nothing can be graded; the line is shown once, not for every task, or what to do about it."""
+def test_a_syntax_error_costs_everything_and_shows_the_line(source, line, message):
+    """The report shows the line or advice once, not for every task."""
     report = grade_source(source)
     assert report.earned == 0
     assert f"app.py, line {line}: " in report.problem
     assert "Error" in report.problem
-    assert told in report.problem
+    assert message in report.problem
     assert ("python2" in report.problem) == source.startswith("print")
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "message"),
     [
         ("", "app.py is empty"),
         ("# Ann\n'''My program'''\n", "app.py is empty"),
-        ("print('hello')\n", "app.py defines nothing that the course asks for"),
+        ("print('hello')\n", "app.py defines none of the names that the course asks for"),
         (
             (Path(__file__).parent / "comp1127/right/long_hand.py").read_text(),
-            "app.py is a program for comp1127, and this is toy",
+            "app.py is a program for comp1127, not for toy",
         ),
     ],
 )
-def test_a_file_that_is_not_the_program_is_recognised(source, told):
-    """It is said once, and not as a name that is missing in each task."""
-    assert grade_source(source).problem == told
+def test_a_wrong_file_is_recognised(source, message):
+    """The report says so once, and not as missing names in each task."""
+    assert grade_source(source).problem == message
 
 
 COMMENT = "# caf\u00e9 \u2013 gro\u00df\n"
@@ -128,7 +128,7 @@ ENCODINGS = {
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_a_program_is_the_same_in_every_encoding(name):
-    """How the editor saved the file is not what is graded."""
+    """Encodings and line endings do not affect a program."""
     program: dict[str, Any] = {}
     exec(to_utf8(ENCODINGS[name])[0], program)
     numbers = [1, 2]
@@ -136,14 +136,14 @@ def test_a_program_is_the_same_in_every_encoding(name):
     assert numbers == [1, 2, 3]
 
 
-def test_a_guessed_encoding_is_said():
-    """Python itself would refuse the file; the student should know, and has full marks."""
+def test_a_guessed_encoding_is_reported():
+    """Python would refuse the file, so the student is told, at no cost."""
     report = grade_source(ENCODINGS["Latin-1 without cookie"])
     assert (report.lost, "read as Latin-1" in failures(report)) == ((), True)
 
 
-def test_what_a_check_changes_is_gone_in_the_next():
-    """Module state, built-ins, files and processes of one check do not reach another."""
+def test_checks_do_not_affect_each_other():
+    """Module state, builtins, files and processes of one check do not reach another."""
     state = Grading(
         course="toy",
         module="app",
@@ -169,8 +169,8 @@ def look():
     assert grade_source(source, state).lost == ()
 
 
-def test_the_expected_values_are_not_in_the_process():
-    """A submission that searches its whole process and its files does not find what is expected."""
+def test_expected_values_are_not_in_the_process():
+    """A submission that searches its memory and files cannot find them."""
     hunt = """
 import gc, os, re, sys
 def find():
@@ -193,7 +193,7 @@ def find():
     assert report.tasks[0].checks[0].actual == "[]"
 
 
-# It keeps the right version of add that is lent to one check, for later ones.
+# Stores the patched `add` of one check in shared memory for later checks.
 THIEF = (
     GROW
     + """
@@ -216,15 +216,15 @@ def add(a, b):
 )
 
 
-def test_what_is_lent_to_one_check_is_of_no_use_in_another():
-    """No copy of the process that was lent it shares anything with those of other checks."""
+def test_patches_do_not_leak_into_other_checks():
+    """Processes that ran a patch share nothing with those of other checks."""
     add, _, grow = TOY.tasks
     report = grade_source(THIEF, replace(TOY, tasks=(grow, add)))
     assert report.tasks[0].checks[0].carried
     assert report.tasks[1].earned == 0
 
 
-# It catches the right version of add that is lent to the check of grow, and hands it out.
+# Captures the `add` patched in for the check of `grow`, and leaks its code.
 LEAK = (
     ADD.replace("def add", "def own_add")
     + GREET
@@ -260,13 +260,10 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("name", LEAKS)
-def test_nothing_of_a_student_s_making_is_reported_while_something_is_lent(name):
-    """Whatever a program learns of the right versions lent to it, no report carries it out.
-
-    The report of a program that has caught nothing looks the same.
-    """
+def test_reports_of_patched_runs_leak_nothing(name):
+    """The report is the same whether or not the program captured a patch."""
     grow = TOY.tasks[2]
-    told = []
+    found = []
     for caught in ("marshal.dumps(value.__code__).hex()", "'00ff'"):
         source = LEAK.replace("{leak}", LEAKS[name]).replace(
             "marshal.dumps(value.__code__).hex()", caught
@@ -274,12 +271,12 @@ def test_nothing_of_a_student_s_making_is_reported_while_something_is_lent(name)
         report = grade_source(source, replace(TOY, tasks=(grow,)))
         (check,) = report.tasks[0].checks
         assert not check.passed
-        told.append((report.notes, check))
-    assert told[0] == told[1]
+        found.append((report.notes, check))
+    assert found[0] == found[1]
 
 
-def test_a_check_s_own_words_carry_nothing_out_either():
-    """A check that drives a submission may put what it sees there into its words."""
+def test_texts_of_a_check_leak_nothing_either():
+    """A check may build its texts from what it saw in a patched submission."""
 
     def looks(session):
         session.begin()
@@ -291,14 +288,14 @@ def test_a_check_s_own_words_carry_nothing_out_either():
     report = grade_source(LEAK.replace("{leak}", "pass"), replace(TOY, tasks=(task,)))
     (check,) = report.tasks[0].checks
     assert (check.example, check.expected, check.actual) == (
-        "# with right versions of what other tasks ask for",
+        "# with correct versions of the other tasks' functions",
         "looks",
         "something else",
     )
 
 
 def _constants(code: CodeType) -> Iterator[object]:
-    """All constants of some code and of the functions in it."""
+    """All constants of a code object and its nested functions."""
     for constant in code.co_consts:
         yield constant
         if isinstance(constant, CodeType):
@@ -306,8 +303,8 @@ def _constants(code: CodeType) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_what_is_lent_is_code_without_its_text(course):
-    """No source and no docstring goes into a submission's process."""
+def test_patches_contain_no_source_text(course):
+    """No source code or docstring enters a submission's process."""
     grading = COURSES[course].grading()
     for variant in (grading, *grading.variants):
         checks = [(task, check) for task in variant.tasks for check in task.checks]
@@ -316,15 +313,15 @@ def test_what_is_lent_is_code_without_its_text(course):
             assert not [text for text in texts if text.count("\n") > 1 or len(text) > 200]
 
 
-def test_what_is_asked_is_not_lent():
-    """Nor anything of a solution but what is lent and what that needs."""
+def test_patches_do_not_contain_the_task_itself():
+    """A patch contains only the functions it replaces and their dependencies."""
     (patch,) = cmput175_all_but("collapseRow")
-    lent = {code.co_name for code in _constants(compiled(patch)) if isinstance(code, CodeType)}
-    assert {"createGrid", "setCell", "getCell", "collapsible"} < lent
-    assert not lent & {"collapseRow", "slide_line", "slide", "drawGrid", "play"}
+    patched = {code.co_name for code in _constants(compiled(patch)) if isinstance(code, CodeType)}
+    assert {"createGrid", "setCell", "getCell", "collapsible"} < patched
+    assert not patched & {"collapseRow", "slide_line", "slide", "drawGrid", "play"}
 
 
-# Files that lie about in a student's folder and are called as modules of the standard library are.
+# Standard modules that students' own files are often named like.
 WORDS = """
     abc ast bisect collections contextlib copy enum functools heapq io json keyword linecache math
     operator os random re site string time tkinter traceback types typing warnings
@@ -332,8 +329,8 @@ WORDS = """
 SHADOWS = WORDS.split()
 
 
-def test_files_named_as_standard_modules_cost_nothing(tmp_path):
-    """A folder full of them is graded as if they were not there: the program imports none."""
+def test_files_named_like_standard_modules_cost_nothing(tmp_path):
+    """A program that imports none of them is graded as usual."""
     (tmp_path / "app.py").write_text(f"import sys\n{RIGHT}")
     for name in SHADOWS:
         (tmp_path / f"{name}.py").write_text("raise SystemError('imported')\n")
@@ -343,7 +340,7 @@ def test_files_named_as_standard_modules_cost_nothing(tmp_path):
 
 
 def test_a_program_imports_its_own_files_first(tmp_path):
-    """As with ``python app.py``, its own random.py hides the standard one from it."""
+    """Its own random.py hides the standard one, as with ``python app.py``."""
     (tmp_path / "app.py").write_text(f"import random\nfrom enum import zero\n{RIGHT}")
     source = (tmp_path / "app.py").read_text().replace("total = 0", "total = random.zero + zero")
     (tmp_path / "app.py").write_text(source)
@@ -362,7 +359,7 @@ def deaf(*words):
 """
 
 
-# What f() does where nothing else is done in time: see the test below.
+# Bodies of f() that use up all the time.
 ENDLESS = {
     "loops": "while True: pass",
     "deaf": "deaf()",
@@ -399,7 +396,7 @@ TWENTY = tuple(
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
 @pytest.mark.parametrize("name", [*ENDLESS, "at import"])
 def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
-    """By the clock, however busy it keeps the machine; what was not tried is said, and not kept."""
+    """The wall-clock limit holds, and the result is not stored if checks were not run."""
     function = f"def f():\n    {ENDLESS.get(name, 'pass')}\n"
     source = f"import os, signal\n{DEAF}\n{function}{'' if name in ENDLESS else 'deaf()'}"
     slow = Grading("toy", "app", TWENTY, ("app.py",), seconds=2)
@@ -407,26 +404,26 @@ def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
     report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
     assert time.monotonic() - began < 30  # 3 and at most 5 more where nothing else runs
     assert report.earned == 0
-    assert bool(report.key) != ("for one submission was over" in failures(report))
+    assert bool(report.key) != ("ran out" in failures(report))
 
 
 @pytest.mark.slow
-def test_what_was_graded_in_time_counts():
-    """The rest is not tried, and the report says so."""
+def test_tasks_graded_in_time_count():
+    """The report says which checks were not run."""
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
     sandbox = replace(SandboxConfig(), seconds=4)
     report = grade_source(ADD + f"{DEAF}greet = deaf\n" + GROW, grading, sandbox)
     assert (report.lost, report.earned) == (("2", "3"), 4)
-    assert "the time of 4 s for one submission was over in task 2" in failures(report)
-    assert "not tried: the time for one submission was over" in failures(report)
+    assert "the time limit of 4 s per submission ran out in task 2" in failures(report)
+    assert "not run: the submission's time limit ran out" in failures(report)
 
 
 @pytest.mark.slow
-def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
-    """It is killed once the time of that call is over, however many calls were to follow.
+def test_a_function_that_ignores_alarms_takes_the_time_of_one_call():
+    """It is killed after the first call's time limit, however many calls would follow.
 
-    So there is time left for the other tasks, and whatever calls it again costs twice its limit.
+    So there is time left for other tasks.
     """
     calls = tuple(Example(f"add({n}, 0)", n) for n in range(1, 21))
     many = replace(TOY.tasks[0], checks=(Check("many", calls), Check("again", calls[:1])))
@@ -438,9 +435,9 @@ def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
 
 
 @pytest.mark.parametrize("programs", [1, 8])
-def test_waiting_for_a_busy_processor_costs_no_marks(monkeypatch, programs):
-    """A call that waits for five times its limit overruns, unless eight programs share a core."""
-    monkeypatch.setattr("py2048.courses.grading.session.slowness", lambda: programs)
+def test_a_busy_machine_costs_no_marks(monkeypatch, programs):
+    """Waiting five times the limit fails, unless eight programs share the processor."""
+    monkeypatch.setattr("py2048.courses.grading.session.load_factor", lambda: programs)
     waits = "    import threading\n    threading.Event().wait(0.5)\n    return a + b"
     report = grade_source(RIGHT.replace("    return a + b", waits), replace(TOY, seconds=0.1))
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)
@@ -458,7 +455,7 @@ FORGED = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_answer_costs_its_own_marks(name):
-    """A student who writes into the grader's pipe is told so; the rest is graded."""
+    """Writing into the grader's pipe is reported, and other tasks are graded."""
     forged = FORGED[name]
     text = forged if isinstance(forged, str) else json.dumps({"state": "done", **forged})
     forge = f"""
@@ -471,11 +468,11 @@ def grow(numbers):
 """
     report = grade_source(ADD + GREET + forge)
     assert report.lost == ("3",)
-    assert "spoiled the process" in failures(report)
+    assert "damaged the process" in failures(report)
 
 
-def test_a_process_that_a_function_forks_off_has_no_say():
-    """Both halves return, but only one of them is listened to."""
+def test_forked_processes_are_ignored():
+    """Both processes return, but only the original's result counts."""
     forks = "    import os\n    os.fork()\n    return a + b"
     report = grade_source(RIGHT.replace("    return a + b", forks))
     assert report.lost == (), failures(report)

@@ -1,4 +1,4 @@
-"""The forms of a report: JSON, gradebook, web pages, Gradescope, terminal."""
+"""Output formats of reports: JSON, gradebook, web pages, Gradescope and terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from py2048.courses import COURSES
 from py2048.courses.grading import report as pages
 from py2048.courses.grading.report import (
     CheckResult,
-    Report,
+    GradeReport,
     RunInfo,
     TaskResult,
     gradebook,
@@ -37,7 +37,7 @@ RUN = RunInfo("toy", "A toy", "1+abc", UNPROTECTED, not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
 
 
-def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> Report:
+def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> GradeReport:
     failed = CheckResult(EVIL, 1, passed=False, example=EVIL, expected=EVIL, actual=EVIL)
     good = CheckResult("fine", 2, passed=True, carried=True)
     tasks = (
@@ -45,7 +45,7 @@ def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> Rep
         TaskResult("2", "greet", "Greet.", Fraction(2), Fraction(2)),
         TaskResult("3", "grow", "Grow.", Fraction(3), Fraction(0)),
     )
-    return Report(name, "toy", tasks, ("app.py",), (f"note {EVIL}",), problem, 1.5, "key")
+    return GradeReport(name, "toy", tasks, ("app.py",), (f"note {EVIL}",), problem, 1.5, "key")
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -53,14 +53,14 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2
 
 @given(NAMES, st.fractions(0, 4, max_denominator=12), st.text(max_size=10))
 @settings(deadline=None)
-def test_reports_can_be_written_down_and_read_back(name, earned, problem):
-    """What the results file keeps is the whole report, marks exactly."""
+def test_reports_survive_a_round_trip(name, earned, problem):
+    """A stored report is complete, and its marks are exact."""
     report = _report(name, earned, problem)
-    assert Report.from_json(report.to_json()) == report
+    assert GradeReport.from_json(report.to_json()) == report
 
 
-def test_json_has_everything():
-    """Course, grader, protection, and per task what was asked, marks, checks, the example."""
+def test_json_is_complete():
+    """It includes the course, the grader, the protection and all tasks and checks."""
     data = json.loads(json.dumps(to_json(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
     assert data.keys() == {
         "course", "title", "grader", "complete", "not_graded", "protection", "submissions",
@@ -88,7 +88,7 @@ def test_json_has_everything():
 @given(st.lists(NAMES.filter(lambda name: "\r" not in name and "\n" not in name), max_size=5))
 @settings(deadline=None)
 def test_the_gradebook_has_one_line_for_each_submission(names):
-    """It reads back as CSV, with names as they were (formulas made harmless) and all marks."""
+    """It is valid CSV with all marks; only formulas in names are changed."""
     text = gradebook(TOY, [_report(name, Fraction(8, 3)) for name in names]).decode()
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert rows[0][:4] == ["submission", "score", "possible", "percent"]
@@ -98,15 +98,15 @@ def test_the_gradebook_has_one_line_for_each_submission(names):
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
-def test_the_gradebook_holds_no_formulas(name):
-    """A student's file name is not a program for the teacher's spreadsheet."""
+def test_the_gradebook_contains_no_formulas(name):
+    """Spreadsheets do not run a student's file name."""
     text = gradebook(TOY, [_report(name, problem=name)]).decode()
     row = list(csv.reader(io.StringIO(text, newline="")))[1]
     assert row[0] == row[-1] == f"'{name}"
 
 
 class _Tags(HTMLParser):
-    """Collects the tags and the text of a page."""
+    """Collects the tags and text of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -121,11 +121,11 @@ class _Tags(HTMLParser):
         self.text += data
 
 
-def test_what_is_not_seen_is_shown_by_its_number():
-    """A submission's text can neither turn a line around nor hide anything in it."""
+def test_invisible_characters_are_escaped():
+    """A submission's text can neither hide characters nor reorder a line."""
     source = RIGHT.replace("no number", "\u202eno\u200b number\ufeff")
-    (told,) = (check.actual for check in grade_source(source).tasks[0].checks if not check.passed)
-    assert told.startswith(r"ValueError: \u202eno\u200b number\ufeff (app.py")
+    (actual,) = (check.actual for check in grade_source(source).tasks[0].checks if not check.passed)
+    assert actual.startswith(r"ValueError: \u202eno\u200b number\ufeff (app.py")
     assert "\u202e" not in pages.student_page(RUN, grade_source(source))
 
 
@@ -140,26 +140,26 @@ SLID = CheckResult(
 )
 
 
-def test_a_board_is_drawn_as_it_was_should_be_and_came():
-    """Side by side in a text, and as tables in a page, where the wrong cells stand out."""
+def test_boards_before_expected_and_actual_are_drawn():
+    """They are side by side in text, and tables with wrong cells highlighted on pages."""
     task = TaskResult("1", "left", "Left.", Fraction(4), Fraction(0), (SLID,))
     assert (
         """
-before     should come    came
-2 2 2 .    4 2 . .        2 4 . .
-. . 4 .    4 . . .        4 . . .
+before     expected    actual
+2 2 2 .    4 2 . .     2 4 . .
+. . 4 .    4 . . .     4 . . .
 expected: [[4, 2"""
         in task.text
     )
     assert "likely:   tiles far from the edge merge first" in task.text
-    page = pages.student_page(RUN, Report("ann", "toy", (task,)))
+    page = pages.student_page(RUN, GradeReport("ann", "toy", (task,)))
     assert page.count("<table>") == 3
     assert page.count("<td class=bad>") == 2
     assert "tiles far from the edge merge first" in page
 
 
 def test_a_report_is_in_the_language_of_its_course():
-    """Every word but the course's own, in texts and pages; a person can ask for another."""
+    """Texts and pages are translated, and the teacher can choose another language."""
     source = RIGHT.replace("a + b", "a * b")
     report = grade_source(source, replace(TOY, language="pt"))
     page = pages.student_page(RUN, report)
@@ -167,27 +167,27 @@ def test_a_report_is_in_the_language_of_its_course():
     assert '<html lang="pt">' in page
     assert "esperado: 3\nobtido:   2" in page
     assert "expected" not in page
-    english = grade_source(source, replace(TOY, language="pt").told_in("en"))
+    english = grade_source(source, replace(TOY, language="pt").in_language("en"))
     assert "expected: 3\nactual:   2" in pages.student_page(RUN, english)
-    with pytest.raises(CourseError, match="--language 'fr': it is one of en, pt"):
-        TOY.told_in("fr")
+    with pytest.raises(CourseError, match="--language 'fr' is unknown: use one of en, pt"):
+        TOY.in_language("fr")
 
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("pt", "cria_tabuleiro cria um tabuleiro vazio"), ("en", "cria_tabuleiro makes an empty")],
+    [("pt", "coordenadas_iguais compara a linha"), ("en", "coordenadas_iguais compares row")],
 )
-def test_ist_is_told_in_both_languages_with_the_names_of_the_program(language, words):
-    """The words of a report are of one language, and a program's names as its author has them."""
+def test_ist_reports_in_both_languages_keep_the_programs_names(language, words):
+    """Only the report's words are translated, not the program's names."""
     grading = COURSES["ist"].grading()
     titles = [check.title for task in grading.tasks for check in task.checks]
     assert grading.language == "pt"
     with use_language(language):
-        assert any(grading.told(title).startswith(words) for title in titles)
+        assert any(grading.translated(title).startswith(words) for title in titles)
 
 
-def test_pages_show_students_text_as_text(tmp_path):
-    """What a submission printed is shown, and is not part of the page."""
+def test_pages_escape_students_texts(tmp_path):
+    """A submission's output is shown but never interpreted."""
     index = pages.write_pages(tmp_path / "out", RUN, [_report(EVIL, problem=EVIL)])
     for path in index.parent.iterdir():
         page = _Tags(path.read_text(encoding="utf-8"))
@@ -197,8 +197,8 @@ def test_pages_show_students_text_as_text(tmp_path):
     assert len(list(index.parent.iterdir())) == 2
 
 
-def test_every_student_has_a_page_that_the_index_leads_to(tmp_path):
-    """Names that make the same file name, or none, get pages of their own."""
+def test_the_index_links_to_a_page_per_student(tmp_path):
+    """Names that would give the same file name, or none, get separate pages."""
     names = ["ann", "ANN", "a/b", "a b", "..", "index", "日本", "x" * 300]
     index = pages.write_pages(tmp_path, RUN, [_report(name) for name in names])
     links = re.findall(r'href="([^"]+)"', index.read_text(encoding="utf-8"))
@@ -207,18 +207,18 @@ def test_every_student_has_a_page_that_the_index_leads_to(tmp_path):
     assert "limits only" in index.read_text(encoding="utf-8")
 
 
-def test_the_index_says_how_the_class_did():
-    """The mean of all submissions, and how many lost nothing; one that failed to load counts."""
-    full = Report("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
-    broken = Report(
+def test_the_index_summarises_the_class():
+    """It shows the mean and the number of full marks; failed submissions count."""
+    full = GradeReport("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
+    broken = GradeReport(
         "bob", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(0)),), (), (), "no"
     )
     index = pages.index_page(RUN, [full, broken, broken], ["a.html", "b.html", "c.html"])
     assert "3 submissions: 1.33 of 4 marks on average, 1 with full marks" in index
 
 
-def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
-    """All text stands at 4.5:1 or more on the page and on the cards, in both colour schemes."""
+def test_pages_have_enough_contrast_in_light_and_dark():
+    """All text has a contrast of at least 4.5:1 in both colour schemes."""
     colours = re.findall(r"--(\w+): (#\w+)", pages.PAGE.template)
     light, dark = dict(colours[: len(colours) // 2]), dict(colours[len(colours) // 2 :])
     assert light.keys() == dark.keys() >= {"page", "card", "ink", "muted", "link", "good", "bad"}
@@ -230,7 +230,7 @@ def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
 
 
 def test_gradescope_reads_results_json():
-    """The fields, their types and their values are those of Gradescope's specification."""
+    """Fields, types and values follow Gradescope's specification."""
     data = json.loads(json.dumps(to_gradescope(RUN, _report("ann", Fraction(8, 3)))))
     assert data["score"] == 4.67
     assert isinstance(data["execution_time"], int)
@@ -252,8 +252,8 @@ def test_gradescope_reads_results_json():
     assert sum(test["score"] for test in data["tests"]) == data["score"]
 
 
-def test_gradescope_is_told_why_nothing_was_graded():
-    """Every task says so, since students look there."""
+def test_gradescope_shows_why_nothing_was_graded():
+    """Every task shows the reason, because students look there."""
     report = grade_source("def add(:")
     data = to_gradescope(RUN, report)
     assert data["score"] == 0
@@ -261,8 +261,8 @@ def test_gradescope_is_told_why_nothing_was_graded():
     assert all("Not graded: " in test["output"] for test in data["tests"])
 
 
-def test_the_terminal_shows_students_text_as_text(capsys):
-    """Markup and control characters of a submission do not reach the terminal as such."""
+def test_the_terminal_escapes_students_texts(capsys):
+    """Markup and control characters of a submission are not interpreted."""
     console = Console(width=100, force_terminal=False)
     print_reports(RUN, [_report(EVIL), _report("bob")], detailed=True, console=console)
     shown = capsys.readouterr().out
@@ -272,11 +272,11 @@ def test_the_terminal_shows_students_text_as_text(capsys):
 
 
 def test_the_gradebook_on_80_columns_has_names_and_totals():
-    """It says where marks were lost."""
+    """It also lists the tasks in which marks were lost."""
     tasks = [TaskResult(str(n), "t", "a", Fraction(10), Fraction(n % 2 * 10)) for n in range(1, 22)]
     reports = [
-        Report("maria-manuela-fernandes", "toy", tuple(tasks)),
-        Report("x", "toy", tuple(tasks[:1])),
+        GradeReport("maria-manuela-fernandes", "toy", tuple(tasks)),
+        GradeReport("x", "toy", tuple(tasks[:1])),
     ]
     console = Console(width=80, record=True)
     print_reports(RUN, reports, detailed=False, console=console)

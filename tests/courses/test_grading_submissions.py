@@ -1,4 +1,4 @@
-"""Submissions are found in every shape they come in, and bad archives are refused."""
+"""Submissions are found in all their shapes, and unsafe archives are rejected."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from py2048.courses.grading.submissions import BadArchive, collect, find_program
 
 
 def _zipped(files: dict[str, str | bytes]) -> bytes:
-    """A ZIP of these members."""
+    """A ZIP file with these members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             info = zipfile.ZipInfo(name)
             info.compress_type = zipfile.ZIP_DEFLATED
-            info.filename = name  # as it is: ZipInfo would turn the system's separator
+            info.filename = name  # ZipInfo would replace the system's separator
             archive.writestr(info, content)
     return buffer.getvalue()
 
@@ -117,14 +117,14 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_submissions_in_a_folder(shape, tmp_path):
-    """Every student is found once, under the name of the download."""
+    """Every student is found once, under the name in the download."""
     files, names = SHAPES[shape]
     assert _names(_laid_out(tmp_path / "class", files), tmp_path) == names
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if "one" not in shape])
 def test_submissions_in_a_zip(shape, tmp_path):
-    """The same in a ZIP."""
+    """A ZIP gives the same submissions as a folder."""
     files, names = SHAPES[shape]
     path = tmp_path / "class.zip"
     path.write_bytes(_zipped(files))
@@ -133,14 +133,14 @@ def test_submissions_in_a_zip(shape, tmp_path):
 
 
 def test_windows_paths_in_a_zip(tmp_path):
-    """Backslashes are separators, as the program that wrote them meant."""
+    """Backslashes are path separators."""
     path = tmp_path / "class.zip"
     path.write_bytes(_zipped({"ann\\app.py": RIGHT, "bob\\src\\app.py": RIGHT}))
     assert _names(path, tmp_path) == ["ann", "bob"]
 
 
-def test_names_are_kept_apart(tmp_path):
-    """Two submissions of the same name stay two."""
+def test_names_are_made_unique(tmp_path):
+    """Two submissions with the same name are both graded."""
     for part in ("a", "b"):
         _laid_out(tmp_path / part, {"app.py": RIGHT})
     found = collect(
@@ -153,16 +153,16 @@ def test_names_are_kept_apart(tmp_path):
     "name",
     ["../evil.py", "a/../../evil.py", "/evil.py", "\\evil.py", "C:\\evil.py", "..\\evil.py", "C:e"],
 )
-def test_paths_out_of_the_folder_are_refused(name, tmp_path):
-    """Nothing is written, inside or outside, when one name leads out."""
+def test_paths_outside_the_folder_are_rejected(name, tmp_path):
+    """Nothing is written if any path leads outside."""
     path = tmp_path / "bad.zip"
     path.write_bytes(_zipped({"app.py": RIGHT, name: "evil"}))
-    with pytest.raises(BadArchive, match="leads out"):
+    with pytest.raises(BadArchive, match="outside the folder"):
         unpack(path, tmp_path / "deep" / "folder")
     assert not [p for p in tmp_path.rglob("*") if p.is_file() and p != path]
 
 
-def test_links_in_a_zip_are_refused(tmp_path):
+def test_links_in_a_zip_are_rejected(tmp_path):
     """A link could lead anywhere."""
     info = zipfile.ZipInfo("app.py")
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -173,8 +173,8 @@ def test_links_in_a_zip_are_refused(tmp_path):
         unpack(path, tmp_path / "folder")
 
 
-def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
-    """The size that counts is the one written, not the one the file claims."""
+def test_a_zip_bomb_is_stopped_by_its_unpacked_size(tmp_path, monkeypatch):
+    """The limit applies to the bytes written, not to the declared size."""
     monkeypatch.setattr("py2048.courses.grading.submissions.MAX_ARCHIVE_BYTES", 1 << 20)
     path = tmp_path / "bomb.zip"
     path.write_bytes(_zipped({"app.py": RIGHT, "zeros": b"\0" * (8 << 20)}))
@@ -183,19 +183,19 @@ def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
         unpack(path, tmp_path / "folder")
 
 
-def test_zips_in_zips_end(tmp_path):
-    """A ZIP that holds a ZIP that holds a ZIP … is not followed for ever."""
+def test_nested_zips_are_limited(tmp_path):
+    """Nesting is only followed to a maximum depth."""
     content = _zipped({"app.py": RIGHT})
     for depth in range(8):
         content = _zipped({f"{depth}.zip": content, "app.txt": ""})
     path = _laid_out(tmp_path / "class", {"ann.zip": content, "bob.py": RIGHT})
     (ann, bob) = sorted(collect([path], TOY, tmp_path / "scratch"), key=lambda s: s.name)
-    assert ann.problem == "too many ZIPs inside each other"
+    assert ann.problem == "ZIPs are nested too deeply"
     assert not bob.problem
 
 
-def test_a_students_bad_zip_is_that_students_alone(tmp_path):
-    """The others are graded; the one is told why not."""
+def test_a_bad_zip_affects_only_its_student(tmp_path):
+    """That student gets a reason, and the others are graded."""
     path = _laid_out(tmp_path / "class", {"ann.zip": b"no zip", "bob.py": RIGHT})
     found = {submission.name: submission for submission in collect([path], TOY, tmp_path / "s")}
     assert "ann.zip is not a readable ZIP file" in found["ann"].problem
@@ -205,13 +205,13 @@ def test_a_students_bad_zip_is_that_students_alone(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda _: None, "there is no file or folder"),
-        (lambda path: path.mkdir(), "holds no Python file"),
-        (lambda path: path.write_text("x"), "is not a Python file, a folder or a ZIP"),
+        (lambda _: None, "does not exist"),
+        (lambda path: path.mkdir(), "contains no Python file"),
+        (lambda path: path.write_text("x"), "is not a Python file, folder or ZIP"),
     ],
 )
-def test_a_path_with_nothing_to_grade_is_refused(make, message, tmp_path):
-    """The teacher is told at once."""
+def test_a_path_with_nothing_to_grade_is_rejected(make, message, tmp_path):
+    """The teacher gets an error."""
     path = tmp_path / "thing.txt"
     make(path)
     with pytest.raises(CourseError, match=message):
@@ -219,17 +219,17 @@ def test_a_path_with_nothing_to_grade_is_refused(make, message, tmp_path):
 
 
 def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
-    """A student who handed in a document has no marks, and a reason."""
+    """A student who handed in a document gets no marks, and a reason."""
     folder = _laid_out(tmp_path / "class", {"ann/essay.docx": b"x", "bob/app.py": RIGHT})
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    problem = "there is no Python file (essay.docx); app.py was expected"
+    problem = "there is no Python file (essay.docx): hand in app.py"
     assert reports[0].problem == problem
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path):
-    """A submission cannot have a file of the teacher's graded."""
+    """A submission cannot make the grader read the teacher's files."""
     secret = tmp_path / "secret.py"
     secret.write_text(RIGHT)
     folder = _laid_out(tmp_path / "class", {"ann/app.py": RIGHT, "bob/app.py": RIGHT})
@@ -238,18 +238,18 @@ def test_links_in_a_folder_are_not_followed(tmp_path):
     assert [path.name for path in ann.files] == ["app.py"]
 
 
-def test_the_program_is_found_by_what_it_defines(tmp_path):
-    """Of several files the one that defines the functions is graded, whatever it is called."""
+def test_the_program_is_found_by_its_definitions(tmp_path):
+    """The file that defines the functions is graded, whatever its name."""
     folder = _laid_out(
         tmp_path / "ann", {"Final version (2).py": RIGHT, "old/app.txt": "", "helper.py": "x = 1"}
     )
     report = grade_path(folder / "Final version (2).py")
     assert report.lost == ()
-    assert "Final version (2).py was taken for app.py" in report.notes
+    assert "Final version (2).py was graded as app.py" in report.notes
 
 
-def test_the_course_s_program_may_import_what_it_defines(tmp_path):
-    """It is graded and not the file that most comes from; so are parts in a folder of their own."""
+def test_imported_functions_count_as_defined(tmp_path):
+    """The course's program is graded even if its functions are in other files."""
     files = {"app.py": "from lib.parts import *\nfrom talk import greet\n", "talk.py": GREET}
     folder = _laid_out(tmp_path / "ann", {**files, "lib/parts.py": ADD + GROW})
     report = grade_path(folder)
@@ -257,8 +257,8 @@ def test_the_course_s_program_may_import_what_it_defines(tmp_path):
     assert not report.notes
 
 
-def test_a_launcher_is_not_taken_for_the_program(tmp_path):
-    """Of two names that the course allows the one that defines, not the one that imports it all."""
+def test_a_launcher_is_not_the_program(tmp_path):
+    """Of two accepted names, the file that defines the functions is graded."""
     course = replace(TOY, files=("main.py", "app.py"))
     folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
     assert find_program(sorted(folder.iterdir()), course).name == "app.py"
@@ -269,15 +269,15 @@ IN_PARTS = tomllib.loads(Path(__file__).with_name("parts.toml").read_text())
 
 
 @pytest.mark.parametrize("parts", IN_PARTS)
-def test_a_program_in_parts_is_what_is_run(parts, tmp_path):
-    """Where a course prescribes neither names nor functions, as for a window."""
+def test_the_file_to_run_is_the_program(parts, tmp_path):
+    """This applies to courses that prescribe neither names nor functions."""
     files, program = IN_PARTS[parts]["files"], IN_PARTS[parts]["program"]
     folder = _laid_out(tmp_path / "ann", files)
     assert find_program(sorted(folder.iterdir()), FREE).name == program
 
 
 def test_parts_of_a_program_are_one_submission(tmp_path):
-    """Programs side by side are many, also beside a library that they import."""
+    """Independent programs are separate submissions, even next to a library they import."""
     for parts in ("rules beside", "a library beside"):
         folder = _laid_out(tmp_path / parts, IN_PARTS[parts]["files"])
         (submission,) = collect([folder], FREE, tmp_path / "scratch")
@@ -287,8 +287,8 @@ def test_parts_of_a_program_are_one_submission(tmp_path):
     assert names == ["bob", "graphics", "project"]
 
 
-def test_the_usual_name_is_left_to_a_student_s_own_file(tmp_path):
-    """Where another file is the program, it may import that one."""
+def test_a_students_file_keeps_the_courses_name(tmp_path):
+    """If another file is the program, it may import the file with the course's name."""
     rules = "class Game:\n    pass\n"
     files = {"app.py": rules, "start.py": "from app import Game\nTk().mainloop()\n"}
     folder = _laid_out(tmp_path / "ann", files)
@@ -298,15 +298,15 @@ def test_the_usual_name_is_left_to_a_student_s_own_file(tmp_path):
 
 
 def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
-    """Modules and data beside the program are there when it runs."""
+    """Modules and data next to the program are available when it runs."""
     source = f"from helper import add\n{GREET}{GROW}"
     helper = ADD + "\nassert open('data/x.txt').read() == 'x'\n"
     folder = _laid_out(tmp_path / "ann", {"app.py": source, "helper.py": helper, "data/x.txt": "x"})
     assert grade_path(folder).lost == ()
 
 
-def test_a_renamed_program_and_its_tests_are_one_student(tmp_path):
-    """So are a program and a file that it imports; programs side by side are a class."""
+def test_a_renamed_program_and_its_tests_are_one_submission(tmp_path):
+    """Independent programs in the same folder are a class."""
     folder = tmp_path / "ann"
     folder.mkdir()
     (folder / "project1.py").write_text(

@@ -1,4 +1,4 @@
-"""The tasks of every course are complete, and their starters fit them and earn nothing."""
+"""Every course's tasks are complete, and programs that do nothing earn nothing."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from py2048.courses.proving import check_tasks
 @pytest.mark.parametrize(
     ("part", "changes", "message"),
     [
-        ("example", {"typed": "Ann"}, "task 1, check 'sums': 'add.* typed is to be .*not 'Ann'"),
-        ("example", {"then": ("x", 3)}, "then is to be Mapping"),
+        ("example", {"typed": "Ann"}, "task 1, check 'sums': 'add.* typed must be .*not 'Ann'"),
+        ("example", {"then": ("x", 3)}, "then must be Mapping"),
         ("example", {"code": "add(1, 2"}, r"code 'add\(1, 2' .*never closed"),
         ("example", {"then": {"x = 2": 3}}, "then 'x = 2' .*invalid syntax"),
-        ("check", {"examples": ()}, "check 'sums' has neither examples nor run"),
-        ("check", {"weight": -1}, "negative weight"),
+        ("check", {"examples": ()}, "check 'sums' needs examples or run"),
+        ("check", {"weight": -1}, "needs examples or run, and a weight of at least 0"),
         ("check", {"reference_patches": "x = 1"}, "reference_patches .* 'x = 1'"),
-        ("check", {"examples": Example("add(1, 2)", 3)}, "examples is to be Sequence"),
+        ("check", {"examples": Example("add(1, 2)", 3)}, "examples must be Sequence"),
         (
             "check",
             {"examples": lambda seed: int(f"x{seed}")},
             "examples: ValueError: invalid literal",
         ),
-        ("task", {"checks": ()}, "task 1 has no check that costs marks"),
-        ("task", {"marks": "4"}, "marks is to be Fraction | int, not '4'"),
-        ("task", {"marks": 0}, "task 1 has no check that costs marks"),
-        ("task", {"id": "2"}, "two tasks are called '2'"),
+        ("task", {"checks": ()}, "task 1 needs marks and a check with a weight above 0"),
+        ("task", {"marks": "4"}, "marks must be Fraction | int, not '4'"),
+        ("task", {"marks": 0}, "task 1 needs marks and a check with a weight above 0"),
+        ("task", {"id": "2"}, "two tasks have the id '2'"),
         ("grading", {"files": "app.py"}, "files .* 'app.py'"),
         ("grading", {"given_files": (Path("no.py"),)}, "given_files: 'no.py' is missing"),
     ],
 )
-def test_a_mistake_in_a_course_is_found_when_it_is_loaded(part, changes, message):
-    """It is the author's, who is told where it is, and costs no student a mark."""
+def test_a_mistake_in_a_course_is_reported_before_grading(part, changes, message):
+    """The author's mistake is located, and costs no student any marks."""
     task = TOY.tasks[0]
     check = task.checks[0]
     if part == "example":
@@ -60,8 +60,8 @@ def test_a_mistake_in_a_course_is_found_when_it_is_loaded(part, changes, message
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_our_courses_have_no_slip(course):
-    """Every task of the sheet is graded, with its marks."""
+def test_the_built_in_courses_are_valid(course):
+    """Every task on the sheet is graded, with its marks."""
     check_tasks(COURSES[course])
 
 
@@ -69,13 +69,13 @@ MARKS = {"comp1127": 106, "cmput175": 60, "ist": 14}
 
 
 @pytest.mark.parametrize("course", sorted(MARKS))
-def test_the_marks_are_the_documents(course):
-    """The marks add up to what the document gives."""
+def test_the_marks_are_those_of_the_document(course):
+    """The marks add up to the document's total."""
     assert COURSES[course].grading().marks == MARKS[course]
 
 
 class _Lazy(ast.NodeTransformer):
-    """Puts one and the same `answer` into every function of a starter that has no body yet."""
+    """Gives every unfinished function of a starter the same body."""
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
@@ -99,7 +99,7 @@ LAZY = (
 
 
 @pytest.mark.parametrize(
-    ("course", "answer"),  # windows take long: the first four
+    ("course", "answer"),  # courses with windows are slow: only four answers
     [
         pytest.param(name, answer, marks=[pytest.mark.slow] * (gui or answer not in LAZY[:2]))
         for name in COURSES
@@ -108,9 +108,9 @@ LAZY = (
     ],
 )
 def test_a_program_that_does_nothing_earns_nothing(course, answer, tmp_path):
-    """Whatever its functions return: each check tells a right program from this one.
+    """Every check distinguishes a correct program from functions with constant results.
 
-    Those of a starter, one of the programs in `test_mutants.py`, return None.
+    `test_mutants.py` covers the starters, whose functions return None.
     """
     folder = Path(shutil.copytree(COURSES[course].starter, tmp_path / "lazy"))
     for path in folder.glob("*.py"):
@@ -122,8 +122,8 @@ def test_a_program_that_does_nothing_earns_nothing(course, answer, tmp_path):
 
 
 @pytest.mark.parametrize("course", COURSES)
-def test_the_starter_says_how_to_check(course):
-    """README.md names the command that grades, and what it needs on each system."""
+def test_the_starter_explains_how_to_check(course):
+    """README.md names the grading command and each system's requirements."""
     readme = (COURSES[course].starter / "README.md").read_text(encoding="utf-8")
     assert f"py2048 course check {course}" in readme
     assert all(word in readme for word in ("macOS", "--unprotected", "WSL"))

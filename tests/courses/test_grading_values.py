@@ -1,4 +1,4 @@
-"""Values cross from a submission's process unchanged, and are compared strictly."""
+"""Values returned by a submission arrive unchanged and are compared strictly."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from py2048.courses.grading.agent.host import encode
 from py2048.courses.grading.tasks import (
     Array,
-    Lines,
     Loosely,
     OneOf,
     Opaque,
     Raised,
     Raises,
     Satisfies,
+    TextLines,
     decode,
     same,
     show,
@@ -48,34 +48,34 @@ VALUES = st.recursive(
 )
 
 
-def _crossed(value: object) -> object:
+def _round_trip(value: object) -> object:
     return decode(json.loads(encode(value)))
 
 
 @given(VALUES)
 @settings(deadline=None)
-def test_plain_data_crosses_unchanged(value):
-    """Encoding and decoding give the same value of the same types."""
-    assert same(value, _crossed(value))
-    assert same(_crossed(value), value)
+def test_plain_data_is_preserved(value):
+    """Encoding and decoding keep values and types."""
+    assert same(value, _round_trip(value))
+    assert same(_round_trip(value), value)
 
 
 @given(VALUES)
 @settings(deadline=None)
-def test_what_crosses_is_ascii_json(value):
-    """No text of a submission can break the line it travels on."""
+def test_encoded_values_are_ascii(value):
+    """A submission's text cannot break the protocol."""
     assert encode(value).isascii()
 
 
-def test_big_and_odd_numbers_cross():
-    """Huge integers, the infinities and not-a-number keep their value."""
-    assert _crossed(-(7**5000)) == -(7**5000)
-    assert _crossed([math.inf, -math.inf]) == [math.inf, -math.inf]
-    assert math.isnan(_crossed(math.nan))
+def test_unusual_numbers_are_preserved():
+    """Huge integers, infinities and not-a-number keep their value."""
+    assert _round_trip(-(7**5000)) == -(7**5000)
+    assert _round_trip([math.inf, -math.inf]) == [math.inf, -math.inf]
+    assert math.isnan(_round_trip(math.nan))
 
 
-def test_subclasses_cross_as_what_they_extend():
-    """A named tuple is a tuple, an IntEnum member an int, a lying list what it really holds."""
+def test_subclasses_become_their_base_type():
+    """A list that lies about its members is read correctly."""
 
     class Liar(list):
         def __iter__(self):
@@ -86,35 +86,37 @@ def test_subclasses_cross_as_what_they_extend():
 
         __hash__ = None
 
-    assert _crossed(namedtuple("P", "x y")(1, 2)) == (1, 2)
-    assert _crossed(enum.IntEnum("E", "A B").B) == 2
-    assert _crossed(Liar([1])) == [1]
+    assert _round_trip(namedtuple("P", "x y")(1, 2)) == (1, 2)
+    assert _round_trip(enum.IntEnum("E", "A B").B) == 2
+    assert _round_trip(Liar([1])) == [1]
 
 
-def test_numpy_values_cross_as_plain_ones():
-    """Scalars become numbers; arrays are marked, so that they are not taken for lists."""
+def test_numpy_values_become_plain_ones():
+    """Scalars become numbers, and arrays are distinguished from lists."""
     numpy = pytest.importorskip("numpy")
-    assert same([4, True, 0.5], _crossed([numpy.int64(4), numpy.bool_(True), numpy.float64(0.5)]))
-    assert _crossed(numpy.array([[1, 2]])) == Array([[1, 2]])
+    assert same(
+        [4, True, 0.5], _round_trip([numpy.int64(4), numpy.bool_(True), numpy.float64(0.5)])
+    )
+    assert _round_trip(numpy.array([[1, 2]])) == Array([[1, 2]])
 
 
-def test_objects_cross_as_names_only():
-    """Of anything else the type and a short text are known, whatever its repr does."""
+def test_objects_become_names():
+    """Other objects become their type's name and a text, even if their repr fails."""
 
     class Thing:
         def __repr__(self):
             raise KeyError
 
-    assert _crossed(Thing()) == Opaque("Thing", "<Thing: its repr raised KeyError>")
-    assert _crossed([len])[0].type == "builtin_function_or_method"
+    assert _round_trip(Thing()) == Opaque("Thing", "<Thing: its repr raised KeyError>")
+    assert _round_trip([len])[0].type == "builtin_function_or_method"
 
 
-def test_endless_and_deep_data_is_cut():
-    """A list in itself does not hang the encoder."""
+def test_recursive_and_large_data_is_cut():
+    """A list that contains itself does not hang the encoder."""
     loop: list[object] = []
     loop.append(loop)
-    assert "nested too deeply" in show(_crossed(loop))
-    assert "with more than" in show(_crossed(list(range(100_000))))
+    assert "nested too deeply" in show(_round_trip(loop))
+    assert "with more than" in show(_round_trip(list(range(100_000))))
 
 
 @pytest.mark.parametrize(
@@ -122,14 +124,14 @@ def test_endless_and_deep_data_is_cut():
     [(True, 1), (1, True), (4, 4.0), ((1,), [1]), ([1], (1,)), (None, False), ("1", 1), ({1}, [1])],
 )
 def test_comparing_is_strict_about_types(expected, actual):
-    """Python's == would let some of these pass; the documents do not."""
+    """Values that are equal in Python differ if their types do."""
     assert not same(expected, actual)
     assert not same([expected], [actual])
     assert not same({"a": expected}, {"a": actual})
 
 
 def test_matchers():
-    """Each matcher accepts what it says and nothing else."""
+    """Each matcher accepts what it describes and nothing else."""
     error = Raised("MyError", ("MyError", "ValueError", "Exception"), "bad")
     assert same(Raises("ValueError"), error)
     assert same(Raises("ValueError", "bad"), error)
@@ -139,13 +141,13 @@ def test_matchers():
     assert same(OneOf(1, [2]), [2])
     assert not same(OneOf(1, 2), True)
     assert same(Loosely(4), 4.0)
-    assert same(Lines("a\nb"), "a \nb")
-    assert not same(Lines("a\nb"), "a b")
+    assert same(TextLines("a\nb"), "a \nb")
+    assert not same(TextLines("a\nb"), "a b")
     assert same([Satisfies("even", lambda n: n % 2 == 0)], [4])
     assert not same(Satisfies("even", lambda n: n % 2 == 0), None)
     assert not same(Satisfies("anything", lambda _: True), error)
 
 
-def test_long_values_are_cut_when_shown():
-    """A report stays readable."""
+def test_long_values_are_truncated():
+    """Reports stay readable."""
     assert len(show(list(range(10_000)))) < 700

@@ -1,4 +1,4 @@
-"""Programs with windows are graded with real Tk, on a virtual display that nobody looks at."""
+"""Programs with windows are graded with real Tk on a virtual display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.gui
 
 @pytest.fixture
 def program(tmp_path):
-    """Run a program in a window; give the session that is the person before it."""
+    """Run a program with a window; return its session."""
     sessions: list[SubmissionSession] = []
 
     def run(source: str) -> SubmissionSession:
@@ -40,8 +40,8 @@ def program(tmp_path):
         session.__exit__()
 
 
-def test_a_person_sees_and_does(program):
-    """Texts, keys, clicks, buttons, dialogs and time."""
+def test_the_simulated_user_can_read_and_act(program):
+    """Texts, keys, clicks, buttons, dialogs and timers work."""
     session = program(PROGRAMS["clicker"])
     session.expect("screen.texts()", ["Clicker", "hello", "2048", "New Game"])
     session.run("screen.press('Left'); screen.press('Left')")
@@ -64,7 +64,7 @@ def test_a_person_sees_and_does(program):
 
 
 def test_a_program_that_polls_for_clicks(program):
-    """No main loop: the program draws and sleeps in a loop of its own, and has its animation."""
+    """A program without a main loop that draws and sleeps in its own loop works."""
     session = program(PROGRAMS["polling"])
     session.expect("canvas.itemcget(text, 'text')", "start")
     session.run("screen.click(screen.widgets('Canvas')[0], 10, 20)")
@@ -74,8 +74,8 @@ def test_a_program_that_polls_for_clicks(program):
     assert outcome.state == "done"
 
 
-def test_long_pauses_pass_at_once_but_can_be_looked_into(program):
-    """A computer player that pauses a second between moves is seen in the middle of its game."""
+def test_long_pauses_are_skipped_but_observable(program):
+    """A computer player that pauses between moves can be seen during its game."""
     session = program(PROGRAMS["computer"])
     first = int(session.value("label['text']"))
     assert 1 < first < 10
@@ -84,8 +84,8 @@ def test_long_pauses_pass_at_once_but_can_be_looked_into(program):
     assert first + 15 < second < first + 30
 
 
-def test_what_a_program_overrides_does_not_matter(program):
-    """The grader asks Tk what is shown, and none of the program's own methods and attributes."""
+def test_overridden_widgets_do_not_matter(program):
+    """The grader asks Tk, not the program's own methods and attributes."""
     session = program(PROGRAMS["overrides"])
     session.expect("screen.texts()", ["tk", "2048"])
     session.run("screen.click(screen.widgets('Canvas')[0], 5, 5)")
@@ -93,7 +93,7 @@ def test_what_a_program_overrides_does_not_matter(program):
 
 
 def test_programs_for_zelle_s_graphics_run(program):
-    """The library is there, with its coordinates, its loop for clicks and its keys."""
+    """Its coordinates, click loop and keys work."""
     session = program(PROGRAMS["zelle"])
     session.expect("screen.texts()", ["Numbers", "2"])
     kind, place, options = session.value("screen.items(screen.widgets('Canvas')[0])")[0]
@@ -104,8 +104,8 @@ def test_programs_for_zelle_s_graphics_run(program):
     session.expect("screen.texts()", ["Numbers", "3 15 a"])
 
 
-def test_without_zelle_s_library_there_is_no_mark(monkeypatch):
-    """That it is missing is not a fault of the student's; the teacher is told what to install."""
+def test_a_missing_zelle_library_is_a_failure_of_the_grader(monkeypatch):
+    """The student loses no marks, and the teacher learns what to install."""
     monkeypatch.setattr("py2048.courses.grading.submissions.find_spec", lambda _: None)
     task = Task("1", "d", "d.", 1, (Check("c", (Example("1", 1),)),))
     report = grade_source(PROGRAMS["zelle"], Grading("toy", "app", (task,), ("app.py",), gui=True))
@@ -114,7 +114,7 @@ def test_without_zelle_s_library_there_is_no_mark(monkeypatch):
 
 
 def test_turtle_programs_run(program):
-    """Drawn by turtles, with their keys and clicks."""
+    """Turtle drawings, keys and clicks work."""
     session = program(PROGRAMS["turtle"])
     session.expect("screen.texts()", ["Turtles", "2048"])
     session.run("screen.press('Left')")
@@ -122,8 +122,8 @@ def test_turtle_programs_run(program):
     session.expect("screen.texts()", ["Turtles", "2048", "went left", "clicked -50 -60"])
 
 
-def test_a_dialog_of_the_program_s_own_can_be_answered(program):
-    """While it waits for the answer, the person looks on and answers; errors are Tk's business."""
+def test_a_custom_dialog_can_be_answered(program):
+    """The user acts while the dialog waits; errors in callbacks do not end the program."""
     session = program(PROGRAMS["waiting"])
     session.expect("screen.push('Ask')", True)
     session.expect("'Who?' in screen.texts() and screen.push('Computer')", True)
@@ -137,14 +137,14 @@ def test_a_dialog_of_the_program_s_own_can_be_answered(program):
 
 @pytest.mark.parametrize("command", ["quit", "exit", "lambda: exit(0)", "sys.exit"])
 def test_a_program_ends_itself_in_every_way_of_python(program, command):
-    """`quit` and `exit` are there as in ``python app.py``."""
+    """`quit` and `exit` exist as in ``python app.py``."""
     session = program(PROGRAMS["waiting"].replace("command=sys.exit", f"command={command}"))
     outcome = session.run("screen.push('Quit')")
     assert (outcome.state, outcome.error and outcome.error.type) == ("done", "SystemExit")
 
 
 def test_a_window_opened_at_import_does_not_stop_grading():
-    """A file without main guard builds its window and waits; its functions are graded anyway."""
+    """The functions of a file without a main guard are graded."""
     source = PROGRAMS["clicker"] + "\ndef double(n):\n    return 2 * n\n"
     task = Task("1", "d", "d.", 1, (Check("c", (Example("double(4)", 8),)),))
     report = grade_source(source, Grading("toy", "app", (task,), ("app.py",), gui=True))

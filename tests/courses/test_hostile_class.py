@@ -1,7 +1,7 @@
-"""A class of thirty in two courses, ten of them hostile: everybody gets what they have earned.
+"""A class of thirty in two courses, ten of them hostile, is graded correctly.
 
-``pytest tests/courses/test_hostile_class.py -s`` says how long it took: under two minutes on two
-quiet cores is what we promise to teachers.
+``pytest tests/courses/test_hostile_class.py -s`` prints how long it took. We promise teachers less
+than two minutes on two idle cores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig, copies_of_py2048
 from py2048.courses.grading.submissions import Submission, collect
 from py2048.courses.proving import trials
@@ -35,7 +35,7 @@ for place in {SOLUTIONS}:
 
 
 def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
-    """Write fifteen submissions; return what each should lose, `None` where that is open."""
+    """Write fifteen submissions; return the tasks each should lose, or None if unknown."""
     right = sorted((HERE / course / "right").glob("*.py"))
     expected: dict[str, set[str] | None] = {}
     for name, source in HOSTILE[course].items():
@@ -64,7 +64,7 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
 @pytest.mark.gui
 @pytest.mark.timeout(900)
 def test_a_class_with_hostile_submissions_is_graded(tmp_path):
-    """Marks do not depend on who else is in the class, and every report is there."""
+    """Marks do not depend on the rest of the class, and no report is missing."""
     began = time.monotonic()
     for course in HOSTILE:
         folder = tmp_path / course
@@ -73,7 +73,7 @@ def test_a_class_with_hostile_submissions_is_graded(tmp_path):
         grading = COURSES[course].grading()
         submissions: list[Submission] = collect([folder], grading, tmp_path / f"{course}-scratch")
         assert len(submissions) == 15
-        reports: dict[str, Report] = {}
+        reports: dict[str, GradeReport] = {}
         for report in grade_all(submissions, grading, SandboxConfig(), jobs=2):
             reports[report.name] = report
             print(f"{course} {report.name}: {float(report.earned):g} in {report.seconds} s")

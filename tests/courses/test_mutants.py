@@ -1,6 +1,6 @@
-"""The grader tells right from wrong: each mutant loses exactly the marks that it should.
+"""Each course's mutants lose exactly the marks they should.
 
-`py2048.courses.proving` says what ``<course>/right`` and ``<course>/mutants.toml`` are.
+`py2048.courses.proving` explains ``<course>/right`` and ``<course>/mutants.toml``.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from toys import grade_path, grading_of
 
 from py2048.courses import COURSES, get_course
 from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
-from py2048.courses.proving import check_tasks, trials, tried
+from py2048.courses.proving import check_tasks, grade_trials, trials
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
 TRIALS = {course: trials(COURSES[course]) for course in COURSES}
 
 
 def is_quick(course: str, number: int) -> bool:
-    """Whether `make test` has a program: a starter, a right one, a mutant; one for windows."""
+    """Whether `make test` includes a program: a starter, a solution and a mutant per course."""
     return number in ((1,) if COURSES[course].grading().gui else (0, 1, 5))
 
 
@@ -39,30 +39,30 @@ EVERY_TRIAL = [
 
 
 @pytest.mark.parametrize(("course", "number"), EVERY_TRIAL)
-def test_programs_lose_the_marks_of_their_tasks_and_no_others(course, number):
-    """The starter all, a right solution none, and a mutant those of what is wrong with it.
+def test_programs_lose_marks_in_exactly_their_tasks(course, number):
+    """Starters lose all marks, solutions none, and mutants those of their fault.
 
-    A student who loses marks sees what to type, what is expected and what is there. Of the tasks
-    that a mutant leaves right, each mutant meets a third.
+    The report shows what to type, what is expected and what came instead. Of the other tasks, each
+    mutant is graded on a third.
     """
     trial, grading = TRIALS[course][number], grading_of(course)
     if trial.mutant:
         others = [task.id for task in grading.tasks if task.id not in trial.loses]
         grading = grading_of(course, *trial.loses, *others[number % 3 :: 3])
-    ((_, report),) = tried([trial], grading, choose_protection())
+    ((_, report),) = grade_trials([trial], grading, choose_protection())
     assert trial.finding(report) == ""
 
 
-def test_each_course_has_several_right_solutions():
-    """One structure alone would not show that others are accepted."""
+def test_each_course_has_several_solutions():
+    """Programs with a different structure must be accepted as well."""
     for found in TRIALS.values():
         assert sum(not trial.loses for trial in found) >= 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("course", ["rice", "nifty2017"])
-def test_courses_outside_the_package_are_proved(course):
-    """Two public assignments, each a folder with fewer than 400 lines that are not blank."""
+def test_courses_outside_the_package_pass_their_proof(course):
+    """Two public assignments take fewer than 400 non-blank lines each."""
     folder = EXAMPLES / course
     texts = [
         path.read_text() for path in folder.rglob("*.*") if path.suffix in {".py", ".md", ".toml"}
@@ -70,7 +70,7 @@ def test_courses_outside_the_package_are_proved(course):
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) < 400
     found = get_course(str(folder))
     check_tasks(found)
-    proof = tried(trials(found), found.grading(), choose_protection(), jobs=2)
+    proof = grade_trials(trials(found), found.grading(), choose_protection(), jobs=2)
     assert not list(filter(None, (trial.finding(report) for trial, report in proof)))
 
 
@@ -81,16 +81,16 @@ REFERENCES = {
     "ist": "adt.py",
     "qsan_qarut": "",
 }
-"""Where each course's reference solution is, below the course's package."""
+"""Location of each reference solution, relative to the course's folder."""
 
 
 @pytest.mark.parametrize(
     "course",
     [pytest.param(c, marks=[pytest.mark.slow] * COURSES[c].grading().gui) for c in COURSES],
 )
-def test_our_reference_solution_has_full_marks(course):
-    """What we hand out as the solution loses nothing; it alone may import py2048."""
-    if course == "cits1401":  # else each of its processes compiles the planner, and keeps nothing
+def test_the_reference_solution_has_full_marks(course):
+    """Only reference solutions may import py2048."""
+    if course == "cits1401":  # compile the planner once, because submissions cannot cache it
         compiled = {name: value for name, value in os.environ.items() if name != "NUMBA_OPT"}
         board = "2 . . . . / . . . . . / . . . . . / . . . . . / . . . . 2"
         hint = ["hint", board, "--rules", "cits1401", "--player", "beam"]

@@ -1,4 +1,4 @@
-"""Programs for Python 2 are recognized, and converted where that is asked for."""
+"""Python 2 programs are recognised, and converted on request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toys import RIGHT, toy_course
 from py2048 import courses
 from py2048.cli import main
 from py2048.core.errors import CourseError
-from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, old_lines
+from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, python2_lines
 
 OLD = """
 def add(a, b):
@@ -46,8 +46,8 @@ def grow(numbers):
     ],
 )
 def test_lines_for_python_2_are_found(line):
-    """What only Python 2 understands, by the number of its line."""
-    assert old_lines(f"x = 1\n{line}\n") == [2]
+    """The numbers of lines that only Python 2 accepts are returned."""
+    assert python2_lines(f"x = 1\n{line}\n") == [2]
 
 
 @pytest.mark.parametrize(
@@ -59,18 +59,18 @@ def test_lines_for_python_2_are_found(line):
     ],
 )
 def test_programs_for_python_3_have_no_such_lines(text):
-    """Texts and remarks do not count."""
-    assert old_lines(text) == []
+    """Strings and comments do not count."""
+    assert python2_lines(text) == []
 
 
-def test_tabs_are_mixed_where_python_3_refuses_them():
-    """Eight blanks above a tab are one block in Python 2 and none in Python 3."""
+def test_mixed_tabs_are_detected():
+    """In Python 2 eight blanks and a tab are the same indentation; in Python 3 they are not."""
     assert mixes_tabs("if x:\n        a()\n\tb()\n")
     assert not mixes_tabs("if x:\n\ta()\n\tif y:\n\t\tb()\n")
 
 
 def test_a_converted_program_does_the_same():
-    """Statements, names, division and tabs, line for line."""
+    """Statements, names, division and tabs are converted, and line numbers stay."""
     found: dict[str, object] = {}
     after = convert(OLD)
     exec(after, found)
@@ -81,9 +81,9 @@ def test_a_converted_program_does_the_same():
     assert list(changed_lines(OLD, after)) == [3, 4, 8, 9, 13, 15]
 
 
-def test_what_is_not_a_program_at_all_cannot_be_converted():
-    """The reason is said."""
-    with pytest.raises(ValueError, match="cannot be read as Python 2 either"):
+def test_invalid_programs_cannot_be_converted():
+    """The error gives the reason."""
+    with pytest.raises(ValueError, match="not valid Python 2 either"):
         convert("def add(")
 
 
@@ -94,12 +94,12 @@ def toy(monkeypatch):
 
 def _check(capsys, *words: object) -> tuple[int, str]:
     status = main(["course", "check", "toy", *map(str, words)])
-    shown = capsys.readouterr()
-    return status, " ".join((shown.out + shown.err).split())
+    captured = capsys.readouterr()
+    return status, " ".join((captured.out + captured.err).split())
 
 
-def test_the_report_says_that_it_is_python_2(capsys, toy, tmp_path):
-    """With the lines and the option; where it loads, too."""
+def test_the_report_recognises_python_2(capsys, toy, tmp_path):
+    """It lists the lines and the option, even if the program loads."""
     path = tmp_path / "ann.py"
     path.write_text(OLD)
     status, out = _check(capsys, path)
@@ -111,7 +111,7 @@ def test_the_report_says_that_it_is_python_2(capsys, toy, tmp_path):
 
 
 def test_a_converted_program_is_graded(capsys, toy, tmp_path):
-    """The report says which lines were converted; results of the two ways are kept apart."""
+    """The report lists the converted lines, and both results are stored separately."""
     path = tmp_path / "ann.py"
     path.write_text(OLD)
     _check(capsys, path, "--log", tmp_path / "results")
@@ -123,8 +123,8 @@ def test_a_converted_program_is_graded(capsys, toy, tmp_path):
     assert "converted" not in _check(capsys, path, "--from-python2")[1]
 
 
-def test_without_fissix_the_way_out_is_named(capsys, toy, tmp_path, monkeypatch):
-    """One line, status 2."""
+def test_a_missing_fissix_is_one_line(capsys, toy, tmp_path, monkeypatch):
+    """The error includes the command that installs it."""
     monkeypatch.setitem(sys.modules, "fissix.refactor", None)
     with pytest.raises(CourseError, match="pip install 'py2048\\[python2\\]'"):
         convert(OLD)

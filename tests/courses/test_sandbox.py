@@ -1,4 +1,4 @@
-"""What each protection keeps off, and that it says no more than it does."""
+"""What each protection prevents, and that its description is accurate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HERE = [protection for protection in PROTECTIONS if interpreter_for(protection)]
 
 
 def _answer(source: str, protection, code: str = "f()") -> str:
-    """What `code` gives in a submission under a protection, as text."""
+    """The result of `code` in a sandboxed submission, as text."""
     check = Check("c", (Example(code, "an answer that nothing gives"),))
     task = Task("1", "f", "f.", 1, (check,))
     grading = Grading("toy", "app", (task,), ("app.py",), seconds=3)
@@ -49,7 +49,7 @@ def _answer(source: str, protection, code: str = "f()") -> str:
     ],
 )
 def test_the_limits_hold_under_every_protection(protection, body):
-    """Time, ends, file size, memory and open files: the task is lost, the others are not."""
+    """Exceeding a limit costs the task's marks and no others."""
     greet = f"\ndef greet():\n    {body}\n"
     report = grade_source(RIGHT + greet, around=SandboxConfig(protection))
     assert report.lost == ("2",), failures(report)
@@ -57,9 +57,9 @@ def test_the_limits_hold_under_every_protection(protection, body):
 
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_nothing_is_left_running(protection):
-    """A process that leaves its group is ended with the submission."""
+    """Processes that leave their group are killed with the submission."""
     if protection is UNPROTECTED and os.geteuid() != 0:
-        pytest.skip("without namespaces this takes a user number for each submission")
+        pytest.skip("without namespaces this needs a user per submission")
     name = f"left-behind-{os.getpid()}-{len(protection.name)}"
     source = f"""
 import os
@@ -86,7 +86,7 @@ HIDING = [protection for protection in HERE if protection is not UNPROTECTED]
 
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
 def test_the_solutions_cannot_be_read(protection):
-    """Neither opened nor imported nor listed, wherever py2048 is installed."""
+    """They cannot be opened, imported or listed, wherever py2048 is installed."""
     places = [str(place / "courses") for place in copies_of_py2048()]
     source = f"""
 import os, sys
@@ -111,7 +111,7 @@ def f():
 
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_a_submission_is_never_root(protection):
-    """Under any protection, also where root grades."""
+    """This holds under any protection, even if root runs the grader."""
     source = """
 import os
 def f():
@@ -122,8 +122,8 @@ def f():
     assert _answer(source, protection) == "0"
 
 
-def test_without_a_sandbox_nothing_is_graded_unless_it_is_wanted(monkeypatch):
-    """The error says how to get one, and the first line of reports what is not protected."""
+def test_grading_without_a_sandbox_must_be_requested(monkeypatch):
+    """The error explains how to get one, and reports list what is not protected."""
     monkeypatch.setattr(
         "py2048.courses.grading.sandbox.interpreter_for", lambda one: one is UNPROTECTED
     )
@@ -135,8 +135,8 @@ def test_without_a_sandbox_nothing_is_graded_unless_it_is_wanted(monkeypatch):
 
 
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
-def test_an_installation_that_is_private_can_still_grade(protection, tmp_path, monkeypatch):
-    """Where only root can read py2048, as on Gradescope, submissions get a copy of the agent."""
+def test_a_private_installation_can_grade(protection, tmp_path, monkeypatch):
+    """If only root can read py2048, as on Gradescope, submissions use a copy of the agent."""
     monkeypatch.setattr("py2048.courses.grading.sandbox.AGENT", tmp_path / "private")
     shutil.copytree(AGENT, tmp_path / "private")
     (tmp_path / "private").chmod(0o700)
@@ -150,14 +150,14 @@ def test_an_installation_that_is_private_can_still_grade(protection, tmp_path, m
 
 @pytest.mark.skipif(BUBBLEWRAP not in HERE, reason="bubblewrap does not work here")
 class TestBubblewrap:
-    """What bubblewrap keeps off, one sentence of its description each."""
+    """Each item in bubblewrap's description."""
 
-    def test_it_is_taken_where_it_works(self):
-        """The strongest that works is chosen."""
+    def test_it_is_the_first_choice(self):
+        """It is used wherever it works."""
         assert choose_protection() is BUBBLEWRAP
 
     def test_no_network(self):
-        """A server on this machine cannot be reached."""
+        """Servers on this machine are unreachable."""
         server = socket.create_server(("127.0.0.1", 0))
         port = server.getsockname()[1]
         source = f"""
@@ -169,7 +169,7 @@ def f():
         server.close()
 
     def test_other_files_are_hidden_or_read_only(self, tmp_path):
-        """The system can be read and not changed; private files cannot even be read."""
+        """System files are read-only, and private files are hidden."""
         secret = tmp_path / "secret.txt"
         secret.write_text("the marks")
         tmp_path.chmod(0o755)
@@ -183,8 +183,8 @@ def write(place): open(place, "w")
             assert "Error" in _answer(source, BUBBLEWRAP, f"write({place!r})")
         assert secret.read_text() == "the marks"
 
-    def test_libraries_can_be_imported_but_py2048_is_not_there(self, tmp_path, monkeypatch):
-        """Where py2048 or the course is installed among them, its folder is empty for programs."""
+    def test_libraries_can_be_imported_but_py2048_is_hidden(self, tmp_path, monkeypatch):
+        """Folders of py2048 and the course appear empty."""
         for name in ("somelib.py", "py2048/secret.py", "theirs/tasks.py"):
             path = tmp_path / "site" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,8 +202,8 @@ def f(): return value, os.listdir({str(course)!r}), os.listdir({str(course / "..
         grading = Grading("toy", "app", (task,), ("app.py",), libraries=("somelib",), folder=course)
         assert grade_source(source, grading, SandboxConfig(BUBBLEWRAP)).lost == ()
 
-    def test_solutions_beside_the_interpreter_are_hidden(self, tmp_path, monkeypatch):
-        """Where py2048 is installed without a virtual environment, its files are not bound."""
+    def test_solutions_next_to_the_interpreter_are_hidden(self, tmp_path, monkeypatch):
+        """This matters if py2048 is installed without a virtual environment."""
         secret = tmp_path / "lib/python3.99/site-packages/py2048/courses/secret.py"
         secret.parent.mkdir(parents=True)
         secret.write_text("value = 7\n")
@@ -218,7 +218,7 @@ def g(): return open({str(secret)!r}).read()
         assert "FileNotFoundError" in _answer(source, BUBBLEWRAP, "g()")
 
     def test_its_own_processes_only(self):
-        """The grader and everything else on the machine cannot be seen, let alone ended."""
+        """Other processes on the machine are invisible."""
         source = """
 import os
 def f(): return len([n for n in os.listdir("/proc") if n.isdigit()])
@@ -226,7 +226,7 @@ def f(): return len([n for n in os.listdir("/proc") if n.isdigit()])
         assert int(_answer(source, BUBBLEWRAP)) <= 4
 
     def test_a_scratch_folder_in_memory(self):
-        """What is written is bounded in all, not only per file."""
+        """The total size of all files is limited."""
         source = """
 def f():
     for n in range(100):

@@ -1,4 +1,4 @@
-"""`start` hands out every file of a starter or, if one is in the way, none."""
+"""`start` writes every file of a starter, or none if one already exists."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HERE = Path(__file__).parent
 
 @pytest.mark.parametrize("course", COURSES)
 def test_a_starter_is_written_as_it_is(course, tmp_path):
-    """Same names and bytes, without tools' leftovers, in a folder that is made if needed."""
-    files = COURSES[course].handed_out
+    """Names and bytes are unchanged, and the folder is created if needed."""
+    files = COURSES[course].handout_files
     written = COURSES[course].hand_out(tmp_path / "new" / "folder")
     assert [path.read_bytes() for path in written] == [path.read_bytes() for path in files]
     names = {path.name for path in written}
@@ -29,19 +29,19 @@ def test_a_starter_is_written_as_it_is(course, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["TASKS.md", "examples.txt"])
-def test_one_file_in_the_way_stops_all(name, tmp_path):
-    """The file is named and untouched, and nothing else is written."""
+def test_an_existing_file_prevents_all(name, tmp_path):
+    """The error names the file, which stays as it is, and nothing is written."""
     (tmp_path / name).write_text("mine")
-    with pytest.raises(CourseError, match=f"{name}' is there already and is not overwritten"):
+    with pytest.raises(CourseError, match=f"{name}' already exists: choose another folder"):
         get_course("ist").hand_out(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "mine"
 
 
 def test_a_file_for_a_folder_is_refused(tmp_path):
-    """The starter needs a folder to go to."""
+    """The starter needs a folder."""
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(CourseError, match="is a file: name a folder"):
+    with pytest.raises(CourseError, match="is a file: choose a folder"):
         get_course("ist").hand_out(tmp_path / "file")
 
 
@@ -62,8 +62,8 @@ SOLUTIONS = {
 
 
 @pytest.mark.parametrize("course", SOLUTIONS)
-def test_the_examples_come_out_with_a_solution_and_not_with_the_skeleton(course, tmp_path):
-    """By the command of the README, which says nothing if all is well."""
+def test_examples_pass_with_a_solution_but_not_with_the_starter(course, tmp_path):
+    """The README's command prints nothing once the examples pass."""
     readme = (get_course(course).starter / "README.md").read_text()
     (command,) = (line for line in readme.splitlines() if line.startswith("python -m doctest"))
     get_course(course).hand_out(tmp_path)
@@ -93,8 +93,8 @@ print("ran", end="")
 
 @pytest.mark.gui
 @pytest.mark.usefixtures("display")
-def test_what_a_report_shows_runs_with_the_students_own_files(tmp_path):
-    """The shortest example of each check, pasted after the opening, with no py2048 anywhere."""
+def test_reported_examples_run_with_the_students_own_files(tmp_path):
+    """Each check's shortest example can be pasted after the opening, without py2048."""
     get_course("comp1127").hand_out(tmp_path)
     (tmp_path / "main.py").write_text(SOLUTIONS["comp1127"]["main.py"])
     grading = get_course("comp1127").grading()

@@ -1,4 +1,4 @@
-"""A term in one folder, from roster to mark file: nothing of a student's is lost or changed."""
+"""A term from roster to mark files: no student's work is lost or changed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from toys import RIGHT, toy_course
 from py2048 import courses
 from py2048.cli import main
 from py2048.courses.grading import grader
-from py2048.courses.grading.grader import key_of
-from py2048.courses.grading.report import CheckResult, Report, TaskResult
+from py2048.courses.grading.grader import result_key
+from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult
 from py2048.courses.grading.submissions import text_of
 
 LISBON = ZoneInfo("Europe/Lisbon")
@@ -63,8 +63,8 @@ ROSTER = """id,name,email,section,group
 
 
 def _fake(submission, grading, sandbox, secret):
-    """A report in which the tasks are passed that a program says: ``# earns 1 3``."""
-    assert secret == "0123456789abcdef"  # the term's: its examples are drawn anew
+    """A report in which the tasks named in a comment such as ``# earns 1 3`` are passed."""
+    assert secret == "0123456789abcdef"
     text = "".join(map(text_of, submission.files))
     earns = re.search(r"# earns(.*)", text)
     passed = earns[1].split() if earns else []
@@ -79,13 +79,13 @@ def _fake(submission, grading, sandbox, secret):
         )
         for task in grading.tasks
     )
-    key = key_of(submission, grading, secret)
-    return Report(submission.name, "toy", tasks, problem=submission.problem, key=key)
+    key = result_key(submission, grading, secret)
+    return GradeReport(submission.name, "toy", tasks, problem=submission.problem, key=key)
 
 
 @pytest.fixture
 def term(tmp_path, monkeypatch):
-    """The folder of a term of the toy course, whose grading is quick."""
+    """The folder of a term of the toy course, with fast grading."""
     monkeypatch.setitem(courses.COURSES, "toy", toy_course())
     monkeypatch.setattr(grader, "grade", _fake)
     (tmp_path / "submissions").mkdir()
@@ -97,18 +97,18 @@ def term(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(term, capsys) -> Callable[..., tuple[int, str]]:
-    """Run a command of the term; return its status and all that it says."""
+    """Run a command on the term; return its status and output."""
 
     def command(name: str, *words: object) -> tuple[int, str]:
         status = main(["course", name, str(term), *map(str, words)])
-        shown = capsys.readouterr()
-        return status, shown.out + shown.err
+        captured = capsys.readouterr()
+        return status, captured.out + captured.err
 
     return command
 
 
 def hand_in(term: Path, place: str, text: str | bytes = "# earns 1 2 3", when: str = "") -> Path:
-    """Put a file into the folder of hand-ins, of a date in Lisbon."""
+    """Put a file into the hand-ins, dated in Lisbon time."""
     path = term / "submissions" / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -118,13 +118,13 @@ def hand_in(term: Path, place: str, text: str | bytes = "# earns 1 2 3", when: s
 
 
 def rows(term: Path, name: str) -> dict[str, dict[str, str]]:
-    """A table of marks, by id, or by name where there is none."""
+    """A table of marks, by id or, for unknown hand-ins, by name."""
     text = (term / "results" / f"{name}.csv").read_text("utf-8")
     return {row["id"] or row["name"]: row for row in csv.DictReader(io.StringIO(text))}
 
 
 def test_a_term_from_roster_to_mark_files(term, run):
-    """Three assignments of eight students: late, again, in groups, from three platforms."""
+    """Late, repeated and group hand-ins from three platforms get the right marks."""
     hand_in(term, "first/1001/app.py")
     hand_in(term, "first/1002.py", "# earns 1 2 3", "2026-10-18T08:00")  # 2 days late
     hand_in(term, "first/cy@uni.edu/attempt 1/app.py", "# earns 1 2", "2026-10-10T09:00")
@@ -143,11 +143,11 @@ def test_a_term_from_roster_to_mark_files(term, run):
     hand_in(term, "first/1007/app.py", when="2026-10-25T12:00")  # after the cut-off
     hand_in(term, "first/stranger/app.py", "# earns 2")
     before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
-    status, said = run("grade", "first")
-    assert status == 0, said
-    assert "7 of 8" not in said
-    assert "6 of 8 students have handed in" in said
-    assert "'stranger' fits no student" in said
+    status, output = run("grade", "first")
+    assert status == 0, output
+    assert "7 of 8" not in output
+    assert "6 of 8 students have handed in" in output
+    assert "'stranger' matches no student" in output
     marks = rows(term, "first")
     totals = {who: row["total"] for who, row in marks.items()}
     assert totals == {
@@ -194,26 +194,26 @@ def test_a_term_from_roster_to_mark_files(term, run):
         "---\nsubmission_5:\n  :submitters:\n  - :name: Gil\n    :sid: '1007'\n"
         "    :email: gil@uni.edu\n  :created_at: 2026-12-12 23:30:00.123456789 Z\n",
     )
-    told = {
+    metadata = {
         "created_at": "2026-12-01T10:00:00.365935+00:00",
         "assignment": {"due_date": "2026-12-11T23:59:00.000000+00:00"},
         "users": [{"email": "sam@uni.edu", "id": 8, "name": "Sam"}],
     }
     hand_in(term, "third/autograder/submission/app.py", "# earns 2", "2027-01-01T10:00")
-    hand_in(term, "third/autograder/submission_metadata.json", json.dumps(told))
-    status, said = run("grade")
-    assert status == 0, said
+    hand_in(term, "third/autograder/submission_metadata.json", json.dumps(metadata))
+    status, output = run("grade")
+    assert status == 0, output
     marks = rows(term, "third")
     assert (marks["1008"]["total"], marks["1008"]["days late"]) == ("2", "0")
     assert (marks["1006"]["total"], marks["1006"]["possible"]) == ("6", "6")
     assert (marks["1007"]["days late"], marks["1007"]["total"]) == ("1", "3.6")
     page = (term / "results" / "third" / "1006.html").read_text("utf-8")
-    assert "shown from 2999-01-01" in page
+    assert "hidden until 2999-01-01" in page
     assert "6 / 6 marks" not in page
 
 
-def test_what_a_person_decides_outlives_every_run(term, run):
-    """Marks, days late, the attempt and comments by hand; each student's page says so."""
+def test_manual_decisions_survive_every_run(term, run):
+    """Marks, lateness, attempts and comments set by hand are kept and shown to students."""
     hand_in(term, "second/1003/1/app.py", "# earns 1", "2026-11-15T10:00")
     hand_in(term, "second/1003/2/app.py", "", "2026-11-16T10:00")
     hand_in(term, "second/1004/app.py", "", "2026-11-15T10:00")
@@ -237,24 +237,24 @@ def test_what_a_person_decides_outlives_every_run(term, run):
     assert "2 / 3 (by hand)" in page
 
 
-def test_a_table_that_a_person_has_changed_is_not_overwritten(term, run):
-    """It is said before anything is graded; --force replaces it."""
+def test_an_edited_table_is_not_overwritten(term, run):
+    """Grading stops before it starts, unless --force is given."""
     hand_in(term, "first/1001/app.py")
     assert run("grade", "first")[0] == 0
     assert run("grade", "first")[0] == 0
     table = term / "results" / "first.csv"
     table.write_text(table.read_text() + "my own row\n")
-    status, said = run("grade", "first")
+    status, output = run("grade", "first")
     assert status == 2
-    assert "first.csv" in said
-    assert "--force" in said
+    assert "first.csv" in output
+    assert "--force" in output
     assert "my own row" in table.read_text()
     assert run("grade", "first", "--force")[0] == 0
     assert "my own row" not in table.read_text()
 
 
-def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
-    """Moodle's worksheet, Canvas's gradebook, Gradescope's and Classroom 50's files."""
+def test_exports_use_each_platforms_own_ids(term, run, tmp_path):
+    """Moodle, Canvas, Gradescope and Classroom 50 get files in their own formats."""
     hand_in(term, "first/Sam Lee_77_assignsubmission_file/app.py", when="2026-10-30T10:00")
     hand_in(term, "first/1002/app.py", "# earns 1")
     worksheet = (
@@ -281,9 +281,9 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
         "    Points Possible,,,,,5,18\n"
         '"Stone, Bob",501,1002,bob,A,4,\n"Who, Else",502,9,else,A,4,1\n'
     )
-    status, said = run("export", "first", "--platform", "canvas", "--template", gradebook)
-    assert status == 0, said
-    assert "Sam Lee has marks and is not in the platform's table" in said
+    status, output = run("export", "first", "--platform", "canvas", "--template", gradebook)
+    assert status == 0, output
+    assert "Sam Lee has marks but is not in the platform's table" in output
     lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
     assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,First (12)"
     assert lines[2:] == ['"Stone, Bob",501,1002,bob,A,8', '"Who, Else",502,9,else,A,1']
@@ -295,9 +295,9 @@ def test_marks_go_back_with_each_platforms_own_ids(term, run, tmp_path):
     result = json.loads((term / "results" / "first-classroom50" / "1002/result.json").read_text())
     assert result["schema"] == "classroom50/result/v1"
     assert (result["score"], result["max-score"]) == (4, 9)
-    status, said = run("export", "first", "--platform", "blackboard")
+    status, output = run("export", "first", "--platform", "blackboard")
     assert status == 2
-    assert "moodle, canvas" in said
+    assert "moodle, canvas" in output
 
 
 WORKSHEETS = {
@@ -334,12 +334,12 @@ WORKSHEETS = {
 
 @pytest.mark.parametrize("language", WORKSHEETS)
 def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language):
-    """It says whose numbers are whose and when each came, and takes marks and comments."""
+    """The worksheet gives numbers and submission times in any language, and takes marks."""
     sheet = WORKSHEETS[language]
     hand_in(term, "first/P_77_assignsubmission_file/app.py", "# earns 1 2", "2026-10-01T10:00")
     hand_in(term, "first/sheet.csv", sheet)
-    status, said = run("export", "first", "--platform", "moodle")
-    assert status == 0, said
+    status, output = run("export", "first", "--platform", "moodle")
+    assert status == 0, output
     text = (term / "results" / "first-moodle.csv").read_text("utf-8")
     sign = ";" if ";" in sheet else ","
     old, new = (list(csv.reader(io.StringIO(each), delimiter=sign))[-1] for each in (sheet, text))
@@ -347,8 +347,8 @@ def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language)
     assert changed == ["46,67", "task 3: 0 / 3. 3 days late"], text
 
 
-def test_a_students_own_files_claim_nothing(term, run):
-    """Neither another's name inside a hand-in nor a date that the student wrote counts."""
+def test_students_files_cannot_claim_names_or_dates(term, run):
+    """Names and dates that students write into their hand-ins are ignored."""
     hand_in(term, "first/Eve Fox_42_assignsubmission_file/1001/app.py", "")
     hand_in(term, "first/Zed_43_assignsubmission_file/1001/app.py", "# earns 1 2 3")
     hand_in(
@@ -365,8 +365,8 @@ def test_a_students_own_files_claim_nothing(term, run):
     assert marks["1004"]["days late"] == "2"
 
 
-def test_a_download_is_read_as_it_comes(term, run):
-    """A ZIP of Moodle's with the dates that it has, twice, and a group of another name."""
+def test_a_download_is_read_as_it_is(term, run):
+    """A Moodle ZIP counts once, with the dates inside it."""
     archive = term / "submissions" / "first" / "First-submissions.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as opened:
@@ -392,41 +392,41 @@ def test_a_download_is_read_as_it_comes(term, run):
         ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
         ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
         ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
-        ("[assignments.first]", "[assignments.first", ("not TOML", "line 7")),
+        ("[assignments.first]", "[assignments.first", ("not valid TOML", "line 7")),
         ('title = "First"', "", ("assignments.first", "`title`")),
     ],
 )
-def test_a_slip_in_the_settings_is_one_clear_line(term, run, old, new, words):
-    """It names the file, the key, the value and what would be right."""
+def test_a_mistake_in_the_settings_is_one_clear_line(term, run, old, new, words):
+    """The error names the file, the key, the value and the correction."""
     (term / "course.toml").write_text(SETTINGS.replace(old, new, 1))
     (term / "submissions" / "first").mkdir()
-    status, said = run("grade", "first")
+    status, output = run("grade", "first")
     assert status == 2
-    assert "\n" not in said.strip()
+    assert "\n" not in output.strip()
     for word in ("course.toml", *words) if "toi" not in words[0] else words:
-        assert word in said
+        assert word in output
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' is there twice")),
-        ("name,email\nAnn,a@uni.edu\n", ("no column 'id'", "name, email")),
-        ("", ("it is empty",)),
+        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' appears twice")),
+        ("name,email\nAnn,a@uni.edu\n", ("has no column 'id'", "name, email")),
+        ("", ("is empty",)),
         ("id,name\n1,Jo\xe3o\n".encode("latin-1"), ("line 2", "not UTF-8")),
-        ("id,name\n1,Ann,more\n", ("row 2", "3 cells")),
+        ("id,name\n1,Ann,more\n", ("row 2", "has 3 cells")),
         ("id,name\n,Ann\n", ("row 2", "no id")),
     ],
 )
 def test_a_bad_roster_is_one_clear_line(term, run, data, words):
-    """It names the file and the place."""
+    """The error names the file and the row."""
     (term / "roster.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
     (term / "submissions" / "first").mkdir()
-    status, said = run("grade", "first")
+    status, output = run("grade", "first")
     assert status == 2
-    assert "\n" not in said.strip()
+    assert "\n" not in output.strip()
     for word in ("roster.csv", *words):
-        assert word in said
+        assert word in output
 
 
 @pytest.mark.parametrize(
@@ -442,11 +442,11 @@ def test_a_bad_roster_is_one_clear_line(term, run, data, words):
     ids=["a spreadsheet's", "Classroom 50's", "GitHub Classroom's"],
 )
 def test_rosters_of_other_systems_are_read(term, run, text):
-    """One student, and hand-ins named as in a clone of her repository."""
+    """Rosters from spreadsheets and from both classrooms on GitHub work."""
     (term / "roster.csv").write_text(text, newline="")
     hand_in(term, "first/first-ann/app.py")
-    status, said = run("grade", "first")
-    assert status == 0, said
+    status, output = run("grade", "first")
+    assert status == 0, output
     assert {who: row["name"] for who, row in rows(term, "first").items()} == {"ann": "Ann Smith"}
 
 
@@ -460,19 +460,19 @@ def test_rosters_of_other_systems_are_read(term, run, text):
         ("first,1001,1,much,", "not a number"),
     ],
 )
-def test_a_slip_in_the_marks_by_hand_is_one_clear_line(term, run, row, words):
-    """No mark is given by a row that was not understood."""
+def test_a_mistake_in_manual_marks_is_one_clear_line(term, run, row, words):
+    """An invalid row is an error and gives no marks."""
     with (term / "manual.csv").open("a") as file:
         file.write(row + "\n")
     (term / "submissions" / "first").mkdir()
-    status, said = run("grade", "first")
+    status, output = run("grade", "first")
     assert status == 2
-    assert "manual.csv, row 2" in said
-    assert words in said
+    assert "manual.csv, row 2" in output
+    assert words in output
 
 
-def test_reports_a_day_are_limited_before_the_due_date(term, run):
-    """An attempt beyond them has its marks and no examples."""
+def test_reports_per_day_are_limited_before_the_due_date(term, run):
+    """An attempt beyond the limit shows marks but no examples."""
     text = SETTINGS.replace("2026-10-16", "2999-10-16").replace(
         'attempts = "best"', 'attempts = "last"\nfeedback_a_day = 1'
     )
@@ -484,11 +484,11 @@ def test_reports_a_day_are_limited_before_the_due_date(term, run):
     hand_in(term, "first/1001/2/app.py", "# earns 2", "2026-10-01T11:00")
     assert run("grade", "first")[0] == 0
     assert "add(1, 2)" not in page.read_text()
-    assert "1 a day" in page.read_text()
+    assert "1 full reports per day" in page.read_text()
 
 
-def test_a_new_terms_folder_is_whole(tmp_path, capsys):
-    """Its settings can be read, each has a secret of its own, and none is overwritten."""
+def test_a_new_terms_folder_is_complete(tmp_path, capsys):
+    """Its settings are valid, its secret is unique, and it is never overwritten."""
     for name in ("one", "two"):
         assert main(["course", "new-term", str(tmp_path / name), "--course", "ist"]) == 0
     texts = [(tmp_path / name / "course.toml").read_text() for name in ("one", "two")]
@@ -498,23 +498,23 @@ def test_a_new_terms_folder_is_whole(tmp_path, capsys):
     capsys.readouterr()
     assert main(["course", "alike", str(folder), "project"]) == 0
     assert main(["course", "new-term", str(folder), "--course", "ist"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_a_real_hand_in_is_graded(term, run, monkeypatch):
-    """By the grader itself: a notebook, of two candidates the one that the report names."""
+    """The real grader reads notebooks and names the file it chose."""
     monkeypatch.undo()
     monkeypatch.setitem(courses.COURSES, "toy", toy_course())
     cells = [{"cell_type": "code", "source": "!ls\n" + RIGHT}]
     hand_in(term, "first/1001/app.ipynb", json.dumps({"cells": cells}))
     hand_in(term, "first/1002/app.py", RIGHT)
     hand_in(term, "first/1002/old/add.py", "def add(a, b):\n    return a - b\n")
-    status, said = run("grade", "first", "--jobs", 1)
-    assert status == 0, said
+    status, output = run("grade", "first", "--jobs", 1)
+    assert status == 0, output
     marks = rows(term, "first")
     assert [marks[who]["total"] for who in ("1001", "1002")] == ["9", "9"]
     page = (term / "results" / "first" / "1001.html").read_text("utf-8")
     assert "app.ipynb was read as app.py" in page
     page = (term / "results" / "first" / "1002.html").read_text("utf-8")
-    assert "app.py was graded, because it has most" in page
+    assert "app.py was graded instead of old/add.py, because it fits the tasks best" in page
     assert "old/add.py" in page

@@ -1,4 +1,4 @@
-"""Known traps are recognised by what they make of a board."""
+"""Well-known mistakes are recognised from the resulting board."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ TRAPPED = [
     ("2 0 2 8", "4 8 0 0", "2 2 8 0", "equal tiles with a gap between them do not merge"),
     ("2 2 2 2", "4 4 0 0", "4 2 2 0", "only the first pair of a line merges"),
     ("2 4 2 0", "2 4 2 0", "4 4 0 0", "a tile moves through another to an equal one"),
-    ("0 2 2 0", "4 0 0 0", "2 2 0 0", "tiles slide, but never merge"),
-    ("0 2 2 0", "4 0 0 0", "0 4 0 0", "tiles merge, but do not slide"),
-    ("0 0 2 0", "2 0 0 0", "0 2 0 0", "tiles move by one cell only"),
-    ("2 2 0 0", "4 0 0 0", "2 0 0 0", "two tiles merge into one of the same number"),
-    ("0 2 0 0", "2 0 0 0", "0 0 0 2", "the tiles go in another direction"),
+    ("0 2 2 0", "4 0 0 0", "2 2 0 0", "tiles slide but never merge"),
+    ("0 2 2 0", "4 0 0 0", "0 4 0 0", "tiles merge but do not slide"),
+    ("0 0 2 0", "2 0 0 0", "0 2 0 0", "tiles only move by one cell"),
+    ("2 2 0 0", "4 0 0 0", "2 0 0 0", "two tiles merge into one with the same number"),
+    ("0 2 0 0", "2 0 0 0", "0 0 0 2", "the tiles move in the wrong direction"),
     ("0 2 0 0", "2 0 0 0", "0 2 0 0", "nothing moves"),
-    ("0 2 0 0", "2 0 0 2", "2 0 0 0", "no new tile comes"),
-    ("0 2 0 0", "2 0 0 0", "2 0 0 4", "a new tile comes, where none should"),
+    ("0 2 0 0", "2 0 0 2", "2 0 0 0", "no new tile appears"),
+    ("0 2 0 0", "2 0 0 0", "2 0 0 4", "a new tile appears where none should"),
     ("0 2 0 0, 4 8 0 0", "0 2 0 0, 4 8 0 0", "9 9 9 9, 1 1 1 1", ""),
     ("0 2 0 0, 0 4 0 0", "2 0 0 0, 4 0 0 0", "2 0 0 0, 0 4 0 0", "some lines stay as they are"),
-    ("0 2, 4 8", "2 0, 4 8", "2 4, 0 8", "rows and columns are exchanged"),
+    ("0 2, 4 8", "2 0, 4 8", "2 4, 0 8", "rows and columns are swapped"),
 ]
 
 
@@ -41,8 +41,8 @@ def _board(text: str) -> list[list[int]]:
 
 
 @pytest.mark.parametrize(("before", "wanted", "came", "name"), TRAPPED)
-def test_a_trap_has_its_name(before, wanted, came, name):
-    """The answer of a trap is told by its name, first or second of those that give the same."""
+def test_a_mistake_is_named(before, wanted, came, name):
+    """The mistake is among the first two that give the same board."""
     boards = boards_of(*(str(_board(text)) for text in (before, wanted, came)))
     assert name in trap_of(boards).split(" or ")
 
@@ -54,8 +54,8 @@ ROWS = st.integers(1, 5).flatmap(
 
 
 @given(ROWS, st.sampled_from(Direction), st.sampled_from(Merging))
-def test_what_is_right_is_not_a_trap(rows, direction, merging):
-    """A right answer has no name, whatever the rules, and one of another kind has none either."""
+def test_a_correct_board_is_not_a_mistake(rows, direction, merging):
+    """Neither correct boards under any rules nor other values are named."""
     right, _ = slide(tuple(map(tuple, rows)), direction, merging)
     boards = boards_of(f"b = {rows}", str([*map(list, right)]), str([*map(list, right)]))
     assert trap_of(boards) == ""
@@ -63,8 +63,8 @@ def test_what_is_right_is_not_a_trap(rows, direction, merging):
         assert boards_of(f"b = {rows}", str([*map(list, right)]), actual) == (*boards[:2], None)
 
 
-def test_exchanged_parameters_are_named():
-    """A function that takes what is asked for in another order is told so where it fails."""
+def test_swapped_parameters_are_named():
+    """A failed check reports parameters in the wrong order as the likely cause."""
     source = ADD.replace("add(a, b)", "add(b, a)").replace("a + b", "a - b") + GREET + GROW
     sums, _refuses = grade_source(source).tasks[0].checks
-    assert sums.cause == "add takes (b, a), and is called as add(a, b)"
+    assert sums.cause == "add takes (b, a) but is called as add(a, b)"

@@ -1,4 +1,4 @@
-"""A small course of three tasks, to try the grading kit on."""
+"""A small course of three tasks for testing the grader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from py2048.courses import Course, get_course
 from py2048.courses.grading import Check, Example, Grading, Raises, Task
 from py2048.courses.grading.grader import grade
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
 
@@ -40,7 +40,7 @@ class ToyCourse(Course):
     """The toy course, which has no folder."""
 
     found = TOY
-    handed_out = ()
+    handout_files = ()
 
     def grading(self) -> Grading:
         return self.found
@@ -73,8 +73,8 @@ RIGHT = ADD + GREET + GROW
 
 def grade_source(
     source: str | bytes, grading: Grading = TOY, around: SandboxConfig | None = None
-) -> Report:
-    """Grade one file with this source."""
+) -> GradeReport:
+    """Grade a program with this source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "app.py"
         path.write_bytes(source if isinstance(source, bytes) else source.encode())
@@ -82,7 +82,7 @@ def grade_source(
 
 
 def grading_of(course: str, *ids: str) -> Grading:
-    """The grading of a course: all of it, or the tasks that are named."""
+    """The grading of a course, optionally restricted to some tasks."""
 
     def part_of(grading: Grading) -> Grading:
         return replace(grading, tasks=tuple(t for t in grading.tasks if not ids or t.id in ids))
@@ -91,15 +91,17 @@ def grading_of(course: str, *ids: str) -> Grading:
     return replace(part_of(grading), variants=tuple(map(part_of, grading.variants)))
 
 
-def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None = None) -> Report:
-    """Grade what lies at a path, which is one submission."""
+def grade_path(
+    path: Path, grading: Grading = TOY, around: SandboxConfig | None = None
+) -> GradeReport:
+    """Grade the single submission at a path."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
         return grade(submission, grading, around or SandboxConfig())
 
 
-def failures(report: Report) -> str:
-    """All that a report says about what went wrong, in one text."""
+def failures(report: GradeReport) -> str:
+    """Everything a report says about what went wrong."""
     checks = [check for task in report.tasks for check in task.checks if not check.passed]
     lines = [f"{check.example}\n{check.expected}\n{check.actual}" for check in checks]
     return "\n".join([report.problem, *report.notes, *lines])

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from boards import ODD_RULES
+from tests.players.solving.reference import value_of_game
 
 from py2048 import Board, Direction, Game, Rules
 from py2048.core.errors import WeightsError
@@ -24,7 +25,6 @@ from py2048.players.search.expectimax import Expectimax
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.players.solving import solve
-from py2048.players.solving.reference import value_of_game
 
 QUICK = (0, 2, 4)
 """Packed boards, cell arrays, each kind of spawn, and a target; more would compile too long."""
@@ -69,8 +69,8 @@ def test_search_agrees_with_a_plain_recursion(text, depth):
     rules, board = Rules.parse(text), mid_game(text)
     searcher = Searcher(rules, limits=SearchLimits(depth))
     context = searcher.workers[0].contexts[0]
-    scale, won = float(context.scale), float(context.won)
-    plain = Expectimax(rules, lambda after: scale * board_value(after), depth, won=won)
+    scale, win_value = float(context.scale), float(context.win_value)
+    plain = Expectimax(rules, lambda after: scale * board_value(after), depth, win_value=win_value)
     found, expected = searcher.rate(board), plain.rate(board)
     assert list(found) == list(expected)
     assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-5)

@@ -1,4 +1,4 @@
-"""The environments need Gymnasium; without the extra `rl` there is nothing here to test."""
+"""Skip the environments' tests unless Gymnasium is installed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A round of all kernels of the environments; prints the results, in the form in which they run.
+"""Run all kernels of the environments and print the results.
 
-The tests run it compiled, as plain Python and with bounds checks, and compare.
+The tests compare runs with compiled kernels, plain Python and bounds checks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RULES = ("classic", "comp1127:target=16", "cits1401:size=3x3,start=1..9x2:1", "q
 
 
 def single_results(text: str) -> list[object]:
-    """One game after another, by all that a step tells."""
+    """Return everything that steps of single games return."""
     results: list[object] = []
     for options in ({}, {"reward": "log", "illegal": "terminate"}, {"observation": "onehot"}):
         env = GameEnv(text, **options)  # type: ignore[arg-type]
@@ -30,7 +30,7 @@ def single_results(text: str) -> list[object]:
 
 
 def vector_results(text: str) -> list[object]:
-    """Several games at once, in each way to reset."""
+    """Return the steps of several games in each autoreset mode."""
     results: list[object] = []
     for mode in ("NextStep", "SameStep"):
         for options in ({}, {"reward": "log", "illegal": "terminate"}, {"observation": "onehot"}):
@@ -44,7 +44,7 @@ def vector_results(text: str) -> list[object]:
 
 
 def functional_results(text: str) -> list[object]:
-    """The functions on arrays, along a few games."""
+    """Return the results of the functional API along a few games."""
     rules = Rules.parse(text)
     seeds = [derive_seed(5, index) for index in range(6)]
     boards = functional.reset(rules, seeds)

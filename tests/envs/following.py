@@ -9,16 +9,16 @@ from py2048 import Board, Direction, Game
 
 
 def exponents_of(board: Board) -> NDArray[np.uint8]:
-    """Return the board as an environment shows it."""
+    """Return the board as an environment observes it."""
     return np.array([[t.bit_length() - 1 if t else 0 for t in row] for row in board.rows], np.uint8)
 
 
 def mask_of(game: Game) -> list[int]:
-    """Return the action mask that is right for the game's position."""
+    """Return the correct action mask of a game's position."""
     legal = game.legal_directions()
     return [int(direction in legal) for direction in Direction]
 
 
 def board_of(exponents: NDArray[np.uint8]) -> Board:
-    """Return what an environment shows as a board."""
+    """Convert an observation to a board."""
     return Board([[1 << int(e) if e else 0 for e in row] for row in exponents])

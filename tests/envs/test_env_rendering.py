@@ -1,4 +1,4 @@
-"""What people see of an environment: text, pictures, and a window."""
+"""Rendering of environments: text, images and a window."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BOARD = Board.from_rows([[0, 2, 4, 8], [16, 32, 64, 128], [0, 0, 1024, 2048], [0
 
 
 def showing(board: Board, mode: str, score: int = 0) -> GameEnv:
-    """Return an environment that stands on `board`."""
+    """Return an environment in the position `board`."""
     env = GameEnv("classic", render_mode=mode)
     env.restore(GameState.of(board, score=score))
     return env
 
 
 def test_text_shows_score_and_tiles() -> None:
-    """``ansi`` is the score over rows of tiles that stand under each other."""
+    """``ansi`` shows the score above aligned rows of tiles."""
     assert showing(BOARD, "ansi", 1234).render() == (
         "score 1234\n"
         "     .      2      4      8\n"
@@ -36,7 +36,7 @@ def test_text_shows_score_and_tiles() -> None:
 
 
 def test_a_picture_shows_every_tile_where_it_is() -> None:
-    """``rgb_array`` is uint8 `[height, width, 3]`; a change of one cell changes that cell only."""
+    """Changing one cell changes only that cell's pixels in an ``rgb_array``."""
     first = showing(BOARD, "rgb_array").render()
     assert first.dtype == np.uint8
     assert first.shape[2] == 3
@@ -49,7 +49,7 @@ def test_a_picture_shows_every_tile_where_it_is() -> None:
 
 @pytest.mark.parametrize("shape", [(2, 4), (4, 4), (4, 2), (8, 8), (1, 2), (64, 64)])
 def test_boards_of_every_size_have_a_picture(shape: tuple[int, int]) -> None:
-    """Small boards and the largest fit a picture of their own proportions."""
+    """Images have the proportions of the board."""
     width, height = picture_of(np.full(shape, 11, np.uint8), 5).size
     side = min(width / shape[1], height / shape[0])
     assert side > 12
@@ -57,7 +57,7 @@ def test_boards_of_every_size_have_a_picture(shape: tuple[int, int]) -> None:
 
 
 def test_all_tiles_look_different() -> None:
-    """Every tile up to 2**31 has a picture of its own, and neighbours a colour of their own."""
+    """All tiles up to 2**31 look different, and consecutive ones differ in colour."""
     pictures = {tile_picture(exponent, 90).tobytes() for exponent in range(32)}
     assert len(pictures) == 32
     faces = [tile_colours(exponent)[0] for exponent in range(19)]
@@ -65,7 +65,7 @@ def test_all_tiles_look_different() -> None:
 
 
 def test_nothing_is_rendered_unless_asked() -> None:
-    """Without a render mode `render` returns nothing."""
+    """Without a render mode, `render` returns None."""
     env = GameEnv()
     env.reset(seed=1)
     assert env.render() is None
@@ -74,7 +74,7 @@ def test_nothing_is_rendered_unless_asked() -> None:
 
 @pytest.fixture
 def windows(display: str, monkeypatch: pytest.MonkeyPatch) -> list[tkinter.Tk]:
-    """The windows that a test opens, in their order."""
+    """Collect the windows that a test opens."""
     opened: list[tkinter.Tk] = []
 
     class Window(tkinter.Tk):
@@ -88,7 +88,7 @@ def windows(display: str, monkeypatch: pytest.MonkeyPatch) -> list[tkinter.Tk]:
 
 @pytest.mark.gui
 def test_a_window_shows_each_step(windows: list[tkinter.Tk]) -> None:
-    """``human`` opens a window at the first reset, repaints it at each step, and closes it."""
+    """``human`` opens a window at the first reset and repaints it at each step."""
     env = gymnasium.make("py2048/2x4-v0", render_mode="human")
     env.reset(seed=1)
     (label,) = windows[0].winfo_children()
@@ -105,7 +105,7 @@ def test_a_window_shows_each_step(windows: list[tkinter.Tk]) -> None:
 
 @pytest.mark.gui
 def test_a_closed_window_does_not_stop_the_program(windows: list[tkinter.Tk]) -> None:
-    """After the person has closed the window, the environment plays on unseen."""
+    """After the user closes the window, the environment continues without it."""
     env = GameEnv("2x4", render_mode="human")
     env.reset(seed=1)
     windows[0].tk.call(windows[0].protocol("WM_DELETE_WINDOW"))
@@ -116,7 +116,7 @@ def test_a_closed_window_does_not_stop_the_program(windows: list[tkinter.Tk]) ->
 
 
 def test_without_a_display_the_error_says_what_to_do() -> None:
-    """Where no window can be, ``human`` names the modes that need none."""
+    """Without a display, the error names modes that need none."""
     code = "import gymnasium, py2048.envs as e; e.GameEnv(render_mode='human').reset()"
     done = subprocess.run(
         ["env", "-u", "DISPLAY", sys.executable, "-c", code],

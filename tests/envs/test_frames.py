@@ -1,4 +1,4 @@
-"""Memory is used again only when it is not in use."""
+"""Frames are reused only when no view of them is in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LAYOUT = Layout(8, 512, (4, 4), np.dtype(np.uint8), has_last=True, penalty=0.0)
 
 
 def boards(pool: FramePool) -> np.ndarray:
-    """Return an array of the next frame, as an agent is given it."""
+    """Return an array of the next frame."""
     return pool.take().shown().observations
 
 
@@ -20,7 +20,7 @@ def address(array: np.ndarray) -> int:
 
 
 def test_memory_not_in_use_is_used_again() -> None:
-    """What was dropped comes back; nothing new is allocated."""
+    """Dropped frames are reused without new allocations."""
     pool = FramePool(LAYOUT)
     places = {address(boards(pool)) for _ in range(20)}
     assert len(places) == 1
@@ -39,7 +39,7 @@ def test_memory_not_in_use_is_used_again() -> None:
     ids=["slice", "views", "memoryview", "buffer", "container", "iterator"],
 )
 def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-untyped-def]
-    """A view of whatever kind keeps its memory from being written to."""
+    """Any view of a frame prevents its reuse."""
     pool = FramePool(LAYOUT)
     held = hold(boards(pool))
     first = address(boards(pool))
@@ -50,15 +50,15 @@ def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-unt
 
 
 def test_those_who_keep_everything_get_new_memory() -> None:
-    """However many arrays are kept, each has memory of its own."""
+    """All arrays that are kept have separate memory."""
     pool = FramePool(LAYOUT)
-    kept = [boards(pool) for _ in range(3 * FramePool.KEPT)]
+    kept = [boards(pool) for _ in range(3 * FramePool.MAX_FRAMES)]
     assert len({address(array) for array in kept}) == len(kept)
 
 
 def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a Python that does not count references nothing is used again."""
+    """Without reference counts, frames are never reused."""
     monkeypatch.setattr("sys.implementation.name", "other")
     pool = FramePool(LAYOUT)
-    kept = [address(boards(pool)) for _ in range(FramePool.KEPT)]
+    kept = [address(boards(pool)) for _ in range(FramePool.MAX_FRAMES)]
     assert len(set(kept)) == len(kept)

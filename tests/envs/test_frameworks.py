@@ -1,4 +1,4 @@
-"""What others train with takes our environments as they are, by its own checker and in training."""
+"""RL libraries accept and train on the environments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "how-to" / "train-with-gymnasium.md"
 
 
 def script(library: str) -> str:
-    """Return our page's script for a library, which learns for less time."""
+    """Return the documentation's script for a library, with a shorter training."""
     blocks = PAGE.read_text(encoding="utf-8").split("```py\n")[1:]
     code = next(each.partition("```")[0] for each in blocks if f"from {library}" in each)
     return code.replace("100_000", "2048")
@@ -30,7 +30,7 @@ def script(library: str) -> str:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the checker takes planes for pixels
 def test_the_script_for_stable_baselines_runs_as_written(capsys) -> None:
-    """It prints a mean reward; the library's checker accepts the game that it trains on."""
+    """The SB3 script prints a mean reward, and SB3's checker accepts its environment."""
     pytest.importorskip("sb3_contrib")
     from stable_baselines3.common.env_checker import check_env
 
@@ -40,7 +40,7 @@ def test_the_script_for_stable_baselines_runs_as_written(capsys) -> None:
 
 
 def test_masked_ppo_learns_on_many_games() -> None:
-    """MaskablePPO trains on the vector environment; ends tell the return, the length, the board."""
+    """MaskablePPO trains on the vector environment and gets complete episode infos."""
     contrib = pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
@@ -78,7 +78,7 @@ def test_masked_ppo_learns_on_many_games() -> None:
 @pytest.mark.filterwarnings("ignore")  # its own
 @pytest.mark.parametrize("mode", ["Disabled", "SameStep"])
 def test_torchrl_accepts_and_trains_on_what_our_script_makes(mode: str) -> None:
-    """Its own check passes, and its ActionMask leaves legal actions only, also past ends."""
+    """TorchRL's check passes, and its ActionMask allows legal actions only."""
     pytest.importorskip("torchrl")
     from torchrl.envs.utils import check_env_specs
 
@@ -95,7 +95,7 @@ def test_torchrl_accepts_and_trains_on_what_our_script_makes(mode: str) -> None:
 
 
 def test_pufferlib_s_buffers_are_filled_as_ours() -> None:
-    """Two copies of our example write to the parts of one buffer what our environment returns."""
+    """Two PufferLib copies fill one buffer with our environment's outputs."""
     vector = pytest.importorskip("pufferlib.vector")
     games = runpy.run_path(str(ROOT / "examples" / "pufferlib_games.py"))["Games"]
     kind, kwargs = vector.Serial, {"count": 512}
@@ -115,7 +115,7 @@ def test_pufferlib_s_buffers_are_filled_as_ours() -> None:
 
 
 def test_rllib_trains_on_many_games_with_masks():
-    """Our example's vector passes Gymnasium's rules for spaces, and PPO chooses legal actions."""
+    """RLlib accepts the example's spaces, and PPO chooses legal actions."""
     pytest.importorskip("ray.rllib")
     example = runpy.run_path(str(ROOT / "examples" / "rllib_ppo.py"))
     games = example["MaskedGames"]({"rules": "2x4", "num_envs": 8, "observation": "onehot"})

@@ -1,4 +1,4 @@
-"""The game as functions of arrays: the same game once more, for any number of boards."""
+"""The functional API plays the same game for any number of boards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py2048.envs.options import OptionError
 @given(rules=some.rules(), seeds=st.lists(some.seeds, min_size=1, max_size=4), data=st.data())
 @settings(max_examples=60)
 def test_turns_are_those_of_the_game(rules: Rules, seeds: list[int], data: st.DataObject) -> None:
-    """Start, mask, turn, points and end are those of `Game`, whatever the rules."""
+    """Starts, masks, turns, points and ends equal those of `Game` under any rules."""
     games = [Game(rules, seed=seed) for seed in seeds]
     boards = functional.reset(rules, seeds)
     for _ in range(data.draw(st.integers(0, 20))):
@@ -46,7 +46,7 @@ def test_turns_are_those_of_the_game(rules: Rules, seeds: list[int], data: st.Da
 
 @given(board=some.boards(), merging=some.mergings)
 def test_afterstates_are_the_slides(board: Board, merging: object) -> None:
-    """For each direction: the board after the slide, the points of merges, whether it is legal."""
+    """Afterstates have each slide's board, merge points and legality."""
     rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], merging=merging)
     after, points, legal = functional.afterstates(rules, exponents_of(board))
     for direction in Direction:
@@ -57,7 +57,7 @@ def test_afterstates_are_the_slides(board: Board, merging: object) -> None:
 
 
 def test_any_leading_axes_will_do() -> None:
-    """One board, a list of boards and a table of boards are treated alike."""
+    """Any number of leading axes gives the same results."""
     rules = get_rules("3x4")
     table = functional.reset(rules, np.arange(6).reshape(2, 3))
     assert table.shape == (2, 3, 3, 4)
@@ -69,7 +69,7 @@ def test_any_leading_axes_will_do() -> None:
 
 
 def test_arguments_are_not_changed() -> None:
-    """No function writes to the boards that it is given; read-only and turned ones are welcome."""
+    """No function writes to its inputs, and read-only inputs work."""
     rules = get_rules("classic")
     boards = functional.reset(rules, np.arange(8)).swapaxes(-1, -2)
     boards.setflags(write=False)
@@ -84,7 +84,7 @@ def test_arguments_are_not_changed() -> None:
 
 @given(game=some.games())
 def test_chance_outcomes_are_every_spawn_with_its_probability(game: Game) -> None:
-    """The outcomes differ, their chances sum to one, and what the game draws is among them."""
+    """Chance outcomes are distinct, sum to one, and include the game's spawn."""
     for direction in game.legal_directions():
         slide = game.board.slide(direction, game.rules.merging)
         after = exponents_of(slide.board)
@@ -103,7 +103,7 @@ def test_chance_outcomes_are_every_spawn_with_its_probability(game: Game) -> Non
 
 @given(board=some.boards())
 def test_symmetries_are_those_of_the_reference(board: Board) -> None:
-    """The images are the reference's, as many as the shape has, the board itself first."""
+    """Symmetries equal the reference's, with the board itself first."""
     images = functional.symmetries(exponents_of(board))
     square = board.shape[0] == board.shape[1]
     assert len(images) == (8 if square else 4)
@@ -114,7 +114,7 @@ def test_symmetries_are_those_of_the_reference(board: Board) -> None:
 
 
 def test_mistakes_are_explained() -> None:
-    """A wrong shape, a wrong type, a full board and an unknown action are named."""
+    """Errors name wrong shapes, types, full boards and unknown actions."""
     rules = get_rules("classic")
     boards = functional.reset(rules, [1, 2])
     with pytest.raises(BoardError, match=r"\[\.\.\., 4, 4\], not uint8 \[2, 3, 4\]"):

@@ -1,4 +1,4 @@
-"""One game as an environment: it is the same game as `py2048.Game`, and it keeps its promises."""
+"""`GameEnv` plays the same game as `py2048.Game` and follows Gymnasium's rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STUCK = Board.from_rows([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
 
 
 def follow(env: GameEnv, game: Game, moves: list[int]) -> None:
-    """Play the moves on both and compare everything that the environment tells."""
+    """Play moves on both and compare everything the environment returns."""
     for action in moves:
         if game.is_over:
             break
@@ -49,7 +49,7 @@ def follow(env: GameEnv, game: Game, moves: list[int]) -> None:
 def test_an_environment_plays_the_game_of_its_rules(
     rules: Rules, seed: int, moves: list[int]
 ) -> None:
-    """Board, reward, end and mask are those of `Game`, step for step, also in new rules."""
+    """Boards, rewards, ends and masks equal those of `Game` under any rules."""
     env = GameEnv(rules)
     observation, info = env.reset(seed=seed)
     game = Game(rules, seed=env.game_seed)
@@ -59,7 +59,7 @@ def test_an_environment_plays_the_game_of_its_rules(
 
 
 def test_whole_games_agree() -> None:
-    """The agreement holds to the end of long games, past many blocks of observations."""
+    """Long games agree to their end, across many memory blocks."""
     env = GameEnv()
     chance = np.random.default_rng(5)
     for number in range(20):
@@ -71,7 +71,7 @@ def test_whole_games_agree() -> None:
 
 
 def test_without_a_seed_games_differ() -> None:
-    """Two environments that were given no seed play different games."""
+    """Environments without a seed play different games."""
     first, second = GameEnv(), GameEnv()
     first.reset()
     second.reset()
@@ -80,7 +80,7 @@ def test_without_a_seed_games_differ() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7"])
 def test_what_is_not_a_seed_is_refused(seed: Any) -> None:
-    """A seed that the generator cannot take is refused by its value, before anything changes."""
+    """An invalid seed is refused before anything changes."""
     env = GameEnv()
     env.reset(seed=3)
     before = env.state()
@@ -94,7 +94,7 @@ def test_what_is_not_a_seed_is_refused(seed: Any) -> None:
 
 @given(game=some.games())
 def test_every_form_of_observation_shows_the_board(game: Game) -> None:
-    """One-hot planes and normalised exponents tell exactly what the exponents do."""
+    """One-hot and normalised observations contain the same board."""
     state = GameState.of(game.board)
     exponents = exponents_of(game.board)
     env = GameEnv(game.rules, observation="onehot")
@@ -111,7 +111,7 @@ def test_every_form_of_observation_shows_the_board(game: Game) -> None:
 
 @pytest.mark.parametrize("observation", ["exponents", "onehot", "normalised"])
 def test_what_a_step_returns_belongs_to_the_caller(observation: str) -> None:
-    """It keeps its value whatever is played later, and writing to it changes no game."""
+    """Returned arrays never change later, and writing to them changes no game."""
     env, written = (GameEnv(observation=observation) for _ in range(2))
     env.reset(seed=1)
     written.reset(seed=1)
@@ -134,7 +134,7 @@ def test_what_a_step_returns_belongs_to_the_caller(observation: str) -> None:
 def test_the_log_reward_is_the_logarithm_of_the_points(
     seed: int, moves: list[int], rules: Rules
 ) -> None:
-    """``log`` gives ``log2(1 + points)``, with the sign of points that are negative."""
+    """``log`` is ``log2(1 + points)`` with the sign of the points."""
     plain, logged = GameEnv(rules), GameEnv(rules, reward="log")
     plain.reset(seed=seed)
     logged.reset(seed=seed)
@@ -146,7 +146,7 @@ def test_the_log_reward_is_the_logarithm_of_the_points(
 
 
 def test_a_custom_reward_sees_the_whole_step() -> None:
-    """The function gets both boards, the action, the points, the legality and the end."""
+    """A custom reward receives boards, action, points, legality and end."""
     seen: list[Transition] = []
 
     def count_empty(transition: Transition) -> float:
@@ -173,7 +173,7 @@ def test_a_custom_reward_sees_the_whole_step() -> None:
 
 
 def at_the_left(rules: str = "classic", **options: Any) -> GameEnv:
-    """Return an environment in whose position sliding left is illegal."""
+    """Return an environment in a position where sliding left is illegal."""
     env = GameEnv(rules, **options)
     size = env.rules.columns
     env.restore(GameState.of(Board([[2, *[0] * (size - 1)], *[[0] * size] * (size - 1)])))
@@ -196,7 +196,7 @@ def at_the_left(rules: str = "classic", **options: Any) -> GameEnv:
 def test_an_illegal_action_changes_nothing_and_costs_what_was_said(
     options: dict[str, Any], reward: float
 ) -> None:
-    """The board and its mask stay; the reward is the rules' own plus the penalty."""
+    """An illegal action keeps the board and costs the rules' points plus the penalty."""
     env = at_the_left(**options)
     before, mask = env.state(), env.action_masks()
     observation, received, terminated, truncated, info = env.step(Direction.LEFT.value)
@@ -209,7 +209,7 @@ def test_an_illegal_action_changes_nothing_and_costs_what_was_said(
 
 
 def test_an_illegal_action_can_raise() -> None:
-    """Under ``raise`` the error names direction and board, and the game stays as it was."""
+    """With ``raise``, the error names direction and board, and nothing changes."""
     env = at_the_left("cits1401", illegal="raise")
     before = env.state()
     with pytest.raises(IllegalMoveError, match="left changes nothing on 2 "):
@@ -220,7 +220,7 @@ def test_an_illegal_action_can_raise() -> None:
 
 @pytest.mark.parametrize("action", [-1, 4, 2**40, 2**70, 1.5, None, "left", [1]])
 def test_what_is_not_an_action_is_refused(action: Any) -> None:
-    """What is none of 0 to 3 is refused by its value and changes nothing."""
+    """Values other than 0 to 3 are refused and change nothing."""
     env = GameEnv()
     env.reset(seed=1)
     before = env.state()
@@ -231,7 +231,7 @@ def test_what_is_not_an_action_is_refused(action: Any) -> None:
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.int32, np.uint8, np.array])
 def test_actions_of_every_integer_kind_are_welcome(kind: Any) -> None:
-    """Frameworks pass Python's integers, NumPy's, and arrays of no dimension."""
+    """Python and NumPy integers and 0-d arrays are accepted as actions."""
     env, other = GameEnv(), GameEnv()
     env.reset(seed=6)
     other.reset(seed=6)
@@ -242,7 +242,7 @@ def test_actions_of_every_integer_kind_are_welcome(kind: Any) -> None:
 
 
 def test_no_step_before_the_first_reset() -> None:
-    """A step, or a reset of some, is refused, also without Gymnasium's wrapper."""
+    """A step before the first reset is refused even without Gymnasium's wrapper."""
     with pytest.raises(ResetNeeded):
         GameEnv().step(0)
     with pytest.raises(ResetNeeded):
@@ -252,7 +252,7 @@ def test_no_step_before_the_first_reset() -> None:
 
 
 def test_no_step_after_the_end() -> None:
-    """Once an episode has ended, only `reset` continues."""
+    """After the end of an episode, only `reset` is allowed."""
     env = GameEnv("2x4")
     env.reset(seed=1)
     steps = 0
@@ -264,7 +264,7 @@ def test_no_step_after_the_end() -> None:
 
 
 def test_a_game_that_is_over_from_the_start_ends_at_its_first_step() -> None:
-    """Where no move is possible at the start, the first step says so and gives nothing."""
+    """A game without legal moves at the start ends at its first step."""
     env = GameEnv("classic:target=2,end=target")
     _, info = env.reset(seed=1)
     assert not info["action_mask"].any()
@@ -279,7 +279,7 @@ def test_a_game_that_is_over_from_the_start_ends_at_its_first_step() -> None:
 def test_a_restored_game_continues_as_it_did(
     rules: Rules, seed: int, before: list[int], after: list[int]
 ) -> None:
-    """From a kept state the same actions lead to the same game, here and in another environment."""
+    """From a restored state, the same actions give the same game."""
     env = GameEnv(rules)
     env.reset(seed=seed)
     for action in before:
@@ -302,7 +302,7 @@ def test_a_restored_game_continues_as_it_did(
 
 
 def test_reset_can_start_from_a_state() -> None:
-    """Through wrappers, ``reset(options={"state": state})`` restores; other options are refused."""
+    """``reset(options={'state': state})`` restores through wrappers."""
     env = gymnasium.make("py2048/Classic-v0", max_episode_steps=5)
     env.reset(seed=1)
     board = Board.from_rows([[4, 0, 0, 0], [0] * 4, [0] * 4, [0, 0, 0, 8]])
@@ -332,7 +332,7 @@ def test_reset_can_start_from_a_state() -> None:
     ],
 )
 def test_a_state_that_cannot_be_is_refused(state: Any, message: str) -> None:
-    """The error names the part, and the game continues."""
+    """The error names the invalid part, and the game continues."""
     env = GameEnv()
     env.reset(seed=1)
     before = env.state()
@@ -344,7 +344,7 @@ def test_a_state_that_cannot_be_is_refused(state: Any, message: str) -> None:
 
 @given(seed=some.seeds, moves=actions)
 def test_the_largest_spawns_are_counted_exactly(seed: int, moves: list[int]) -> None:
-    """Scores are held in 64 bits; larger tiles are refused."""
+    """Scores are exact in 64 bits, and larger tiles are refused."""
     env = GameEnv(f"x:spawn={2**41}:1,merging=cascade")
     env.reset(seed=seed)
     follow(env, Game(env.rules, seed=env.game_seed), moves)
@@ -354,7 +354,7 @@ def test_the_largest_spawns_are_counted_exactly(seed: int, moves: list[int]) -> 
 
 @given(board=some.boards())
 def test_a_state_gives_its_board_back(board: Board) -> None:
-    """`GameState.of` and `GameState.board` undo each other."""
+    """`GameState.board` inverts `GameState.of`."""
     rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1])
     assert GameState.of(board).board(rules) == board
 
@@ -364,7 +364,7 @@ def test_a_state_gives_its_board_back(board: Board) -> None:
 )
 @pytest.mark.parametrize("observation", ["exponents", "onehot"])
 def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
-    """A deep copy or an unpickled environment stands where the original stood, and apart."""
+    """Copied and unpickled environments continue independently."""
     env = GameEnv(observation=observation)
     env.reset(seed=8)
     for number in range(ROWS + 3):
@@ -406,7 +406,7 @@ def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
 def test_mistaken_arguments_are_explained(
     kind: type[Any], arguments: dict[str, Any], message: str
 ) -> None:
-    """What does not exist is named, with the nearest that does."""
+    """Errors suggest the closest valid argument."""
     with pytest.raises((OptionError, RulesError, BoardError), match=message):
         kind(**arguments)
 
@@ -437,12 +437,12 @@ def check_all(variant: dict[str, Any]) -> None:
 def test_gymnasium_s_checker_is_content(
     variant: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`check_env` finds nothing to warn of where there is no display."""
+    """`check_env` gives no warnings without a display."""
     monkeypatch.delenv("DISPLAY", raising=False)
     check_all(variant)
 
 
 @pytest.mark.gui
 def test_gymnasium_s_checker_is_content_with_a_window(display: str) -> None:
-    """Nor in the render mode that needs one."""
+    """`check_env` gives no warnings with a window."""
     check_all(VARIANTS[0])

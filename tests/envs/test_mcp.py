@@ -1,4 +1,4 @@
-"""Agents play by the Model Context Protocol: the official client, our command."""
+"""The official MCP client plays through our command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOLS = ["board", "legal_moves", "move", "new_game", "record"]
 
 
 def server(*words: str) -> Any:
-    """Return the transport to a server that the client starts."""
+    """Return a transport to a server that the client starts."""
     command = [*("-m", "py2048", "mcp", "--rules", "3x3", "--seed", "7"), *words]
     return mcp.client.stdio.stdio_client(
         mcp.StdioServerParameters(command=sys.executable, args=command)
@@ -62,7 +62,7 @@ async def test_without_a_player_there_are_no_hints() -> None:
 def test_the_page_s_script_works_as_written(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is run from the page."""
+    """The documentation's script runs as written."""
     page = (ROOT / "docs/how-to/let-agents-play.md").read_text(encoding="utf-8")
     (script,) = [
         block for block in re.findall("```py\n(.*?)```", page, re.DOTALL) if "mcp" in block

@@ -1,4 +1,4 @@
-"""OpenEnv: its own client plays on our server, and its own checks pass."""
+"""OpenEnv's client plays on our server, and OpenEnv's checks pass."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def address() -> Iterator[str]:
 
 
 def test_their_client_plays_games_side_by_side(address: str) -> None:
-    """Each connection has its own game, the one of its seed, and a record that is verified."""
+    """Each connection plays its own seeded game and gets a verified record."""
     from openenv import GenericEnvClient
 
     with (
@@ -61,7 +61,7 @@ def test_their_client_plays_games_side_by_side(address: str) -> None:
 
 
 def test_their_checks_of_a_running_server_pass(address: str) -> None:
-    """It answers as their standard asks."""
+    """OpenEnv's checks of a running server pass."""
     from openenv.cli.commands.validate import validate_running_environment
 
     report = validate_running_environment(address)
@@ -69,7 +69,7 @@ def test_their_checks_of_a_running_server_pass(address: str) -> None:
 
 
 def test_the_manifest_names_the_app() -> None:
-    """What ``openenv.yaml`` names can be served."""
+    """The app named in ``openenv.yaml`` can be served."""
     yaml, loaded = pytest.importorskip("yaml"), pytest.importorskip("uvicorn.importer")
     manifest = yaml.safe_load((ROOT / "deploy/openenv/openenv.yaml").read_text("utf-8"))
     assert callable(loaded.import_from_string(manifest["app"]))
@@ -78,7 +78,7 @@ def test_the_manifest_names_the_app() -> None:
 def test_the_page_s_script_works_as_written(
     address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is run from the page, on our server's port."""
+    """The documentation's script runs against our server."""
     page = (ROOT / "docs/how-to/let-agents-play.md").read_text(encoding="utf-8")
     blocks = re.findall("```py\n(.*?)```", page, re.DOTALL)
     (script,) = [block for block in blocks if "openenv" in block]

@@ -1,4 +1,4 @@
-"""Every preset is known to Gymnasium by an id, also in a process that never imports py2048."""
+"""Gymnasium knows every preset by an id, even without an import of py2048."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from py2048.envs import environment_ids
 
 
 def run(code: str) -> str:
-    """Return what a fresh Python prints."""
+    """Return the output of a new Python process."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         check=False,
@@ -32,19 +32,19 @@ TRACES = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def test_ids_are_pinned() -> None:
-    """The ids are part of the public interface, one for each preset in its order."""
+    """Environment ids are public and listed in the presets' order."""
     assert list(environment_ids().values()) == list(TRACES)
 
 
 @pytest.mark.parametrize("identifier", TRACES)
 def test_an_id_is_frozen(identifier: str) -> None:
-    """Its trace is the golden one; other behaviour needs a new version of the id."""
+    """Each id reproduces its golden trace; changes need a new version of the id."""
     assert trace(identifier) == TRACES[identifier]
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_each_id_makes_its_rules(rules: Rules) -> None:
-    """`gymnasium.make` and `make_vec` play the preset that the id names."""
+    """`make` and `make_vec` play the preset in the id."""
     identifier = environment_ids()[rules.name]
     env = gymnasium.make(identifier)
     assert env.unwrapped.rules == rules
@@ -55,19 +55,19 @@ def test_each_id_makes_its_rules(rules: Rules) -> None:
 
 
 def test_gymnasium_finds_the_package_by_itself() -> None:
-    """``gymnasium.make("py2048.envs:py2048/Classic-v0")`` needs no import of py2048."""
+    """``gymnasium.make('py2048.envs:…')`` needs no import of py2048."""
     code = "import gymnasium; print(gymnasium.make('py2048.envs:py2048/Classic-v0'))"
     assert run(code) == "<GameEnv<py2048/Classic-v0>>\n"
 
 
 def test_an_import_before_gymnasium_registers() -> None:
-    """Importing `py2048.envs` registers the ids, for vectors as well."""
+    """Importing `py2048.envs` registers single and vector ids."""
     code = "import py2048.envs, gymnasium; print(gymnasium.make_vec('py2048/3x3-v0', num_envs=2))"
     assert run(code)
 
 
 def test_a_spec_makes_the_environment_again() -> None:
-    """An environment's spec goes through JSON, and makes the same environment anew."""
+    """A spec survives JSON and makes the same environment."""
     env = gymnasium.make("py2048/Classic-v0", reward="log", illegal="terminate")
     spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
     again = gymnasium.make(spec)
@@ -77,7 +77,7 @@ def test_a_spec_makes_the_environment_again() -> None:
 
 
 def test_without_gymnasium_the_extra_is_named() -> None:
-    """Without the extra, the functions still work; a class says what to install."""
+    """Without Gymnasium, functions work and classes name the extra."""
     code = (
         "import sys; sys.modules['gymnasium'] = None\n"
         "import importlib.util as u; find = u.find_spec\n"

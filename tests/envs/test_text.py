@@ -1,4 +1,4 @@
-"""A game that is spoken: what a model writes is read, refused with a reason, and recorded."""
+"""Text games: reading answers, refusing with a reason, and recording."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LEFT = [
 
 @pytest.mark.parametrize("answer", LEFT)
 def test_a_move_is_read_from_what_models_write(answer: str) -> None:
-    """A word, an arrow, a number, JSON, a tag, a box, a label, prose: the last one said counts."""
+    """Moves are read from words, arrows, numbers, JSON, tags, boxes, labels and prose."""
     assert read_move(answer) is Direction.LEFT
 
 
@@ -49,13 +49,13 @@ def test_a_move_is_read_from_what_models_write(answer: str) -> None:
     ["", "7", "left or right?", "<move>diagonal</move> left", "<think>left", '{"move": null}'],
 )
 def test_what_is_ambiguous_or_no_move_is_not_guessed(answer: str) -> None:
-    """The model is asked again instead."""
+    """Ambiguous answers and answers without a move are rejected."""
     with pytest.raises(DirectionError):
         read_move(answer)
 
 
 def test_a_refused_answer_says_why_and_changes_nothing() -> None:
-    """After as many retries as are allowed, the episode ends, and says so."""
+    """A refused answer gives a reason; the episode ends when retries are used up."""
     game = TextGame(seed=1, board=". . . . / . . . . / . . . . / . . . 2", retries=1)
     before = game.observation
     step = game.step("down")
@@ -69,7 +69,7 @@ def test_a_refused_answer_says_why_and_changes_nothing() -> None:
 
 
 def played(game: TextGame, seed: int) -> TextGame:
-    """Play a game by answers drawn from `seed`, illegal ones among them."""
+    """Play a game with random answers, some of them illegal."""
     draw = random.Random(seed)
     while not game.is_over:
         game.step(draw.choice(["left", "right", "up", "down"]))
@@ -77,7 +77,7 @@ def played(game: TextGame, seed: int) -> TextGame:
 
 
 def test_games_side_by_side_are_the_same_as_alone() -> None:
-    """A seed is all that decides a game."""
+    """Games are independent of each other."""
     alone = [played(TextGame(seed=seed, retries=99), 5).record().turns for seed in (1, 2)]
     games, draws = [TextGame(seed=seed, retries=99) for seed in (1, 2)], random.Random(0)
     answers = [random.Random(5) for _ in games]
@@ -89,7 +89,7 @@ def test_games_side_by_side_are_the_same_as_alone() -> None:
 
 
 def test_a_record_is_verified_and_points_add_up_to_its_score() -> None:
-    """What a model played is a record like any other, also where illegal moves cost points."""
+    """Records verify, and rewards add up to the score under any rules."""
     game, total = TextGame("cits1401", seed=3, player="a model", max_moves=20), 0.0
     for answer in ["left", "left", "up", "left", "up", "?"] * 9:
         if not game.is_over:
@@ -103,7 +103,7 @@ def test_a_record_is_verified_and_points_add_up_to_its_score() -> None:
 
 
 def test_the_largest_tile_is_rewarded_by_its_logarithm() -> None:
-    """The rewards of a game add up to the growth of that logarithm."""
+    """Rewards add up to the growth of the largest tile's logarithm."""
     game = TextGame(seed=4, reward="largest")
     start, total = game.game.board.max_tile, 0.0
     while not game.is_over:
@@ -112,7 +112,7 @@ def test_the_largest_tile_is_rewarded_by_its_logarithm() -> None:
 
 
 def test_regret_is_exact_on_boards_that_are_solved() -> None:
-    """Each reward is what the tournament's report says that the move lost; giving up loses all."""
+    """Regret rewards equal the tournament's regret, and giving up loses the rest."""
     rules = get_rules("classic:size=2x2")
     game, rewards, draw = TextGame(rules, seed=3, reward="regret", retries=99), [], random.Random(6)
     while not game.is_over:
@@ -130,7 +130,7 @@ def test_regret_is_exact_on_boards_that_are_solved() -> None:
 
 
 def test_every_observation_shows_the_same_board() -> None:
-    """Text and JSON tell the legal moves too; the picture is that of the environments."""
+    """Text, JSON and image observations show the same board."""
     board = "2 . . 4 / 2 . . . / . . . . / . . . 2048"
     text, data, image = (
         TextGame(seed=1, board=board, observation=form).observation for form in OBSERVATIONS

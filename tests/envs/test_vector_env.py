@@ -1,4 +1,4 @@
-"""Many games as one vector environment: each is the game that it would be alone."""
+"""Each game of a vector environment equals the same game played alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MODES = [mode.value for mode in AutoresetMode]
 
 
 class Alone:
-    """The environments of a vector, each a `GameEnv` of its own, reset as a mode says."""
+    """Single environments that are reset like those of a vector."""
 
     def __init__(self, count: int, mode: str, limit: int | None = None, **options: Any) -> None:
         self.mode, self.limit = mode, limit
@@ -66,7 +66,7 @@ class Alone:
 
 
 def compare(told: list[dict[str, Any]], step: Any) -> None:
-    """Compare what each environment told alone with what the vector told of all."""
+    """Compare outputs of single environments with those of the vector."""
     observations, rewards, terminations, truncations, infos = step
     for slot, alone in enumerate(told):
         assert np.array_equal(observations[slot], alone["observation"])
@@ -85,7 +85,7 @@ def compare(told: list[dict[str, Any]], step: Any) -> None:
 
 
 def play_both(alone: Alone, vector: GameVectorEnv, seed: int, steps: int) -> int:
-    """Play random actions on both; return the number of episodes that ended."""
+    """Play random actions on both; return the number of finished episodes."""
     chance, ended = np.random.default_rng(seed), 0
     observations, infos = vector.reset(seed=seed)
     for slot, (observation, info) in enumerate(alone.reset(seed)):
@@ -119,7 +119,7 @@ VARIANTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_each_game_is_the_one_it_would_be_alone(mode: str, options: dict[str, Any]) -> None:
-    """Slot ``i`` tells what `GameEnv` with the seed ``derive_seed(seed, i)`` does, in all modes."""
+    """Slot ``i`` equals a `GameEnv` seeded with ``derive_seed(seed, i)`` in all modes."""
     alone = Alone(5, mode, rules="2x4", **options)
     vector = GameVectorEnv(5, "2x4", autoreset_mode=mode, **options)
     assert play_both(alone, vector, 11, 150) > 5
@@ -128,7 +128,7 @@ def test_each_game_is_the_one_it_would_be_alone(mode: str, options: dict[str, An
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("illegal", ["noop", "terminate"])
 def test_long_episodes_are_cut(mode: str, illegal: str) -> None:
-    """`max_episode_steps` truncates as Gymnasium's time limit does, in all modes."""
+    """`max_episode_steps` truncates like Gymnasium's time limit."""
     alone = Alone(4, mode, 9, rules="3x3", illegal=illegal)
     options = {"max_episode_steps": 9, "illegal": illegal, "autoreset_mode": mode}
     vector = GameVectorEnv(4, "3x3", **options)
@@ -140,7 +140,7 @@ def test_long_episodes_are_cut(mode: str, illegal: str) -> None:
 def test_games_that_are_over_from_the_start_end_at_their_first_step(
     mode: str, options: dict[str, Any]
 ) -> None:
-    """Whatever began them: a reset, a reset of some, or the end of the game before."""
+    """Games that start without legal moves end at their first step, however begun."""
     rules = Rules.parse("classic:size=1x2,start=2,spawn=2:1+4:1")
     vector = GameVectorEnv(6, rules, autoreset_mode=mode, **options)
     infos = vector.reset(seed=3)[1]
@@ -152,13 +152,13 @@ def test_games_that_are_over_from_the_start_end_at_their_first_step(
 
 @pytest.mark.parametrize("text", [*(rules.name for rules in list_rules()), *ODD_RULES])
 def test_every_preset_agrees(text: str) -> None:
-    """And rules of which every part is odd, deterministic spawns and 64 cells included."""
+    """All presets and unusual rules agree with single environments."""
     rules = Rules.parse(text)
     play_both(Alone(3, "SameStep", rules=rules), GameVectorEnv(3, rules), 5, 120)
 
 
 def test_the_number_of_threads_decides_nothing() -> None:
-    """Thousands of games are the same on one thread and on several."""
+    """Results do not depend on the number of threads."""
     chance = np.random.default_rng(0)
     vectors = [GameVectorEnv(20_000, threads=threads) for threads in (1, 2, 3)]
     shown = [vector.reset(seed=1) for vector in vectors]
@@ -174,7 +174,7 @@ def test_the_number_of_threads_decides_nothing() -> None:
 
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_the_mode_is_declared(mode: AutoresetMode) -> None:
-    """Gymnasium's wrappers read the mode from the metadata; the class's own stays as it is."""
+    """The autoreset mode is in the instance's metadata, not in the class's."""
     for given_mode in (mode, mode.value):
         vector = gymnasium.make_vec("py2048/Classic-v0", num_envs=2, autoreset_mode=given_mode)
         assert vector.autoreset_mode is mode
@@ -183,7 +183,7 @@ def test_the_mode_is_declared(mode: AutoresetMode) -> None:
 
 
 def until_one_ends(vector: GameVectorEnv) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Play until an episode is over; return the boards, and which are over."""
+    """Play until an episode ends; return the boards and which are over."""
     while True:
         boards, _, terminations, *_ = vector.step(vector.action_space.sample())
         if terminations.any():
@@ -191,7 +191,7 @@ def until_one_ends(vector: GameVectorEnv) -> tuple[NDArray[Any], NDArray[np.bool
 
 
 def test_disabled_waits_for_the_reset_mask() -> None:
-    """Under ``Disabled`` a step with an episode that is over is refused until it was reset."""
+    """With ``Disabled``, finished episodes must be reset before the next step."""
     vector = GameVectorEnv(8, "2x4", autoreset_mode="Disabled")
     vector.reset(seed=1)
     vector.action_space.seed(1)
@@ -208,7 +208,7 @@ def test_disabled_waits_for_the_reset_mask() -> None:
 
 
 def test_none_among_seeds_continues_a_series() -> None:
-    """As in Gymnasium's vectors, a slot without a seed continues; at first its seed is random."""
+    """A slot whose seed is None continues its series."""
     vector = GameVectorEnv(3, "3x3")
     vector.reset(seed=[1, None, 3])
     assert vector.game_seeds[[0, 2]].tolist() == [derive_seed(1, 0), derive_seed(3, 0)]
@@ -238,7 +238,7 @@ def test_none_among_seeds_continues_a_series() -> None:
     ],
 )
 def test_mistaken_resets_are_explained(arguments: dict[str, Any], message: str) -> None:
-    """A mask is a bool array with a place for each environment and at least one to reset."""
+    """Invalid reset masks are refused with a reason."""
     vector = GameVectorEnv(2)
     vector.reset(seed=1)
     with pytest.raises((OptionError, RulesError, SeedError), match=message):
@@ -256,10 +256,7 @@ def writable_arrays(step: Any) -> list[NDArray[Any]]:
 @pytest.mark.parametrize("mode", MODES[:2])
 @pytest.mark.parametrize("observation", ["exponents", "onehot", "normalised"])
 def test_nothing_returned_is_ever_overwritten(mode: str, observation: str) -> None:
-    """All arrays that were returned keep their values, and writing to them changes no game.
-
-    Of all arrays only the last positions are read-only.
-    """
+    """Returned arrays never change later, and writing to them changes no game."""
     vector = GameVectorEnv(50, "2x4", autoreset_mode=mode, observation=observation)
     twin = GameVectorEnv(50, "2x4", autoreset_mode=mode, observation=observation)
     kept, copies = [vector.reset(seed=1)], [copy.deepcopy(twin.reset(seed=1))]
@@ -280,7 +277,7 @@ def test_nothing_returned_is_ever_overwritten(mode: str, observation: str) -> No
 
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_a_custom_reward_serves_one_and_many(mode: str) -> None:
-    """The same function of a `Transition` rewards a single environment and a vector alike."""
+    """One reward function works for single and vector environments."""
 
     def empty_cells(transition: Transition) -> Any:
         gained = (transition.after == 0).sum(axis=(-1, -2))
@@ -293,7 +290,7 @@ def test_a_custom_reward_serves_one_and_many(mode: str) -> None:
 
 
 def test_illegal_actions_can_raise() -> None:
-    """Under ``raise`` the first illegal action is named, and nothing at all was played."""
+    """With ``raise``, the first illegal action is named and nothing is played."""
     vector = GameVectorEnv(3, illegal="raise")
     before, _ = vector.reset(seed=3)
     for _ in range(200):
@@ -315,7 +312,7 @@ def test_illegal_actions_can_raise() -> None:
     "actions", [[0, 1], [0, 1, 4], [-1, 0, 0], [0.0, 1.0, 2.0], 2, None, "left", ["a", "b", "c"]]
 )
 def test_wrong_actions_are_refused(actions: Any, illegal: str) -> None:
-    """Actions are as many whole numbers from 0 to 3 as there are environments."""
+    """Actions must be one whole number from 0 to 3 per environment."""
     vector = GameVectorEnv(3, illegal=illegal)
     vector.reset(seed=1)
     for form in (actions, np.array(actions)):
@@ -326,7 +323,7 @@ def test_wrong_actions_are_refused(actions: Any, illegal: str) -> None:
 @pytest.mark.parametrize("count", [3, 1024])
 @pytest.mark.parametrize("rewards", [np.float64, np.float32])
 def test_a_step_writes_to_the_callers_arrays(count: int, rewards: type) -> None:
-    """Given arrays are what is returned, with the same content; others are new."""
+    """Arrays in `out` are filled and returned; missing ones are new."""
     vector, twin = GameVectorEnv(count, "2x4"), GameVectorEnv(count, "2x4")
     assert data_equivalence(vector.reset(seed=1), twin.reset(seed=1), exact=True)
     out = {"observations": np.zeros((count, 2, 4), np.uint8), "rewards": np.zeros(count, rewards)}
@@ -346,7 +343,7 @@ def test_a_step_writes_to_the_callers_arrays(count: int, rewards: type) -> None:
 
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_a_restored_vector_continues_as_it_did(mode: str) -> None:
-    """From a kept state the same actions lead to the same games, time limits included."""
+    """From a restored state, the same actions give the same games and truncations."""
     options = {"autoreset_mode": mode, "illegal": "terminate", "max_episode_steps": 7}
     vector, other = GameVectorEnv(9, "3x3", **options), GameVectorEnv(9, "3x3", **options)
     vector.reset(seed=5)
@@ -395,7 +392,7 @@ def test_a_copy_plays_on_as_the_original(
     seed: int,
     steps: int,
 ) -> None:
-    """In mid-game, in every mode: the same ends, the same games, and each on its own."""
+    """Copies continue identically and independently in every mode."""
     vector = GameVectorEnv(count, "2x4", threads=2, autoreset_mode=mode, **options)
     vector.reset(seed=seed, options={"rules": rules})
     copies, chance = [vector], np.random.default_rng(seed)
@@ -414,7 +411,7 @@ def test_a_copy_plays_on_as_the_original(
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_a_reset_can_change_the_rules(mode: str, options: dict[str, Any]) -> None:
-    """From then on all games are of these rules; their series of seeds continue."""
+    """New rules apply to all games, and the series of seeds continue."""
     rules = "comp1127:size=2x4,target=32"
     vector = GameVectorEnv(5, "2x4", autoreset_mode=mode, **options)
     vector.reset(seed=3)
@@ -426,7 +423,7 @@ def test_a_reset_can_change_the_rules(mode: str, options: dict[str, Any]) -> Non
 
 
 def test_a_reset_can_start_from_positions() -> None:
-    """``boards`` are played as `Game(board=...)`; seed and mask are heeded, nonsense refused."""
+    """Games can start from given boards, respecting seed and mask."""
     rules = get_rules("ist")
     board = Board([[2, 4, 8, 16], [0, 0, 2, 2], [0] * 4, [0] * 4])
     stuck = Board([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
@@ -455,7 +452,7 @@ def test_a_reset_can_start_from_positions() -> None:
 
 
 def test_pictures_and_texts_of_all_games() -> None:
-    """`render` returns a tuple with a picture or a text of each game; without a mode, nothing."""
+    """`render` returns a tuple of images or texts, or None without a mode."""
     frames = {}
     for mode in ("rgb_array", "ansi", None):
         vector = gymnasium.make_vec("py2048/2x4-v0", num_envs=3, render_mode=mode)
@@ -469,7 +466,7 @@ def test_pictures_and_texts_of_all_games() -> None:
 
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_gymnasium_s_vector_wrappers_work(mode: str) -> None:
-    """Statistics of episodes and infos as lists come out right."""
+    """Gymnasium's vector wrappers give correct statistics and infos."""
     vector = gymnasium.make_vec("py2048/2x4-v0", num_envs=16, autoreset_mode=mode)
     env = DictInfoToList(RecordEpisodeStatistics(vector))
     env.reset(seed=1)

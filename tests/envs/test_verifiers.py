@@ -1,4 +1,4 @@
-"""The task set of verifiers v1: a model behind HTTP plays our games in their rollouts."""
+"""A model behind HTTP plays the verifiers task set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ vf = pytest.importorskip("verifiers.v1", reason="pip install py2048[verifiers]")
 
 
 class Model(BaseHTTPRequestHandler):
-    """Answers by the first legal move of the last board it was shown."""
+    """Answers with the first legal move of the last board."""
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -51,7 +51,7 @@ def model() -> Iterator[str]:
 
 @pytest.fixture
 def harness(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return the id of a harness that asks once in this process: theirs start an environment."""
+    """Return a harness that asks once in this process, without a new environment."""
     import httpx
     from verifiers.v1.dialects.chat import message_to_wire
 
@@ -99,7 +99,7 @@ async def test_a_model_plays_games_that_are_scored_and_verified(
 
 
 def test_pictures_are_sent_as_pictures() -> None:
-    """A model that sees is shown the board, not the text of its bytes."""
+    """Image observations are sent as images, not as text."""
     config = vf.resolve_env_config({"taskset": {"id": "py2048-verifiers", "observation": "image"}})
     (message,) = next(iter(vf.load_taskset(config.taskset))).data.prompt
     (part,) = message.content

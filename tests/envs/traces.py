@@ -1,7 +1,7 @@
-"""Golden traces: what the environments of each id show for one seed, and its hash.
+"""Golden traces: each environment id's outputs for one seed, as a hash.
 
-``python -m tests.envs.traces`` writes them again. An id is frozen: what changes its trace is
-registered under a new version of the id, with a trace of its own.
+``python -m tests.envs.traces`` rewrites them. Ids are frozen: a change of behaviour needs a new
+version of the id, with its own trace.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def trace(identifier: str) -> dict[str, object]:
-    """Return the scores of the games that end, the last board, and the hash of all that is shown.
+    """Return final scores, the last board and a hash of all outputs.
 
-    One game and three at once, in every kind of observation; of the actions some are illegal.
+    Single games and three at once, with every kind of observation and some illegal actions.
     """
     scores, digest = [], hashlib.sha256()
     for options in OPTIONS:

@@ -1,4 +1,4 @@
-"""The page about strength says what was measured, and what was measured can be played again."""
+"""The strength page shows the measured results, and these can be reproduced."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ gpu = module_of("benchmarks", "gpu")
 
 
 def test_the_page_says_what_was_measured(page):
-    """Each table is made from the results as they are, not edited by hand."""
+    """The page's tables equal those generated from the results."""
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.page_with_tables(text) == text
     assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)
 
 
 def test_results_are_whole(page):
-    """Each is of a row, has no game twice, and no more games than were wanted."""
+    """Each result belongs to a row and has no duplicate or surplus games."""
     names = {row["name"]: row for row in page.SETTINGS["row"]}
     assert page.rows()
     for data, each in page.rows():
@@ -42,7 +42,7 @@ def test_results_are_whole(page):
 
 @pytest.mark.parametrize("name", ["random", "greedy", "corner"])
 def test_first_games_are_played_again(page, name):
-    """The scores of the page are those of the players as they are today."""
+    """Today's players reproduce the first games of their results."""
     data = json.loads((page.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     known = {game.game: game for game in page.games_of(data)}
     rules, games = Rules.parse(data["rules"]), tuple(known)[:3]
@@ -53,7 +53,7 @@ def test_first_games_are_played_again(page, name):
 
 
 def test_other_programs_have_a_source(page):
-    """No figure without who measured it."""
+    """Every figure of another program has a source."""
     for other in page.SETTINGS["other"]:
         assert other["source"]
         assert other.get("mean", 1) > 0
@@ -62,15 +62,14 @@ def test_other_programs_have_a_source(page):
 
 
 def test_results_of_earlier_weights_say_so(page, monkeypatch):
-    """Those of players without weights do not."""
+    """Results of earlier weights are marked, but not those without weights."""
     monkeypatch.setattr(page, "weights_of", lambda _: "of today")
     assert "| `expectimax:depth=1,evaluation=ntuple`, earlier weights |" in page.classic_table()
     assert "| `greedy` |" in page.classic_table()
-    assert "| 1-ply, earlier weights |" in page.bars_table()
 
 
 def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
-    """What is kept is read again, unless it is of another player or of other weights."""
+    """A row continues from its saved games unless the player or weights changed."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "corner", 6, "2x4")
     played = run_job(Job("corner", Rules.parse("2x4"), 0, (0, 3, 4))).played
@@ -92,7 +91,7 @@ def test_a_row_goes_on_where_it_was_stopped(strength, tmp_path, monkeypatch):
 
 
 def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypatch):
-    """No two of its games are the same, but at a fixed speed the first moves by the clock are."""
+    """A timed player is recognised by its first moves at a fixed speed."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "expectimax:ms=0.05,evaluation=heuristic", 3, "2x4")
     played = run_job(Job(row.player, Rules.parse("2x4"), 0, (0, 1))).played
@@ -110,7 +109,7 @@ def test_a_row_with_a_clock_is_known_by_its_opening(strength, tmp_path, monkeypa
 
 
 def test_a_row_that_cannot_be_played_is_left_out(strength, tmp_path, capsys, monkeypatch):
-    """The others are measured all the same."""
+    """A row whose player is unavailable is skipped."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "ntuple:weights=nowhere.npz", 5)
     assert strength.measure(row, 1, again=False)
@@ -120,7 +119,7 @@ def test_a_row_that_cannot_be_played_is_left_out(strength, tmp_path, capsys, mon
 
 @pytest.mark.slow
 def test_a_card_is_measured_in_one_go(gpu, page, tmp_path, monkeypatch, capsys):
-    """Each bar beside its figure, weights in pieces, and a curve that the page shows."""
+    """gpu.py prints each figure with its bar and writes weights and curve."""
     kept, out = tmp_path / "kept", tmp_path / "out"
     for name, value in (("KEPT", kept), ("RESULTS", tmp_path), ("PIECE", 1000), ("PEERS", {})):
         monkeypatch.setattr(gpu, name, value)

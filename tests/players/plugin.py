@@ -1,4 +1,4 @@
-"""A player as a plugin would bring it."""
+"""Players as a plugin would provide them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from py2048.players.simple import best
 
 
 class Mine:
-    """Always its favourite direction, if legal."""
+    """Plays its favourite direction whenever it is legal."""
 
     def __init__(self, favourite: str = "left", bold: bool = False, ratio: float = 1.0) -> None:
         self.name = f"mine:favourite={favourite}"
@@ -24,16 +24,16 @@ class Mine:
 
 
 class Hasty(Mine):
-    """Fails before it is made."""
+    """Fails in its constructor."""
 
     def __init__(self) -> None:
         self.name = str(1 // 0)
 
 
 def nobody() -> None:
-    """Make no player."""
+    """Return something that is not a player."""
 
 
 def vague(speed: Speed) -> Mine:  # type: ignore[name-defined]  # noqa: F821
-    """Have an option of a type that is not there."""
+    """Have an option with an undefined type."""
     return Mine()

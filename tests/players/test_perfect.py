@@ -1,4 +1,4 @@
-"""`perfect`: exactly the best move wherever a solution says it, and a clear reason elsewhere."""
+"""Tests of the `perfect` player."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SHIPPED = [get_rules(f"classic:size={size}") for size in ("2x2", "2x3", "2x4", "
 
 
 def test_it_keeps_the_laws_of_players():
-    """On boards that it solves by itself, under scores by merges and by sum."""
+    """The player follows the protocol on boards it solves itself."""
     check_player(make_player("perfect"), SMALL)
 
 
 @pytest.mark.parametrize("rules", SHIPPED, ids=lambda rules: f"{rules.rows}x{rules.columns}")
 def test_shipped_moves_need_only_the_slide_compiled(rules):
-    """Where the best moves come with py2048 it keeps the laws without the kernels of a search."""
+    """The bundled moves work without compiling search kernels."""
     make_player("perfect").choose(Game(rules, seed=1))  # compiles the slide
     with ready_only():
         check_player(make_player("perfect"), [rules])
@@ -45,7 +45,7 @@ def finished(player: PerfectPlayer, rules: Rules, seed: int) -> tuple[int, int, 
 
 
 def test_beyond_what_is_shipped_it_searches(monkeypatch):
-    """To the end of the game, so that moves stay exact; there it has values, too."""
+    """Boards beyond the bundled moves are solved exactly, with values."""
     rules = get_rules("classic:size=2x3")
     solution = solve(rules)
     moves = maker.distil(solution, covered=40)
@@ -69,7 +69,7 @@ def test_beyond_what_is_shipped_it_searches(monkeypatch):
     ("text", "value"), [("classic:size=2x2", 66.964149), ("classic:size=2x3,start=3", None)]
 )
 def test_games_are_worth_what_the_solution_says(text, value):
-    """The mean of 100 games, by shipped moves and by a solution, is the exact value."""
+    """The mean of 100 games agrees with the exact value."""
     rules, player = get_rules(text), PerfectPlayer()
     scores = [finished(player, rules, seed)[0] for seed in range(100)]
     error = stdev(scores) / len(scores) ** 0.5
@@ -77,7 +77,7 @@ def test_games_are_worth_what_the_solution_says(text, value):
 
 
 def test_a_hint_with_values_is_exact(tmp_path):
-    """It says so, in points of perfect play."""
+    """A hint with values reports points of perfect play."""
     file = tmp_path / "2x3.solution"
     value = solve("classic:size=2x3", save=file).value_of(board := Board.parse("2 2 . / . . ."))
     player = make_player(f"perfect:file={file}")
@@ -88,7 +88,7 @@ def test_a_hint_with_values_is_exact(tmp_path):
 
 
 def test_a_hint_without_values_is_exact():
-    """Where no more is known than the best move, nothing is said of the others."""
+    """If only the best move is known, the hint does not rate the others."""
     snapshot = PositionSnapshot(get_rules("3x3"), Board.parse("4 4 2 / . . . / . . ."), 1)
     hint = snapshot.ask(make_player("perfect"))
     assert hint.meaning.is_exact
@@ -100,7 +100,7 @@ def test_a_hint_without_values_is_exact():
 
 
 def test_it_gives_hints_wherever_it_needs_no_file():
-    """The usual player for hints is perfect exactly where the best moves come with py2048."""
+    """`perfect` is the default player for hints exactly where moves are bundled."""
     sizes = [(rows, columns) for rows in range(2, 5) for columns in range(2, 5)]
     for rules in (*list_rules(), *(get_rules("classic", rows=r, columns=c) for r, c in sizes)):
         is_shipped = shipped_moves(rules) is not None
@@ -112,7 +112,7 @@ def test_it_gives_hints_wherever_it_needs_no_file():
 
 @pytest.mark.parametrize("board", ["64 64 / 4 2", "16 16 / 64 32", "8 8 / 16 ."])
 def test_elsewhere_the_search_gives_hints(board):
-    """On a board that no game meets, which somebody has set up, no best move is known."""
+    """The search gives hints for unreachable boards."""
     rules = get_rules("classic:size=2x2")
     with pytest.raises(PlayerError, match="no game under classic meets"):
         make_player("perfect").rate(Game(rules, board=Board.parse(board)))
@@ -123,7 +123,7 @@ def test_elsewhere_the_search_gives_hints(board):
 
 @pytest.mark.parametrize("shape", PERFECT_SUMS)
 def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape):
-    """What is beyond it would have to be solved first."""
+    """The search gives hints for boards beyond the covered sums."""
     rows, columns = shape
     rules = get_rules("classic", rows=rows, columns=columns)
     moves = shipped_moves(rules)
@@ -138,7 +138,7 @@ def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape):
 
 
 def test_a_file_serves_its_rules_and_goal(tmp_path):
-    """Rules that play the same are served too; the name makes the player again."""
+    """A file is also used for equivalent rules, and the player's name recreates it."""
     file = tmp_path / "2x3.solution"
     solution = solve("classic:size=2x3", "tile=64", save=file)
     player = make_player(f"perfect:goal=tile=64,file={file}")
@@ -157,7 +157,7 @@ def test_a_file_serves_its_rules_and_goal(tmp_path):
     [("perfect", "3x4", "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --save FILE")],
 )
 def test_what_cannot_be_solved_is_refused(spec, text, reason):
-    """The reason is one line, and names the way out."""
+    """The error is one line that names a way out."""
     with pytest.raises(PlayerError, match=reason):
         make_player(spec).rate(Game(get_rules(text), seed=1))
 
@@ -166,6 +166,6 @@ def test_what_cannot_be_solved_is_refused(spec, text, reason):
     "spec", ["perfect:goal=tile=3", "perfect:file=/no/where", "perfect:goal=x"]
 )
 def test_wrong_options_are_named(spec):
-    """One line that names the value."""
+    """The error is one line that names the value."""
     with pytest.raises(PlayerError, match=r"3 is not a tile|No such file|'x' is not a goal"):
         make_player(spec)

@@ -1,4 +1,4 @@
-"""Players: made from a text, never illegal, as good as they claim to be."""
+"""Tests of all players: specs, legal moves and playing strength."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import save
 from py2048.players.player import PlaysGames
-from py2048.players.search.expectimax import Expectimax, value_of_win
+from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.testing import check_player
@@ -41,12 +41,12 @@ QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
 
 @pytest.mark.parametrize("spec", QUICK)
 def test_every_player_keeps_the_laws(spec):
-    """Our own players pass the check that we offer for others', under every preset."""
+    """Built-in players pass `check_player` under every preset."""
     check_player(make_player(spec))
 
 
 def test_looking_two_moves_ahead_keeps_the_laws():
-    """The default expectimax, on boards where it is quick."""
+    """The default expectimax player passes `check_player`."""
     small = [rules for rules in list_rules() if rules.cells <= 25]
     check_player(make_player("expectimax"), small, positions=3)
 
@@ -55,7 +55,7 @@ def test_looking_two_moves_ahead_keeps_the_laws():
 @settings(max_examples=30)
 @given(game=games(longest=30))
 def test_a_player_makes_itself_again_from_its_name(spec, game):
-    """The name is a spec; players without chance choose the same again."""
+    """A player's name is a spec that recreates it."""
     player = make_player(spec)
     again = make_player(player.name)
     assert again.name == player.name
@@ -66,7 +66,7 @@ def test_a_player_makes_itself_again_from_its_name(spec, game):
 @settings(max_examples=30)
 @given(games(longest=30))
 def test_a_rating_player_chooses_its_best(game):
-    """`choose` and `rate` agree."""
+    """`choose` returns the direction that `rate` values highest."""
     for spec in ("corner", "greedy", "expectimax:depth=1"):
         player = make_player(spec)
         ratings = player.rate(game)
@@ -75,7 +75,7 @@ def test_a_rating_player_chooses_its_best(game):
 
 
 def test_the_registry_lists_what_it_makes():
-    """Names are sorted, described, and each makes a player."""
+    """Player names are sorted, described, and can be created."""
     names = list_players()
     assert names == tuple(sorted(names))
     assert {"corner", "expectimax", "greedy", "random"} <= set(names)
@@ -101,9 +101,9 @@ def test_the_registry_lists_what_it_makes():
         ("random:seed=-1", "-1 is not a seed"),
         ("expectimax:depth=3,depth=4", "'depth' of player 'expectimax' is given twice"),
         (f"random:seed={2**64}", "is not a seed"),
-        ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' cannot be shown"),
-        ("random:seed=1\nx", r"'\n' cannot be shown"),
-        ("\ud800", r"'\ud800' cannot be shown"),
+        ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' is not printable"),
+        ("random:seed=1\nx", r"'\n' is not printable"),
+        ("\ud800", r"'\ud800' is not printable"),
         ("x" * 1001, "a spec has at most 1,000 characters, not 1,001"),
         (f"random:{'x' * 900}", "has no option"),
         (f"random:seed={'9' * 900}", "is not a seed"),
@@ -111,7 +111,7 @@ def test_the_registry_lists_what_it_makes():
     ],
 )
 def test_a_wrong_spec_is_refused_with_the_fix(spec, reason):
-    """The error is one line that names the value."""
+    """The error is one line that names the value and the fix."""
     with pytest.raises(PlayerError) as caught:
         make_player(spec)
     assert reason in str(caught.value)
@@ -120,7 +120,7 @@ def test_a_wrong_spec_is_refused_with_the_fix(spec, reason):
 
 
 def test_plugins_register_through_the_same_door(monkeypatch, capsys):
-    """An entry point of another package is a player like ours; a broken one says so, alone."""
+    """Plugins register like built-in players, and a broken one affects only itself."""
     entries = {
         name: EntryPoint(name, f"tests.players.{place}", registry.GROUP)
         for name, place in [
@@ -137,8 +137,8 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     assert (player.favourite, player.bold, player.ratio) == ("up", True, 0.5)  # type: ignore[attr-defined]
     for name, reason in [
         ("broken", "'broken' cannot be loaded: ModuleNotFoundError"),
-        ("hasty", "'hasty' cannot be made: ZeroDivisionError"),
-        ("nobody", "'nobody' is not one: None lacks name, choose or rate"),
+        ("hasty", "'hasty' cannot be created: ZeroDivisionError"),
+        ("nobody", "'nobody' is invalid: None lacks name, choose or rate"),
         ("vague:speed=3", "the options of player 'vague' are unknown: NameError"),
     ]:
         with pytest.raises(PlayerError, match=reason):
@@ -147,13 +147,13 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
     assert main(["players"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed] == list(list_players())
-    assert "Always its favourite direction" in listed[2]
+    assert "Plays its favourite direction" in listed[2]
     with pytest.raises(PlayerError, match="of type bool"):
         make_player("mine:bold=perhaps")
 
 
 def test_check_player_catches_what_breaks_the_laws():
-    """Each law is really checked."""
+    """`check_player` detects violations of each rule."""
 
     class Good:
         name = "good"
@@ -193,7 +193,7 @@ def test_check_player_catches_what_breaks_the_laws():
 
 
 def mean_score(spec: str, rules: Rules, number: int) -> float:
-    """The mean score over fixed seeds."""
+    """Return the mean score over fixed seeds."""
     total = 0
     player = make_player(spec)
     for seed in range(number):
@@ -205,7 +205,7 @@ def mean_score(spec: str, rules: Rules, number: int) -> float:
 
 
 def test_players_are_as_good_as_their_reputation():
-    """On fixed seeds: random < greedy < expectimax, as everybody finds."""
+    """On fixed seeds, random < greedy < expectimax."""
     classic = get_rules("classic")
     random, greedy = mean_score("random:seed=1", classic, 40), mean_score("greedy", classic, 40)
     expectimax = mean_score("expectimax:depth=1", classic, 1)
@@ -214,13 +214,13 @@ def test_players_are_as_good_as_their_reputation():
 
 @given(boards())
 def test_the_heuristic_is_the_same_for_symmetric_boards(board):
-    """Rows and columns count alike, read from either end."""
+    """Symmetric boards have the same heuristic value."""
     turned = Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
     assert board_value(turned) == pytest.approx(board_value(board))
 
 
 def test_the_heuristic_likes_order_and_room():
-    """Empty cells and equal neighbours are good; disorder is bad."""
+    """Empty cells and equal neighbours raise the heuristic, and disorder lowers it."""
     assert line_value((8, 4, 2, 0)) > line_value((8, 2, 4, 0))
     assert line_value((8, 8, 0, 0)) > line_value((8, 4, 0, 0))
     assert line_value((8, 0, 0, 0)) > line_value((8, 4, 2, 4))
@@ -244,13 +244,13 @@ def test_the_heuristic_likes_order_and_room():
     ],
 )
 def test_options_that_cannot_be_used_are_named(spec, reason):
-    """Each searching player says what is wrong with its options when it is made."""
+    """Invalid options are reported when a player is created."""
     with pytest.raises(PlayerError, match=reason):
         make_player(spec)
 
 
 def test_a_search_is_named_by_its_options():
-    """Names hold what differs from the default, and make the same player."""
+    """Names contain all options that differ from the defaults."""
     for spec in (
         *("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"),
         *("expectimax:depth=2,cutoff=0.0009765625", "expectimax:ms=20", "quick:ms=1234.5678"),
@@ -265,7 +265,7 @@ def test_a_search_is_named_by_its_options():
     ("5x5", 20_000, DEFAULT), ("qsan_qarut", 1000, LASTING),
 ])  # fmt: skip
 def test_the_heuristic_follows_the_board_and_how_the_rules_score(rules, nodes, expected):
-    """Deep searches of 4x4 boards, and scores other than merges, have one of their own."""
+    """Deep 4x4 searches and other scoring rules have their own heuristics."""
     game = Game(get_rules(rules), board=Board.empty(*get_rules(rules).shape).with_tile((0, 0), 64))
     rated = make_player(f"expectimax:nodes={nodes},evaluation=heuristic").rate(game)
     assert rated == Searcher(game.rules, expected, SearchLimits(nodes=nodes)).rate(game.board)
@@ -273,7 +273,7 @@ def test_the_heuristic_follows_the_board_and_how_the_rules_score(rules, nodes, e
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=2", "ntuple"])
 def test_whole_games_are_those_of_choose(spec):
-    """A searching player's compiled games are the ones that it plays move by move."""
+    """Compiled games are those that the player plays move by move."""
     rules = get_rules("2x4")
     player = make_player(spec)
     assert isinstance(player, PlaysGames)
@@ -286,7 +286,7 @@ def test_whole_games_are_those_of_choose(spec):
 
 
 def test_boards_too_large_to_compile_for_are_played_too():
-    """Nine by nine cells: the plain search answers, and plays whole games."""
+    """On 9x9, the plain search rates moves and plays whole games."""
     rules = replace(get_rules("classic", rows=9, columns=9), target=8, ends_at_target=True)
     game = Game(rules, seed=1)
     player = make_player("heuristic:depth=1")
@@ -305,9 +305,9 @@ def test_boards_too_large_to_compile_for_are_played_too():
     ],
 )
 def test_rules_that_the_compiled_search_does_not_take_are_played_too(text):
-    """Where huge tiles appear, or such as end the game."""
+    """Huge spawned tiles and spawns that end the game use the plain search."""
     player, game = make_player("expectimax"), Game(text, seed=2)
-    with pytest.raises(RulesError, match=r"too big to search|would end the game"):
+    with pytest.raises(RulesError, match=r"is too big|would end the game"):
         Searcher(game.rules)
     assert player.choose(game) in game.legal_directions()
     if game.rules.ends_at_target:
@@ -327,26 +327,26 @@ def test_rules_that_the_compiled_search_does_not_take_are_played_too(text):
     ],
 )
 def test_boards_too_large_to_compile_for_are_searched_in_time(spec, text, depth):
-    """Two moves ahead if the limits allow it, and else if it takes less than about a second."""
+    """The plain search is two plies deep only if the limits allow it."""
     rules = get_rules(text)
     game = Game(rules, seed=1)
     value = partial(board_value, heuristic=heuristic_for(rules))
-    expected = Expectimax(rules, value, depth, value_of_win(rules)).rate(game.board)
+    expected = Expectimax(rules, value, depth, heuristic_win_value(rules)).rate(game.board)
     assert make_player(spec).rate(game) == expected
 
 
 @pytest.mark.parametrize(("tiles", "depth"), [(4, 3), (5, 2)])
 def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles, depth):
-    """On 64 cells, 320 boards can follow a move: three moves ahead would take seconds."""
+    """On 64 cells, an exhaustive search is limited to two plies."""
     spawn = "+".join(f"{2 << rank}:1" for rank in range(tiles))
     rules = get_rules(f"8x8:spawn={spawn}")
     for spec, expected in [("expectimax", depth), ("heuristic", depth), ("expectimax:depth=1", 1)]:
         player = make_player(spec)
-        assert player.new_searcher(rules).limits.moves == expected
+        assert player.new_searcher(rules).limits.max_depth == expected
 
 
 def test_a_player_keeps_few_searchers_whatever_the_rules_are_called():
-    """A name makes no other search, and the memory of a player has a bound."""
+    """Renamed rules share a searcher, and few searchers are kept."""
     player = make_player("heuristic:depth=1")
     kept = weakref.WeakSet[Searcher]()
     for number in range(20):
@@ -362,7 +362,7 @@ def test_a_player_keeps_few_searchers_whatever_the_rules_are_called():
 
 @pytest.mark.parametrize("spec", ["heuristic:depth=1", "quick:ms=0.001"])
 def test_a_search_without_compiling_wants_to_win(spec):
-    """A board that wins the game is worth more than one that may still come to it."""
+    """A winning board is worth more than one that may still win."""
     rules = replace(get_rules("9x9"), target=8, ends_at_target=True)
     board = Board.empty(9, 9).with_tile((0, 0), 4).with_tile((0, 1), 4)
     game = Game(rules, board=board.with_tile((8, 8), 2))
@@ -370,7 +370,7 @@ def test_a_search_without_compiling_wants_to_win(spec):
 
 
 def test_a_network_rates_boards_too_large_to_compile_for(tmp_path):
-    """A network on nine by nine cells is asked by the plain search, and not replaced."""
+    """The plain search uses the network on 9x9."""
     rules = get_rules("classic", rows=9, columns=9)
     weights = np.random.default_rng(1).normal(size=16**2).astype(np.float32)
     network = Network(NetworkLayout(9, 9, ((0, 1),)), rules, weights)
@@ -381,7 +381,7 @@ def test_a_network_rates_boards_too_large_to_compile_for(tmp_path):
 
 
 def test_a_new_player_reads_a_file_that_has_changed(tmp_path):
-    """One that was made before plays on as it was; a plus in a path is part of it."""
+    """A new player reads a changed file, and an existing one keeps its network."""
     (tmp_path / "c++").mkdir()
     file, rules = tmp_path / "c++" / "w.npz", get_rules("classic", rows=9, columns=9)
     layout, game = NetworkLayout(9, 9, ((0, 1),)), Game(rules, seed=1)
@@ -398,7 +398,7 @@ def test_a_new_player_reads_a_file_that_has_changed(tmp_path):
 
 
 def test_the_planner_plays_games_without_chance():
-    """It follows its plan, finds a new one after another move, and refuses random spawns."""
+    """The planner follows its plan, replans after other moves and rejects random spawns."""
     rules = get_rules("cits1401")
     small = replace(rules, rows=3, columns=3, start=RandomStart(2, 2, rules.start_weights))
     check_player(make_player("beam:width=4"), [small], positions=6)
@@ -409,7 +409,7 @@ def test_the_planner_plays_games_without_chance():
     while not other.is_over:
         other.play(other.legal_directions()[0])
     assert game.score > 2 * other.score
-    with pytest.raises(PlayerError, match="leave the spawn to"):
+    with pytest.raises(PlayerError, match="beam needs deterministic spawns"):
         player.choose(Game(get_rules("classic"), seed=1))
 
 
@@ -417,7 +417,7 @@ def test_the_planner_plays_games_without_chance():
     ("scoring", "to_come", "score"), [("moves:1:-1", 17, 17), ("merges", 80, 80), ("sum", 34, 36)]
 )
 def test_the_planner_puts_off_a_target_that_ends_the_game(scoring, to_come, score):
-    """It plays the longest game, which an exhaustive search finds too, and rates by the rules."""
+    """The planner delays a game-ending target and plays the longest game."""
     rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target=16,end=target,scoring={scoring}")
     game, player = Game(rules, seed=1), make_player("beam")
     assert max(player.rate(game).values()) == to_come
@@ -427,14 +427,14 @@ def test_the_planner_puts_off_a_target_that_ends_the_game(scoring, to_come, scor
 
 
 def test_the_planner_refuses_rules_under_which_moves_cost_points():
-    """The longest game is not the best there; what can be used is named."""
+    """Rules under which moves cost points are rejected with an alternative."""
     game = Game(get_rules("3x3:spawn=edge:2,start=1x2:1,scoring=moves:-1:-1"), seed=1)
     with pytest.raises(PlayerError, match=r"scoring=moves:-1:-1.*use expectimax"):
         make_player("beam").rate(game)
 
 
 def test_random_games_rate_directions():
-    """The same seed rates a board the same; the ratings are points that random games make."""
+    """The same seed yields the same ratings, in points of random games."""
     check_player(make_player("montecarlo:games=8,seed=1"), positions=3)
     game = Game(get_rules("classic"), seed=4)
     first = make_player("montecarlo:games=2000,seed=3")
@@ -444,6 +444,6 @@ def test_random_games_rate_directions():
 
 @pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
 def test_points_to_come_leave_out_the_sum_of_the_board(spec):
-    """Under a score by the sum a last move brings the tile that appears, and no more."""
+    """If the score is the board's sum, the current sum is not counted as points to come."""
     game = Game(get_rules("qsan_qarut:size=1x2,start=1,spawn=2:1"), board="2 2")
     assert make_player(spec).rate(game) == {Direction.LEFT: 2.0, Direction.RIGHT: 2.0}

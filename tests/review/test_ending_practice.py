@@ -10,7 +10,7 @@ import pytest
 from py2048 import Board, Direction
 from py2048.cli import main
 from py2048.core.errors import IllegalMoveError
-from py2048.players.solving import Table, build_table
+from py2048.players.solving import EndingTable, build_table
 from py2048.players.solving.formations import read_formations
 from py2048.review.endings import EndingPractice
 
@@ -38,11 +38,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def table(file: Path) -> Table:
-    return Table.load(file)
+def table(file: Path) -> EndingTable:
+    return EndingTable.load(file)
 
 
-def best_of(table: Table, board: Board) -> Direction:
+def best_of(table: EndingTable, board: Board) -> Direction:
     chances = table.move_chances(board)
     return max(chances, key=chances.__getitem__)
 
@@ -104,7 +104,7 @@ def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch)
         def readline(self, _: int) -> str:
             asked = json.loads(capsys.readouterr().out.splitlines()[-1])
             assert "values" not in asked
-            answers.append(str(best_of(Table.load(file), Board.from_rows(asked["board"]))))
+            answers.append(str(best_of(EndingTable.load(file), Board.from_rows(asked["board"]))))
             return f"{answers[-1]}\n"
 
         def isatty(self) -> bool:

@@ -1,4 +1,4 @@
-"""Servers for the tests: one that many share, on a database of its own."""
+"""Shared fixtures: a running server and a fresh browser."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 
 @pytest.fixture(scope="session")
 def web_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
-    """One server for all tests that leave it as it is."""
+    """A server shared by all tests that do not change its settings."""
     with serving(tmp_path_factory.mktemp("web"), *GENEROUS) as server:
         yield server
 
 
 @pytest.fixture
 def browser(web_server: WebServer) -> Browser:
-    """A visitor who was never there."""
+    """A browser without cookies."""
     return Browser(web_server, address=elsewhere())

@@ -1,4 +1,4 @@
-"""A server that is far away: a TCP proxy on loopback that delivers everything later."""
+"""Network latency for tests: a TCP proxy on loopback that delays everything."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def far_away(port: int, round_trip: float = 0.0) -> Iterator[Way]:
-    """Offer a way to a port of loopback, with seconds for going there and back."""
+    """Run a proxy to a port on loopback with a round trip time in seconds."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="far-away", daemon=True)
     thread.start()
@@ -27,14 +27,14 @@ def far_away(port: int, round_trip: float = 0.0) -> Iterator[Way]:
 
 
 class Way:
-    """The way to a server.
+    """A delaying proxy.
 
     Attributes:
-        url: the near end of it.
-        round_trip: the seconds for going there and back; it may be changed at any time.
-        is_held: whether nothing arrives, on either side, until it does again.
-        asked: the requests that went there, each as its first line.
-        brought: how many bytes came back.
+        url: Address of the proxy.
+        round_trip: Round trip time in seconds; may be changed at any time.
+        is_held: Whether delivery is paused in both directions.
+        asked: First lines of the forwarded requests.
+        brought: Number of bytes forwarded to the client.
     """
 
     def __init__(self, port: int, round_trip: float) -> None:
@@ -47,12 +47,12 @@ class Way:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        """Listen at the near end."""
+        """Start to listen."""
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
-        """Cut all connections."""
+        """Close all connections."""
         self._server.close()
         for task in tuple(self._tasks):
             task.cancel()
@@ -86,7 +86,7 @@ class Way:
         target: asyncio.StreamWriter,
         note: Callable[[bytes], None],
     ) -> None:
-        """Carry what one side says to the other; an empty piece is the end."""
+        """Forward one direction with delay; an empty chunk ends it."""
         loop, pieces = asyncio.get_running_loop(), asyncio.Queue[tuple[float, bytes]]()
 
         async def deliver() -> None:

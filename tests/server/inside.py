@@ -1,4 +1,4 @@
-"""The server's parts in the tests' own process, and visitors who need no network."""
+"""A server in the test's process, and visitors that need no network."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from web_server import SERVER_MESSAGES
 from py2048.app.storage import Account, RecordSummary, Store
 from py2048.app.storage.schema import rounds
 from py2048.core.game import Game, Record
+from py2048.server.app import Server
 from py2048.server.play.games import GameService, new_account_id
-from py2048.server.services import Services
-from py2048.server.settings import Settings
-from py2048.server.site.reviews import Reviewer, ReviewQueue
+from py2048.server.settings import ServerSettings
+from py2048.server.site.reviews import Reviewer
 from py2048.server.websocket import ClientConnection
 
 Json = dict[str, Any]
 RULES = "classic:size=2x3"
-_visitors: WeakKeyDictionary[Services, list[Visitor]] = WeakKeyDictionary()
+_visitors: WeakKeyDictionary[Server, list[Visitor]] = WeakKeyDictionary()
 
 
 def record_of(games: GameService, game_id: str) -> tuple[RecordSummary, Record] | None:
-    """Return a finished game, None if there is none."""
+    """Return a finished game's summary and record, or None."""
     summary = games.store.records.summary(game_id)
     return summary and (summary, Record.from_json(games.record_text(game_id)))
 
 
 def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | None = None,
              owner: str = "ada", rules: str = RULES, **facts: object) -> str:  # fmt: skip
-    """Add a finished game of an account on the server, and return its id."""
+    """Add an account's finished game and return its id."""
     game = Game(rules, seed=seed)
     while not game.is_over:
         game.play(game.legal_directions()[0])
@@ -54,31 +54,32 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
 @asynccontextmanager
 async def running(
     url: str, reviewer: Reviewer | None = None, **settings: Any
-) -> AsyncIterator[Services]:
-    """Run the server's parts on a store, by default with limits that are never met."""
+) -> AsyncIterator[Server]:
+    """Run a server on a store; the default limits are never reached."""
     generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
-    services = Services(Settings(key="k" * 16, database=url, **(generous | settings)))
-    if reviewer:
-        services.reviews = ReviewQueue(1, services.metrics, reviewer)
-    async with services.running():
-        await services.ready()
-        yield services
-        for visitor in _visitors.get(services, ()):
+    server = Server(ServerSettings(key="k" * 16, database=url, **(generous | settings)), reviewer)
+    async with server.running():
+        await server.backend.ready()
+        yield server
+        for visitor in _visitors.get(server, ()):
             visitor.leave()
 
 
 class Visitor:
-    """A browser without a network, which leaves when the services end."""
+    """A browser without a network. It leaves when the server ends."""
 
     def __init__(
-        self, services: Services, account: Account | None = None, *, address: str = "127.0.0.1"
+        self, server: Server, account: Account | None = None, *, address: str = "127.0.0.1"
     ) -> None:
         self.account = account or Account(new_account_id(), None, None, 0, "")
-        self.connection = ClientConnection(services, self.account, address)
+        self.connection = ClientConnection(
+            self.account.id, rooms=server.backend.rooms, limits=server.limits, hints=server.hints,
+            battles=server.socket.battles, owner=self.account, address=address,
+        )  # fmt: skip
         self.state: Json = {}
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending = asyncio.create_task(self.connection.run(self._frames.put))
-        _visitors.setdefault(services, []).append(self)
+        _visitors.setdefault(server, []).append(self)
 
     async def receive(self) -> Json:
         """Return the next message."""

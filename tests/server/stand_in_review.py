@@ -1,4 +1,4 @@
-"""Stands in for what reviews games, for tests of the queue alone; it knows its process only."""
+"""A fake reviewer for tests of the queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOVES = [[1, "left", "right", 2.0, "blunder", 9.0, WORTH, 0.2, "", "", "other"]]
 
 
 def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str, object]:
-    """Note that a game is reviewed, alone or not, and hang or crash if it was told so."""
+    """Log the call, and hang or crash if the test's folder says so."""
     with (folder / "runs").open("a") as runs:
         print(json.loads(record)["score"], file=runs)
     mine = folder / f"running {os.getpid()}"

@@ -1,4 +1,4 @@
-"""Frames go out at once where they can, in order always, and a slow reader is let go."""
+"""Outgoing frames: sent immediately if possible, always in order, with a limit for slow readers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 
 import pytest
 
-from py2048.server.play.rooms import MAX_FRAMES, TOO_SLOW, Client
+from py2048.server.play.rooms import MAX_QUEUED_FRAMES, TOO_SLOW, Client
 
 
 class Wire:
-    """A connection that takes frames while it is free; `run` brings it the others."""
+    """A connection that accepts frames while it is free; `run` delivers the others."""
 
     def __init__(self) -> None:
         self.taken: list[bytes] = []
@@ -33,18 +33,18 @@ def connected(wire: Wire) -> tuple[Client, asyncio.Task[None]]:
 
 
 async def test_a_free_connection_takes_a_frame_at_once() -> None:
-    """No turn of the event loop lies between."""
+    """A frame is written without waiting for the event loop if nothing is queued."""
     wire = Wire()
     client, running = connected(wire)
     client.send(b"one")
     assert wire.taken == [b"one"]
     client.close(1000)
     await running
-    assert client.closed == 1000
+    assert client.close_code == 1000
 
 
 async def test_frames_keep_their_order() -> None:
-    """What comes while an earlier frame waits, or is on its way, comes after it."""
+    """A frame never overtakes an earlier one that is queued or being sent."""
     wire = Wire()
     client, running = connected(wire)
     await asyncio.sleep(0)
@@ -58,17 +58,17 @@ async def test_frames_keep_their_order() -> None:
     assert wire.taken == [b"one", b"two", b"three"]
     client.close(1000)
     await running
-    assert client.closed == 1000
+    assert client.close_code == 1000
 
 
 async def test_a_slow_reader_is_let_go() -> None:
-    """Frames that are not taken do not fill the memory."""
+    """A client that does not read is disconnected before its queue fills the memory."""
     wire = Wire()
     client, running = connected(wire)
     await asyncio.sleep(0)
     wire.free.clear()
-    for _ in range(MAX_FRAMES + 2):
+    for _ in range(MAX_QUEUED_FRAMES + 2):
         client.send(b"frame")
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert client.closed == TOO_SLOW
+    assert client.close_code == TOO_SLOW

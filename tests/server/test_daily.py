@@ -1,4 +1,4 @@
-"""The daily challenge: the same for all who play the same, known to no one ahead."""
+"""The daily challenge: equal moves get equal tiles, and nobody can predict them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def games(tmp_path: Path) -> Iterator[GameService]:
 
 
 def played(games: GameService, day: str, *, secret: str, seed: int | None = None) -> OnlineGame:
-    """Return a daily game of some day that has just been played to its end, and written."""
+    """Return a saved daily game that was played to its end."""
     draws = draws_of(secret) if secret else None
     start = Game(CLASSIC, seed=seed, draws=draws).start
     saved = SavedGame(rules=str(CLASSIC), seed=seed, start=str(start), player="Ada", owner="ada")
@@ -47,7 +47,7 @@ def played(games: GameService, day: str, *, secret: str, seed: int | None = None
 
 
 def test_daily_draws_are_as_documented() -> None:
-    """HMAC-SHA256 of the counter and the tiles, 8 bytes each, big-endian; its first 8 bytes."""
+    """A draw is the first 8 bytes of HMAC-SHA256 over the counter and the tiles, big-endian."""
     board = Board.parse("2 . 131072 / . 4 8")
     for counter in (0, 7, 2**63 + 1):
         numbers = (counter, 2, 0, 131072, 0, 4, 8)
@@ -59,7 +59,7 @@ def test_daily_draws_are_as_documented() -> None:
 
 @given(secrets, st.lists(st.sampled_from(list(Direction)), max_size=60))
 def test_equal_play_meets_equal_tiles(secret: str, moves: list[Direction]) -> None:
-    """Two players of a day who move alike have the same game, which proves itself."""
+    """Two players who make the same moves get the same game, and its record verifies."""
     one, two = (Game(CLASSIC, draws=draws_of(secret)) for _ in range(2))
     for direction in moves:
         for game in (one, two):
@@ -72,14 +72,14 @@ def test_equal_play_meets_equal_tiles(secret: str, moves: list[Direction]) -> No
 
 @given(secrets, st.integers(0, 100))
 def test_a_draw_says_nothing_about_other_boards(secret: str, counter: int) -> None:
-    """To have seen the tile of a move tells nothing of it after another way there."""
+    """A tile seen after one sequence of moves does not predict the tile after another."""
     draw = draws_of(secret)
     boards = [Board.parse(f"{tile} . / . .") for tile in (2, 4, 8)]
     assert len({draw(counter, board) for board in boards}) == 3
 
 
 def test_the_date_tells_nothing(games: GameService) -> None:
-    """The tiles of today are not those of the date, and another server has others."""
+    """Tiles cannot be derived from the date, and two servers deal different ones."""
     today = datetime.now(UTC).date()
     game, other = games.begin_game("ada", "", "daily"), games.begin_game("bob", "", "daily")
     assert game.session.game.start == other.session.game.start
@@ -91,7 +91,7 @@ def test_the_date_tells_nothing(games: GameService) -> None:
 
 
 def test_the_secret_of_a_day_is_kept_until_after_it(games: GameService) -> None:
-    """Neither the end of a game nor the export tells it; others may not see games of the day."""
+    """Neither a finished game nor the export reveals the secret, and others cannot see the game."""
     today = datetime.now(UTC).date().isoformat()
     secret = games.store.online.day_secret(today, f"daily-{1:064x}")
     game = played(games, today, secret=secret)
@@ -108,7 +108,7 @@ def test_the_secret_of_a_day_is_kept_until_after_it(games: GameService) -> None:
 
 
 def test_the_secret_is_known_afterwards_and_proves_the_game(games: GameService) -> None:
-    """Two days later it is shown, and the record agrees with it and with nothing else."""
+    """Two days later the secret is shown, and only this secret verifies the record."""
     day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
     secret = games.store.online.day_secret(day, f"daily-{2:064x}")
     game = played(games, day, secret=secret)
@@ -126,22 +126,22 @@ def test_the_secret_is_known_afterwards_and_proves_the_game(games: GameService) 
 def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(
     games: GameService,
 ) -> None:
-    """Its player could have looked ahead."""
+    """A game continued after the secret is revealed counts as assisted."""
     day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
     game = played(games, day, secret=f"daily-{4:064x}")
     assert games.finish(game.id) == "assisted"
 
 
 async def test_guests_of_an_address_begin_few_games_of_a_day(tmp_path: Path) -> None:
-    """Each game shows tiles to come; games that have begun are continued all the same."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        guests = [Visitor(services, address="::a") for _ in range(11)]
+    """New daily games are limited per address; games in progress can be continued."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        guests = [Visitor(server, address="::a") for _ in range(11)]
         answers = [await guest.new(mode="daily") for guest in guests]
         assert [answer["type"] for answer in answers] == ["state"] * 10 + ["refused"]
         assert answers[-1]["reason"] == "busy"
-        begun = await Visitor(services, guests[0].account, address="::a").new(mode="daily")
+        begun = await Visitor(server, guests[0].account, address="::a").new(mode="daily")
         assert begun["game"] == answers[0]["game"]
         known = Account("f" * 32, "Ada", "hash", 0, "2026-01-01")
-        elsewhere = Visitor(services, address="::b"), Visitor(services, known, address="::a")
+        elsewhere = Visitor(server, address="::b"), Visitor(server, known, address="::a")
         for visitor in elsewhere:
             assert (await visitor.new(mode="daily"))["type"] == "state"

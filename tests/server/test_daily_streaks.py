@@ -1,4 +1,4 @@
-"""Streaks: consecutive days, counted in UTC, whenever the games end."""
+"""Streaks: consecutive UTC days with a daily game, whenever the games end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def before(days: int, today: date = TODAY) -> str:
 def results(
     finished: Sequence[int], begun: Sequence[int] = (), late: Sequence[int] = ()
 ) -> list[DailyResult]:
-    """Return daily games by how many days ago their day was."""
+    """Return daily games, given how many days ago their days were."""
     kinds = {"daily": finished, None: begun, "assisted": late}
     return [
         DailyResult(before(days), f"game {days}", kind, None if kind is None else 8)
@@ -52,7 +52,7 @@ def results(
     ],
 )
 def test_a_streak(finished: list[int], begun: list[int], late: list[int], streak: Streak) -> None:
-    """Today's game may still come and yesterday's still end; any other gap ends a streak."""
+    """A streak survives a missing game today and yesterday's game in progress, but no other gap."""
     assert streak_of(results(finished, begun, late), TODAY) == streak
 
 
@@ -63,14 +63,14 @@ def games(tmp_path: Path) -> Iterator[GameService]:
 
 
 def finished_daily(store: Store, day: str, finished: str) -> str:
-    """Add a daily game of a day that ended at some time."""
+    """Add a daily game with the given day and end time."""
     game = new_online_game(store, mode="daily", day=day, owner="ada")
     store.games.discard(game.id, game.revision)
     return add_record(store, game.id, owner="ada", category="daily", finished=finished)
 
 
 def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
-    """One that ends after midnight, or even a day later, keeps the streak of its own day."""
+    """A game that ends after midnight counts for the day it was dealt on."""
     today = datetime.now(UTC).date()
     for days in (1, 2, 3):
         finished_daily(games.store, before(days, today), f"{before(days - 1, today)}T00:00:01Z")
@@ -84,7 +84,7 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
 
 
 def test_the_page_says_when_a_review_opens(games: GameService) -> None:
-    """The latest game whose day may be shown is offered, and none before."""
+    """The page links to the review of the latest game that is no longer sealed."""
     today = datetime.now(UTC).date()
     made = {n: finished_daily(games.store, before(n, today), before(n, today)) for n in (1, 2, 5)}
     found = daily_page(games, before(1, today), "ada", today)

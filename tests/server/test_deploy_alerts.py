@@ -1,4 +1,4 @@
-"""Operators' page of limits and alerts, and the shipped rules, say what the server does."""
+"""The operators' page and the alert rules match the server's limits and metrics."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from web_server import Browser, WebServer
 
 from py2048.app.storage.online import MIN_GUEST_TURNS
 from py2048.core.rules import MAX_POINTS
-from py2048.server import run, schema, services
+from py2048.server import app, run, schema
 from py2048.server.api import api, hints
 from py2048.server.commands import serve
 from py2048.server.http import connections, limits, middleware
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play import games, rooms
-from py2048.server.settings import Settings
+from py2048.server.settings import ServerSettings
 from py2048.server.site import accounts, reviews
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reference" / "limits-and-alerts.md").read_text()
 RULES = ROOT / "deploy" / "alerts.yml"
 ALERTS = set(re.findall(r"alert: (\w+)", RULES.read_text()))
-SETTINGS = Settings(key="a key of the tests")
+SETTINGS = ServerSettings(key="a key of the tests")
 
 
 def rows(heading: str) -> dict[str, list[str]]:
-    """Return the table below a heading by its first column."""
+    """Return the rows of the table below a heading, by their first column."""
     section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
     lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:1] == "|"]
     return {first: rest for first, *rest in lines[2:]}
 
 
 def test_every_limit_that_can_be_set_is_on_the_page() -> None:
-    """Each option of `serve` with a number, and its default."""
+    """The page lists every numeric option of `serve` with its default."""
     numbers = {
         f"`--{name.replace('_', '-')}`": f"{option.default:g}"
         for name, option in signature(serve).parameters.items()
@@ -50,7 +50,7 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 
 
 def test_every_fixed_limit_is_what_the_page_says() -> None:
-    """The numbers of each row, in its order, are those of the code."""
+    """The page's numbers for fixed limits equal the constants in the code."""
     limited = limits.RateLimits(SETTINGS, Metrics())
     rate, uvicorn, queue = SimpleNamespace(**limited.buckets), Config(None), limited.hashing.slots
     minutes = 60
@@ -63,7 +63,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "a message on the WebSocket": (schema.MAX_CHARACTERS,),
         "a reader of an answer": (connections.WRITE_TIMEOUT_S,),
         "a silent WebSocket": (uvicorn.ws_ping_interval, uvicorn.ws_ping_timeout),
-        "what waits for a slow browser": (rooms.MAX_FRAMES, rooms.MAX_CHARACTERS),
+        "what waits for a slow browser": (rooms.MAX_QUEUED_FRAMES, rooms.MAX_QUEUED_BYTES),
         "new games": (
             1 / rate.new_games.rate, rate.new_games.burst,
             rate.new_games_from.rate, rate.new_games_from.burst,
@@ -85,24 +85,25 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
             reviews.MAX_MOVES, reviews.TIMEOUT_S / minutes, reviews.MAX_KEPT,
         ),
         "records to verify": (
-            1 / rate.verifications.rate, rate.verifications.burst, limits.VERIFICATION_PRICE,
-            api.MAX_TURNS, limited.verifying.slots.max_each, limited.verifying.slots.max_in_all,
+            1 / rate.verifications.rate, rate.verifications.burst,
+            limits.VERIFICATION_TOKENS_PER_CPU_S,
+            api.MAX_TURNS, limited.verifying.slots.max_each, limited.verifying.slots.max_total,
         ),
         "turns of finished games": (
             rate.replays.rate, rate.replays.burst,
-            limited.replaying.slots.max_each, limited.replaying.slots.max_in_all,
+            limited.replaying.slots.max_each, limited.replaying.slots.max_total,
         ),
         "wrong passwords and recovery codes": (
             rate.logins.burst, 1 / rate.logins.rate,
         ),
         "forms with a password": (
-            rate.passwords.burst, queue.max_each, queue.max_in_all,
+            rate.passwords.burst, queue.max_each, queue.max_total,
         ),
         "names": (2, accounts.MAX_NAME),
         "passwords": (accounts.MIN_PASSWORD, accounts.MAX_PASSWORD, accounts.MIN_GUESSES),
         "recovery codes": (accounts.CODES,),
         "programs of a person": (accounts.MAX_BOTS,),
-        "sessions, and the cookies of guests": (services.UNUSED / timedelta(days=1),),
+        "sessions, and the cookies of guests": (app.MAX_SESSION_AGE / timedelta(days=1),),
         "guests' games": (
             MIN_GUEST_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
         ),
@@ -122,7 +123,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def test_every_metric_is_on_the_page_and_rules_use_no_other(web_server: WebServer) -> None:
-    """A metric without an explanation is of no use, and a rule on none never fires."""
+    """Every metric is explained on the page, and alert rules use only existing metrics."""
     text = Browser(web_server).get("/metrics").text
     metrics = set(re.findall(r"# TYPE (\w+)", text))
     table = rows("What is measured")
@@ -135,7 +136,7 @@ def test_every_metric_is_on_the_page_and_rules_use_no_other(web_server: WebServe
 
 @pytest.mark.slow
 def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
-    """On a server that fails in every way they fire, and on a quiet one they do not."""
+    """Promtool accepts the rules; they fire on a failing server and not on a healthy one."""
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("no promtool: install the package prometheus")

@@ -1,4 +1,4 @@
-"""The shipped Caddyfile, with a real Caddy and its own certificates before a real server."""
+"""The shipped Caddyfile, tested with a real Caddy and its own certificates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CADDYFILE = Path(__file__).resolve().parents[2] / "deploy" / "Caddyfile"
 
 @dataclass
 class Site:
-    """What visitors reach: Caddy on two ports, and the server behind it."""
+    """Caddy on two ports with a server behind it."""
 
     home: Path
     plain: int = field(default_factory=free_port)
@@ -43,7 +43,7 @@ class Site:
         return WebServer(self.home / "server", *options)
 
     def caddy(self) -> subprocess.Popen[bytes]:
-        """Run Caddy with the shipped file, on ports of our own and without changing the system."""
+        """Run Caddy with the shipped file on free ports, without changing the system."""
         ours = (f"\thttp_port {self.plain}\n\thttps_port {self.secure}\n"
                 "\tadmin off\n\tskip_install_trust\n")  # fmt: skip
         config = self.home / "Caddyfile"
@@ -61,7 +61,7 @@ class Site:
             )  # fmt: skip
 
     def trust(self) -> ssl.SSLContext:
-        """Return a context that trusts the root certificate which this Caddy made."""
+        """Return an SSL context that trusts this Caddy's root certificate."""
         root = self.home / "data" / "caddy" / "pki" / "authorities" / "local" / "root.crt"
         return ssl.create_default_context(cafile=str(root))
 
@@ -98,7 +98,7 @@ def find_caddy() -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One Caddy and one server, which a test may restart."""
+    """A Caddy and a server that tests may restart."""
     find_caddy()
     site = Site(tmp_path_factory.mktemp("caddy"))
     server, caddy = site.serve(), site.caddy()
@@ -112,7 +112,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_pages_come_by_tls_compressed_once_with_all_headers(site: Site) -> None:
-    """The server's headers pass, Caddy's name is not told, and plain HTTP leads to TLS."""
+    """Security headers pass through, Caddy's name is hidden, and HTTP redirects to HTTPS."""
     response, body = site.request("/", Accept_Encoding="gzip")
     assert response.status == 200
     assert response.headers.get_all("Content-Encoding") == ["gzip"]
@@ -130,14 +130,14 @@ def test_pages_come_by_tls_compressed_once_with_all_headers(site: Site) -> None:
 
 
 def test_what_is_the_operators_stays_so(site: Site) -> None:
-    """Health and metrics are not for the public."""
+    """Health checks and metrics are not public."""
     for path in ("/healthz", "/readyz", "/metrics"):
         response, body = site.request(path)
         assert (response.status, body) == (404, b"")
 
 
 def test_each_visitor_is_known_by_the_own_address(site: Site) -> None:
-    """Limits are counted by the address that Caddy sees, whatever the visitor claims (W7)."""
+    """Limits use the address that Caddy sees, not the one a client claims."""
     names = []
     for source in ("127.0.0.1", "127.0.0.9"):
         response, _ = site.request("/about", source=source, X_Forwarded_For="203.0.113.7")
@@ -148,7 +148,7 @@ def test_each_visitor_is_known_by_the_own_address(site: Site) -> None:
 
 
 def text_with(log: Path, *wanted: str) -> str:
-    """Return a log that has some words in it, which come soon after the answer."""
+    """Return the log once it contains all the given words."""
     for _ in range(100):
         text = log.read_text()
         if text.endswith("\n") and all(word in text for word in wanted):
@@ -158,7 +158,7 @@ def text_with(log: Path, *wanted: str) -> str:
 
 
 async def test_a_game_is_played_and_outlives_silence(site: Site) -> None:
-    """WebSockets pass with their cookies and origin; the proxy's time-outs do not end them."""
+    """WebSockets keep their cookies and origin, and outlive the proxy's timeouts."""
 
     def opened(origin: str) -> connect:
         return connect(
@@ -178,7 +178,7 @@ async def test_a_game_is_played_and_outlives_silence(site: Site) -> None:
 
 
 def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path) -> None:
-    """Requests that come meanwhile wait for it."""
+    """Requests during a restart wait for the server."""
     site = Site(tmp_path)
     server, caddy = site.serve(), site.caddy()
     try:
@@ -197,7 +197,7 @@ def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path) -> None:
 
 
 def test_the_proxys_log_holds_no_secrets(site: Site) -> None:
-    """Neither cookies nor queries, and the id under which the server's log goes on."""
+    """The proxy logs neither cookies nor queries, and shares request ids with the server's log."""
     response, _ = site.request("/about?secret=abcdef", Cookie="py2048=abcdef", Referer="abcdef")
     log = text_with(site.home / "caddy.log", response.headers["X-Request-Id"])
     assert "abcdef" not in log

@@ -1,4 +1,4 @@
-"""The shipped systemd units: systemd understands them, and they are shut in."""
+"""The shipped systemd units are valid and sandboxed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
 
 
 def test_units_start_what_there_is() -> None:
-    """The words after `py2048` are a command's, and the places are those of one another."""
+    """The units call existing commands and agree on paths."""
     commands = dict(
         re.search(r"ExecStart=/opt/py2048/bin/py2048 (\w+) (.+)", unit.read_text()).groups()  # type: ignore[union-attr]
         for unit in DEPLOY.glob("*.service")
@@ -34,7 +34,7 @@ def test_units_start_what_there_is() -> None:
 
 
 def test_what_the_page_says_of_the_units_and_of_nginx_is_so() -> None:
-    """The level of logs, a bound of memory, and who may read the metrics."""
+    """The page states the log level, the memory limit and who may read the metrics."""
     unit = (DEPLOY / "py2048.service").read_text()
     assert "--log-level warning" in unit
     assert "MemoryMax=4G\n" in unit
@@ -49,7 +49,7 @@ def test_what_the_page_says_of_the_units_and_of_nginx_is_so() -> None:
 
 @pytest.mark.slow
 def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
-    """No unknown word, and an exposure of at most 2 of 10."""
+    """systemd-analyze accepts the units and rates their exposure at 2 or less."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("no systemd-analyze: install the package systemd")
     for unit in UNITS:
@@ -70,7 +70,7 @@ def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
 
 
 def test_a_restore_as_described_sees_what_the_backup_saw() -> None:
-    """Its account, folder and settings, the database's address among them, are the unit's."""
+    """The documented restore uses the unit's account, folder and settings."""
     page = (DEPLOY.parent / "docs" / "how-to" / "run-a-server.md").read_text()
     command = page[page.index("systemd-run") : page.index("py2048 restore /var/lib")]
     given = set(re.findall(r" -p (\S+)", command))

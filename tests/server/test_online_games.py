@@ -1,4 +1,4 @@
-"""Games on a server, without a server: fairness, numbers, following other processes, the end."""
+"""Online games without a server: fairness, numbering, changes by other processes, records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
-    played_offline,
+    replay_offline,
 )
 from py2048.server.schema import ActionRejected
 
@@ -65,7 +65,7 @@ def write(games: GameService, game: OnlineGame) -> set[str]:
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
 def test_a_fair_game_proves_itself(secret: str, rules: str, moves: int) -> None:
-    """Whatever is played, the record agrees with its secret and its commitment."""
+    """The record of any game verifies against its secret and commitment."""
     record = played(secret, rules, moves).record()
     check_fair(record, secret, commitment_of(secret))
     assert record.seed is None
@@ -73,7 +73,7 @@ def test_a_fair_game_proves_itself(secret: str, rules: str, moves: int) -> None:
 
 @given(secrets, secrets)
 def test_another_secret_is_noticed(secret: str, other: str) -> None:
-    """A secret that was not committed to, or that draws other tiles, is refused."""
+    """A secret with another commitment or other draws is rejected."""
     record = played(secret, "classic", 20).record()
     if secret != other:
         with pytest.raises(RecordError):
@@ -84,7 +84,7 @@ def test_another_secret_is_noticed(secret: str, other: str) -> None:
 
 @given(secrets, st.integers(0, 19))
 def test_one_chosen_tile_is_noticed(secret: str, place: int) -> None:
-    """A single spawn that the secret did not draw breaks the proof, at its ply."""
+    """A single tile that the secret did not draw fails the verification at its ply."""
     fair = played(secret, "classic", 20)
     forged = Game(fair.rules, board=fair.start)
     for turn in fair.turns[:place]:
@@ -109,7 +109,7 @@ def test_draws_are_as_documented() -> None:
 
 
 def test_actions_are_numbered(games: GameService) -> None:
-    """The next number is done, an earlier one is not done again, a later one is refused."""
+    """The next number is played, an earlier one is ignored and a later one is rejected."""
     game = games.begin_game("ada", "classic", "ranked")
     direction = game.session.game.legal_directions()[0]
     events = game.move(1, direction)
@@ -124,7 +124,7 @@ def test_actions_are_numbered(games: GameService) -> None:
 
 
 def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
-    """From the store come board, score, version, undone turns and the same draws."""
+    """Loading restores board, score, version, undone turns and future draws."""
     game = games.begin_game("ada", "classic", "casual")
     for number in range(1, 11):
         game.move(number, game.session.game.legal_directions()[0])
@@ -140,13 +140,13 @@ def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
 
 
 def test_turns_made_offline_are_played_once(games: GameService) -> None:
-    """A thread plays them in a copy, which the game adopts as it is; only they are written."""
+    """Offline turns are replayed once, in a copy that the game adopts and saves."""
     game = games.begin_game("ada", "classic", "casual")
     game.move(1, game.session.game.legal_directions()[0])
     write(games, game)
     there = Game(game.session.rules, board=(board := game.session.game.board))
     turn = there.play(there.legal_directions()[0])
-    played = played_offline(game.tracked.copy(), encode_turn(turn))
+    played = replay_offline(game.tracked.copy(), encode_turn(turn))
     assert game.session.game.board == board
     game.take_offline(2, played)
     assert game.session.game is played.game
@@ -156,7 +156,7 @@ def test_turns_made_offline_are_played_once(games: GameService) -> None:
 
 
 def test_following_another_process(games: GameService) -> None:
-    """Turns added elsewhere come as events to animate; after an undo the game is loaded anew."""
+    """Turns added by another process become events; after an undo the game must be reloaded."""
     here = games.begin_game("ada", "classic", "casual")
     there = games.load(here.id)
     for number in (1, 2, 3):
@@ -166,7 +166,7 @@ def test_following_another_process(games: GameService) -> None:
     def follow() -> tuple[Event, ...] | None:
         change = games.store.games.change_since(here.id, here.version, len(here.tracked.codes))
         assert change is not None
-        return here.follow(change)
+        return here.apply(change)
 
     events = follow()
     assert events is not None
@@ -181,7 +181,7 @@ def test_following_another_process(games: GameService) -> None:
 
 
 def test_whoever_is_late_is_told(games: GameService) -> None:
-    """Of two online with the same game only the first to write keeps its move."""
+    """If two processes change the same game, the second one is told that its change is stale."""
     here = games.begin_game("ada", "long:size=5x5", "ranked")
     there = games.load(here.id)
     here.move(1, here.session.game.legal_directions()[0])
@@ -209,7 +209,7 @@ def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
 def test_a_finished_game_counts_where_it_belongs(
     games: GameService, mode: str, undo: bool, board: str
 ) -> None:
-    """It is verified and becomes a record on its board; a second time there is nothing to do."""
+    """Finishing verifies a game and puts it on its leaderboard, once."""
     game = finish(games, mode, undo=undo)
     assert games.finish(game.id) == board
     assert games.finish(game.id) is None
@@ -225,7 +225,7 @@ def test_a_finished_game_counts_where_it_belongs(
 
 
 def test_the_record_tells_when_the_game_began(games: GameService) -> None:
-    """And not when it was replayed to be counted."""
+    """The record has the time when the game began, not when it was replayed."""
     game = finish(games, "ranked")
     saved = games.store.games.find(game.id)
     assert saved is not None
@@ -235,7 +235,7 @@ def test_the_record_tells_when_the_game_began(games: GameService) -> None:
 
 
 def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
-    """It names the player's spec, as the game did; each of its moves was one action."""
+    """The record of an autoplayed game names the player's spec, and each move was one action."""
     game = games.begin_game("ada", "2x4", "casual")
     game.move(1, game.session.game.legal_directions()[0])
     game.undo(2)
@@ -252,7 +252,7 @@ def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
 
 
 def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:
-    """Until its end is closed, its player may take that back; then nothing is offered or done."""
+    """The end can be undone until it is closed; after that the game cannot change."""
     game = finish(games, "casual")
     games.finish(game.id)
     assert games.load(game.id).can_undo
@@ -266,7 +266,7 @@ def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:
 
 
 def test_a_forged_game_does_not_count(games: GameService) -> None:
-    """A spawn that was changed in the store fails the verification; no record is made."""
+    """A tile changed in the store fails the verification, and no record is created."""
     game = finish(games, "ranked")
     saved = games.store.games.find(game.id)
     assert saved is not None
@@ -281,7 +281,7 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
 
 
 def test_games_left_behind_are_finished(games: GameService) -> None:
-    """A process that ended between the last move and the record leaves it to the next."""
+    """Games whose process died before creating the record are finished by the next process."""
     game = finish(games, "ranked")
     assert games.finalize_orphans() == {}
     assert record_of(games, game.id) is not None
@@ -297,7 +297,7 @@ def test_games_left_behind_are_finished(games: GameService) -> None:
     ],
 )
 def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damage: str) -> None:
-    """It is named once, with the reason, and no longer in the way of those after it."""
+    """A game that cannot be finished is reported once and does not block the others."""
     bad = finish(games, "ranked")
     with games.store.write() as connection:
         connection.exec_driver_sql(damage)
@@ -334,7 +334,7 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
     ],
 )
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:
-    """What makes no game here is refused, with the value and the fix in a line."""
+    """Invalid rules are rejected with the value and a remedy in one line."""
     with pytest.raises(ActionRejected, match=said) as refused:
         games.begin_game("ada", rules, "casual")
     assert refused.value.reason == "rules"
@@ -352,7 +352,7 @@ def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: st
 def test_no_accepted_rules_can_outgrow_the_store(
     start: int, spawn: int, scoring: str, merging: str, chance: random.Random
 ) -> None:
-    """Points stay within what the tiles' sum allows; for the longest game that is below 2**53."""
+    """The score of the longest possible game stays below 2**53."""
     text = f"a:start=1..4x{start}:1,spawn={spawn}:1,scoring={scoring},merging={merging},target=none"
     game = Game(checked_rules(text), seed=chance.randrange(2**32))
     while (legal := game.legal_directions()) and game.turn_count < 200:
@@ -367,7 +367,7 @@ def test_no_accepted_rules_can_outgrow_the_store(
 
 @pytest.mark.parametrize("rules", ["x:target=2,end=target", "x:target=4,end=target,start=1x4:1"])
 def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, rules: str) -> None:
-    """Such a game would stay in progress for ever, and be the one to continue at each visit."""
+    """Rules without a first move are rejected, because such a game could never end."""
     with pytest.raises(ActionRejected, match="over at its start"):
         games.begin_game("ada", rules, "casual")
 
@@ -375,7 +375,7 @@ def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, r
 def test_only_too_many_games_cost_one_without_a_move(
     games: GameService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then the oldest gives way to the next, if one is old enough."""
+    """A new game discards an old game without moves only if the account has too many games."""
     monkeypatch.setattr(games_module, "MAX_OPEN_GAMES", 4)
 
     def begin() -> str:
@@ -387,7 +387,7 @@ def test_only_too_many_games_cost_one_without_a_move(
     left, next_one, last = begin(), begin(), begin()
     with pytest.raises(ActionRejected, match="4 games in progress"):
         begin()
-    monkeypatch.setattr(games_module, "IDLE", timedelta(0))
+    monkeypatch.setattr(games_module, "DISCARDABLE", timedelta(0))
     assert {game.id for game in games.store.online.open_games("ada")} >= {left, next_one, last}
     for gone in (left, next_one):
         begun = begin()
@@ -398,7 +398,7 @@ def test_only_too_many_games_cost_one_without_a_move(
 
 
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the last action that a game may have, moves and computer players are refused."""
+    """After the maximum number of actions, moves by people and computers are rejected."""
     monkeypatch.setattr(games_module, "MAX_ACTIONS", 3)
     game = games.begin_game("ada", "classic", "casual")
     for number in (1, 2, 3):
@@ -413,7 +413,7 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
 
 
 async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
-    """Each change is answered once, after it is in the store, also those that wait at the end."""
+    """Each change is acknowledged once after it is saved, including those waiting at shutdown."""
     online = [games.begin_game(f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
     heard: list[GameChange] = []
     answers: list[StorageError | None] = []
@@ -428,7 +428,7 @@ async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
 
 
 async def test_the_writer_tells_of_failures(games: GameService) -> None:
-    """A store that cannot be written fails the change, and the thread lives on."""
+    """A failed write is reported, and the thread continues."""
     game = games.begin_game("ada", "classic", "ranked")
     answers: list[StorageError | None] = []
     writer = GroupCommit(games.store, list)
@@ -450,5 +450,5 @@ async def test_the_writer_tells_of_failures(games: GameService) -> None:
     ],
 )  # fmt: skip
 def test_names_of_presets_are_kept_for_presets(text: str, name: str) -> None:
-    """Points under rules of one's own are not praised as points under classic ones."""
+    """Custom rules cannot claim the name of a preset."""
     assert checked_rules(text).name == name

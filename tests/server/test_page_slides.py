@@ -1,16 +1,14 @@
-"""The page's own slide against the engine's."""
+"""The page's rules against the engine's."""
 
 from __future__ import annotations
 
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.server.test_page_modules import node
 
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
@@ -21,10 +19,10 @@ from py2048.server.http.assets import STATIC
 
 ASK = """
 import { readFileSync } from "node:fs";
-globalThis.localStorage = { getItem: () => null };
-const [rulesModule, offlineModule] = process.argv.slice(1);
+const [rulesModule, gameModule, recordModule] = process.argv.slice(1);
 const { parseRules, slide, scoreOf } = await import(rulesModule);
-const { codeOf, outcomeOf, scoreAfter, spawnOn } = await import(offlineModule);
+const { outcomeOf, scoreAfter, spawnOn } = await import(gameModule);
+const { codeOf } = await import(recordModule);
 const pick = choices => Math.floor(Math.random() * choices);
 function turned(rules, direction, slid) {
   if (!slid.changed) return [codeOf(direction, null, rules), null, null];
@@ -49,18 +47,11 @@ for (const line of readFileSync(0, "utf8").split("\\n")) {
 """
 SIDES = (Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT)
 OWN = ("row:size=1x6,merging=cascade",)
-"""Rules of one's own, with what no preset has."""
-
-
-def node() -> str:
-    """Return the Node that comes with Playwright, or another one."""
-    playwright = pytest.importorskip("playwright", reason="make test installs it")
-    found = Path(playwright.__file__).parent / "driver" / "node"
-    return str(found) if found.exists() else shutil.which("node") or pytest.skip("no Node")
+"""Rules with features that no preset has."""
 
 
 def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
-    """Return boards of all densities, with few different tiles, so that many merge."""
+    """Return boards of all densities with few different tiles, so that many merge."""
     boards = []
     for _ in range(count):
         tiles = [0] * draw.randrange(4) + [2 << draw.randrange(draw.choice((2, 4, 40)))] + [2, 4]
@@ -70,12 +61,12 @@ def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
 
 
 def asked(questions: list[tuple[Rules, list[Board]]]) -> Iterator[Any]:
-    """Yield each question's rules and boards with what the page's modules say of each slide."""
+    """Yield rules, board, the engine's slide and the page's for each question and direction."""
     lines = [
         json.dumps({"text": str(rules), "boards": [each.rows for each in boards]})
         for rules, boards in questions
     ]
-    modules = [str(STATIC / "js" / name) for name in ("rules.js", "offline.js")]
+    modules = [str(STATIC / "js" / name) for name in ("rules.js", "game.js", "record.js")]
     command = [node(), "--input-type=module", "-e", ASK, *modules]
     done = subprocess.run(
         command, check=False, input="\n".join(lines), capture_output=True, text=True
@@ -92,7 +83,7 @@ def asked(questions: list[tuple[Rules, list[Board]]]) -> Iterator[Any]:
 
 
 def test_the_page_plays_as_the_engine_does() -> None:
-    """Slides, motions and scores are the engine's; so is what a page does without its server."""
+    """Slides, motions, scores, spawns, outcomes and turn codes agree with the engine."""
     draw = random.Random(random.getrandbits(64))
     every = [*list_rules(), *map(Rules.parse, OWN)]
     questions = [(rules, boards_of(rules, 40, draw)) for rules in every]
@@ -106,7 +97,7 @@ def test_the_page_plays_as_the_engine_does() -> None:
 
 
 def check_turn(rules: Rules, slide: Slide, known: int, code: str, score: int, outcome: str) -> None:
-    """Check the score that a slide is known to give, and the turn that the page makes of it."""
+    """Check a slide's points, and the turn that the page plays without the server."""
     ((direction, spawn),) = decode_steps(code, rules.shape)
     turn = Turn(slide.direction, slide, spawn)
     assert direction is slide.direction

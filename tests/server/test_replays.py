@@ -1,4 +1,4 @@
-"""Pages of turns of finished games: right in any order, and soon also far from the start."""
+"""Pages of turns: correct in any order, and fast far from the start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STRIDE = 8
 
 
 def played(rules: str, turns: int) -> Record:
-    """Return a game in which every direction is tried, whether it moves tiles or not."""
+    """Return a game that also has attempts that moved nothing."""
     game = Game(rules, seed=1)
     while game.turn_count < turns and not game.is_over:
         for direction in (*Direction, Direction.UP, Direction.UP):
@@ -25,7 +25,7 @@ def played(rules: str, turns: int) -> Record:
     "rules", ["classic", "classic:scoring=moves:1:-1", "qsan_qarut", "long:size=9x9"]
 )
 def test_pages_in_any_order_are_those_of_one_replay(rules: str) -> None:
-    """Boards, scores and points are those of the whole game, from wherever it is replayed."""
+    """Boards, scores and points equal those of a full replay, whatever page is read first."""
     record = played(rules, 60)
     whole = page_of_turns(f"whole {rules}", record, 0, 1000, STRIDE)
     known = [(board.rows, score) for board, _, score in record.replay()]
@@ -39,7 +39,7 @@ def test_pages_in_any_order_are_those_of_one_replay(rules: str) -> None:
 def test_a_page_is_replayed_from_a_place_shortly_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Only the first page far from the start needs the turns on the way there."""
+    """Only the first page far from the start has to replay the turns before it."""
     record, slides = played("classic", 60), []
     slide = Board.slide
 

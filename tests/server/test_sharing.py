@@ -1,4 +1,4 @@
-"""How processes follow each other: two sets of the server's parts on one PostgreSQL."""
+"""Two processes on one PostgreSQL database follow each other's games."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from inside import Json, Visitor, running
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame
 from py2048.core.game.turn import Draws
-from py2048.server.play.changes import Notices
+from py2048.server.app import Server
+from py2048.server.play.changes import GameNotices
 from py2048.server.play.rooms import Client
-from py2048.server.services import Services
 
 pytestmark = pytest.mark.postgres
-Two = tuple[Services, Services]
+Two = tuple[Server, Server]
 
 
 @pytest.fixture
 async def two(postgresql_url: str) -> AsyncIterator[Two]:
-    """Two processes of one server that hear each other."""
+    """Two server processes that exchange notices."""
     async with running(postgresql_url) as one, running(postgresql_url) as other:
         player, watcher = Visitor(one), Visitor(other)
         game = (await player.new(mode="ranked"))["game"]
@@ -49,7 +49,7 @@ async def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 async def watched(player: Visitor, watcher: Visitor, mode: str = "ranked") -> str:
-    """Begin a game that somebody watches, and return it."""
+    """Start a game with a watcher and return it."""
     game: str = (await player.new(mode=mode))["game"]
     await watcher.ask("watch", game=game)
     return game
@@ -68,7 +68,7 @@ async def play_out(player: Visitor) -> None:
 
 
 async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
-    """Moves come with their motions, in either direction, also when the player changes sides."""
+    """Watchers receive moves with motions, even after the player changes processes."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)
@@ -86,11 +86,11 @@ async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
 async def test_what_no_notice_told_is_found_in_the_store(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A watcher misses no move for long; a player who comes back sees all that was acknowledged."""
+    """Lost notices delay watchers only briefly; returning players see all acknowledged moves."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)
-    monkeypatch.setattr(Notices, "tell", lambda *_: None)  # the process died before it told
+    monkeypatch.setattr(GameNotices, "tell", lambda *_: None)  # the process died before it told
     moved = await player.move()
     assert (await shown(watcher, 1))["board"] == moved["board"]
     for _ in range(2):
@@ -103,7 +103,7 @@ async def test_what_no_notice_told_is_found_in_the_store(
 async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is more than added turns is read from the store, and nobody else waits for that."""
+    """An undo in another process reloads the game without delaying anyone else."""
     threads = []
     from_saved = TrackedGame.from_saved
 
@@ -128,17 +128,17 @@ async def test_an_undo_elsewhere_is_followed_and_replayed_in_a_thread(
 
 
 async def test_games_that_are_played_elsewhere_are_live_here(two: Two) -> None:
-    """The list of live games is that of all processes."""
+    """The list of live games includes those of other processes."""
     one, other = two
     player = Visitor(one)
     game = (await player.new(mode="ranked"))["game"]
     await player.move()
-    while game not in [live.id for live in await other.rooms.live_games()]:
+    while game not in [live.id for live in await other.backend.rooms.live_games()]:
         await asyncio.sleep(0.05)
 
 
 async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) -> None:
-    """At most one process lets a computer player move."""
+    """At most one process plays a game automatically."""
     one, other = two
     player, hand = Visitor(one), Visitor(other)
     game = (await player.new())["game"]
@@ -147,18 +147,18 @@ async def test_autoplay_stops_when_somebody_acts_in_another_process(two: Two) ->
     await player.ask("autoplay", player="random", delay=10_000)
     await shown(hand, 1)
     await hand.move()
-    await until(lambda: one.rooms.open[game].autoplay is None)
+    await until(lambda: one.backend.rooms.open[game].autoplay is None)
 
 
 async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
-    """Who watches it is told so, though no notice of the deletion came; nothing has failed."""
+    """Watchers of a deleted game are notified even without a notice, and no fault is logged."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     await watched(player, watcher)
-    one.rooms.games.store.accounts.delete(player.account.id)
+    one.backend.rooms.games.store.accounts.delete(player.account.id)
     refused = await watcher.receive()
     assert (refused["type"], refused["reason"]) == ("refused", "unknown_game")
-    assert not other.rooms.open
+    assert not other.backend.rooms.open
     assert b"py2048_storage_faults_total 0.0" in other.metrics.text()
 
 
@@ -166,13 +166,13 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 
 
 async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url: str) -> None:
-    """Its record and score are there for the next game; an undo takes both back."""
+    """A finished casual game counts immediately; an undo removes its record and score."""
     rules = "x:size=2x2"
-    async with running(sqlite_url) as services:
-        player, store = Visitor(services), services.rooms.games.store
+    async with running(sqlite_url) as server:
+        player, store = Visitor(server), server.backend.rooms.games.store
         game = (await player.new(rules))["game"]
         await play_out(player)
-        ended, other = player.state["score"], Visitor(services, player.account)
+        ended, other = player.state["score"], Visitor(server, player.account)
         assert (await player.new(rules))["best"] == ended > 0
         assert store.records.summary(game) is not None
         state = await other.ask("open", game=game)
@@ -186,14 +186,14 @@ async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url:
 
 
 async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
-    """Whose undo comes after another process closed the end is told so, and the state."""
-    async with running(sqlite_url) as services:
-        player = Visitor(services)
+    """An undo after another process has closed the end is rejected with the state."""
+    async with running(sqlite_url) as server:
+        player = Visitor(server)
         game = (await player.new("x:size=2x2"))["game"]
         await play_out(player)
         version = player.state["version"]
         assert player.state["can_undo"]
-        store = services.rooms.games.store
+        store = server.backend.rooms.games.store
         await until(lambda: store.records.summary(game))
         store.online.close_ended("2999")
         refused = await player.ask("undo", number=version + 1, chain=1)
@@ -204,12 +204,12 @@ async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) 
 async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
     sqlite_url: str,
 ) -> None:
-    """Others who wait for the same game still enter it."""
-    async with running(sqlite_url) as services:
-        player = Visitor(services)
+    """A visitor who leaves during loading leaves no open room, and others can still enter."""
+    async with running(sqlite_url) as server:
+        player = Visitor(server)
         game = (await player.new())["game"]
         player.leave()
-        rooms = services.rooms
+        rooms = server.backend.rooms
         assert not rooms.open
         for staying in (0, 1):
             finding = [asyncio.create_task(rooms.find(game)) for _ in range(2 + staying)]

@@ -1,4 +1,4 @@
-"""Accounts: guests, names, passwords, sessions, the export and the end."""
+"""Accounts: guests, names, passwords, sessions, export and deletion."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.core.language import use_language
-from py2048.server.http.limits import Queue
+from py2048.server.http.limits import WorkQueue
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import find_key
 from py2048.server.site.accounts import CODES, check_password, checked_name, code_hash, new_codes
-from py2048.server.site.auth import Cookies, browser_of
+from py2048.server.site.auth import Cookies, browser_name
 from py2048.server.site.pages import FormError
 
 PASSWORD = "correct horse battery"
 
 
 def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
-    """Return a browser whose guest has taken a name."""
+    """Return a browser whose guest has claimed a name."""
     browser = Browser(server, address=elsewhere())
     answer = browser.form("/account/claim", name=name, password=password)
     assert answer.status == 200, answer.text
@@ -33,14 +33,14 @@ def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
 
 
 def test_a_guest_takes_a_name(web_server: WebServer) -> None:
-    """The name stands on the page from then on, and others find it however it is written."""
+    """A claimed name is shown on the page and found in any spelling."""
     browser = claimed(web_server, "Ada Lovelace")
     assert "<h1>Ada Lovelace</h1>" in browser.get("/account").text
     assert Browser(web_server).get("/player/ada%20lovelace").status == 200
 
 
 def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    """Return a browser that was given the same cookie that many days ago."""
+    """Return a browser with the same cookie, signed that many days ago."""
     cookies = Cookies(find_key(browser.server.home), secure=False)
     found = cookies.read(browser.cookie)
     assert found
@@ -55,7 +55,7 @@ def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browse
 def test_a_cookie_in_use_never_ends(
     web_server: WebServer, name: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A guest and a session are given their cookie anew when it is a month old, until they end."""
+    """Cookies of guests and sessions are renewed after a month of use."""
     browser = claimed(web_server, name) if name else Browser(web_server)
     browser.get("/")
     assert "Set-Cookie" not in aged(browser, 29, monkeypatch).get("/").headers
@@ -72,16 +72,16 @@ def test_a_cookie_in_use_never_ends(
 
 @pytest.mark.parametrize("password", [PASSWORD, "quite another one"])
 def test_a_claim_tries_no_password(web_server: WebServer, password: str) -> None:
-    """Who holds a session learns nothing by it, and gets no recovery codes."""
+    """Claiming a name cannot be used to test passwords or to get recovery codes."""
     browser = claimed(web_server, f"Tweedle {password[:5]}")
     answer = browser.form("/account/claim", name=f"Tweedle {password[:5]}", password=password)
     assert answer.status == 403
-    assert "has a name already" in answer.text
+    assert "already has a name" in answer.text
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 129])
 def test_bad_passwords_are_refused(browser: Browser, password: str) -> None:
-    """A password has 8 to 128 characters."""
+    """A password must have 8 to 128 characters."""
     answer = browser.form("/account/claim", name="Margaret", password=password)
     assert answer.status == 400
 
@@ -98,32 +98,32 @@ def test_bad_passwords_are_refused(browser: Browser, password: str) -> None:
     ],
 )  # fmt: skip
 def test_passwords_that_are_guessed_are_refused_with_the_reason(password: str, why: str) -> None:
-    """Common words however disguised, rows of keys, dates, and the name itself protect nothing."""
+    """Common words, keyboard rows, dates and the account's name are rejected with a reason."""
     with pytest.raises(FormError, match=rf"easily guessed\. .*{why}.*\.$"):
         check_password(password, "Margaret H")
 
 
 def test_what_makes_a_password_weak_is_said_in_the_readers_language() -> None:
-    """What the library has found, too."""
+    """Feedback on passwords is translated, including that of zxcvbn."""
     with use_language("pt"), pytest.raises(FormError, match="10 senhas mais comuns"):
         check_password("PASSWORD", "Margaret")
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "hunter2-hunter2", "zR8#kq0!", "margaret's cat"])
 def test_other_passwords_are_taken(password: str) -> None:
-    """Several words, or letters that cannot be guessed."""
+    """Passphrases and random passwords are accepted."""
     check_password(password, "Margaret")
 
 
 def test_the_names_of_others_are_forgotten() -> None:
-    """What one account is called makes no other password weak."""
+    """One account's name does not affect the strength of another account's password."""
     with pytest.raises(FormError):
         check_password("Xylophagous1", "Xylophagous")
     check_password("Xylophagous1", "Margaret")
 
 
 def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
-    """Only the password has to be typed again, and the page never shows that."""
+    """A rejected form keeps the typed name but never shows the password."""
     page = browser.form("/account/claim", name='Ada "L', password="password1").text
     assert 'name="name" value="Ada &#34;L"' in page
     assert "password1" not in page
@@ -131,21 +131,21 @@ def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
 
 @pytest.mark.parametrize("name", ["Guest 1", "g.uest A1B2", "GUEST", "g u e s t"])
 def test_a_player_is_not_taken_for_a_guest(name: str) -> None:
-    """Nor by a separator within the word."""
-    with pytest.raises(FormError, match="belong to guests"):
+    """Names that look like a guest's name are rejected, also with separators."""
+    with pytest.raises(FormError, match="are reserved for guests"):
         checked_name(name)
     assert checked_name("Questor")
 
 
 @pytest.mark.parametrize("name", ["\u0430dmin", "J\u00f6rg", "a", "- _.", "x" * 25, "a\tb\x00"])
 def test_a_name_is_of_letters_that_everybody_can_tell_apart(name: str) -> None:
-    """From A to Z: a Cyrillic letter that reads as a Latin one is refused, and what has none."""
+    """Only ASCII letters are accepted, which excludes lookalikes."""
     with pytest.raises(FormError, match="A name has"):
         checked_name(name)
 
 
 def test_log_in_from_another_browser(web_server: WebServer) -> None:
-    """Name and password are the account; a wrong one is not, and does not say which is wrong."""
+    """Name and password log in anywhere; an error does not say which of them was wrong."""
     claimed(web_server, "Katherine")
     other = Browser(web_server)
     wrong = other.form("/account/login", name="Katherine", password="wrong wrong")
@@ -159,7 +159,7 @@ def test_log_in_from_another_browser(web_server: WebServer) -> None:
 
 
 def guess(browser: Browser, name: str) -> int:
-    """Try wrong passwords until one is not even looked at; return how many were."""
+    """Try wrong passwords until the rate limit; return the number of attempts."""
     for number in range(12):
         spelt = name[:number] + " " + name[number:]  # the same name
         answer = browser.form("/account/login", name=spelt, password=f"guess {number}")
@@ -170,15 +170,15 @@ def guess(browser: Browser, name: str) -> int:
 
 
 def from_elsewhere(server: WebServer, address: str, cookie: str = "") -> Browser:
-    """Return a browser behind the proxy that the server trusts."""
+    """Return a browser behind the server's trusted proxy."""
     return Browser(server, cookie=cookie, headers={"X-Forwarded-For": address})
 
 
 def test_guessing_locks_nobody_out_but_who_guesses(tmp_path: Path) -> None:
-    """After a few wrong passwords an address waits, and the owner does not.
+    """Wrong passwords block the guessing address, but not the owner.
 
-    Who has the password logs in from any other address, and from the same one with a browser
-    that was logged in before.
+    The owner can log in from any other address, and from the same address with a browser that was
+    logged in before.
     """
     with serving(tmp_path / "guessed", *GENEROUS, "--trusted-proxies", "127.0.0.1") as server:
         owner = claimed(server, "Dorothy")
@@ -197,7 +197,7 @@ def test_guessing_locks_nobody_out_but_who_guesses(tmp_path: Path) -> None:
 
 
 def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer) -> None:
-    """While strangers stand in line for the processor, an account's own browser is let in."""
+    """A flood of logins does not delay browsers in which the account has logged in before."""
     owner = claimed(web_server, "Flooded")
     names = [f"nobody {number}" for number in range(16)]
     strangers = [Browser(web_server, address=elsewhere()) for _ in names]
@@ -219,8 +219,8 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
 
 
 async def test_the_line_for_the_processor_is_bounded() -> None:
-    """Who finds no place in it, of an address or at all, is told at once; places are given back."""
-    line = Queue(at_once=2, max_each=4, max_in_all=10)
+    """A full queue rejects at once, per address and in total; finished calls free their slots."""
+    line = WorkQueue(max_running=2, max_each=4, max_total=10)
     waiting = [line.do(f"address {n % 5}", lambda: True) for n in range(25)]
     one = [line.do("address 1", lambda: True) for n in range(6)]
     for work, most in ((waiting, 10), (one, 4)):
@@ -246,7 +246,7 @@ def is_in(browser: Browser, name: str) -> bool:
 def test_which_sessions_end(
     browser: Browser, form: str, fields: dict[str, str], is_here: bool, is_there: bool
 ) -> None:
-    """A session ends with its copies; a new password ends all others, a wrong one none."""
+    """Logging out ends all copies of a session; a new password ends all other sessions."""
     name = f"{form} {is_there}"
     here = claimed(browser.server, name)
     copy, there = Browser(browser.server, cookie=here.cookie), browser
@@ -260,7 +260,7 @@ def test_which_sessions_end(
 
 
 async def test_a_guest_who_logs_out_is_gone(web_server: WebServer) -> None:
-    """A copy of a guest's cookie is worth nothing afterwards."""
+    """A copy of a guest's cookie is invalid after logging out."""
     browser = Browser(web_server)
     async with browser.socket() as socket:
         await socket.new()
@@ -272,7 +272,7 @@ async def test_a_guest_who_logs_out_is_gone(web_server: WebServer) -> None:
 
 
 async def test_a_cookie_from_before_the_name_is_worth_nothing(web_server: WebServer) -> None:
-    """Who planted a guest's cookie does not own the name that the guest takes, nor its socket."""
+    """A guest's cookie and WebSocket are invalid once the guest has claimed a name."""
     browser = Browser(web_server)
     async with browser.socket() as socket:
         await socket.new()
@@ -289,14 +289,14 @@ async def test_a_cookie_from_before_the_name_is_worth_nothing(web_server: WebSer
 
 
 async def closed_at_once(browser: Browser) -> int:
-    """Return the code with which the server closes a WebSocket before it says anything."""
+    """Return the close code of a WebSocket that is closed before the first message."""
     address = f"ws://127.0.0.1:{browser.server.port}/ws"
     async with connect(address, additional_headers={"Cookie": browser.cookie}) as connection:
         return await Socket(connection).closed()
 
 
 async def test_sessions_are_listed_and_ended_one_by_one(web_server: WebServer) -> None:
-    """The page names each browser; ending one closes its connections and no other's."""
+    """Sessions are listed by browser; ending one closes only its own connections."""
     firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
     here = await asyncio.to_thread(claimed, web_server, "Sessions")
     there = Browser(web_server, headers={"User-Agent": firefox})
@@ -318,14 +318,14 @@ async def test_sessions_are_listed_and_ended_one_by_one(web_server: WebServer) -
 
 @pytest.mark.parametrize("form", ["claim", "login", "recover", "end"])
 def test_a_field_with_a_nul_is_no_field(browser: Browser, form: str) -> None:
-    """No database is asked for what PostgreSQL cannot hold: that would count as a fault of it."""
+    """Fields with NUL characters are rejected before they reach the database."""
     fields = dict.fromkeys(("name", "password", "new_password", "code", "session"), "nobody\0here")
     answer = browser.form(f"/account/{form}", **fields)
     assert (answer.status, "cannot be read" in answer.text) == (400, True)
 
 
 def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
-    """A guest has no password, sessions or programs to change."""
+    """Guests cannot use the forms for passwords, sessions and programs."""
     for form in ("password", "codes", "end", "everywhere", "bot", "token", "bot-delete"):
         assert browser.form(f"/account/{form}", name="Nobody", password="").status == 403
 
@@ -340,12 +340,12 @@ def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
     ],
 )
 def test_browsers_have_names(agent: str, label: str) -> None:
-    """What is listed tells one's browsers apart, and holds nothing that a stranger wrote."""
-    assert browser_of(agent) == label
+    """Browsers are listed by known names only, without text from the client."""
+    assert browser_name(agent) == label
 
 
 def test_a_recovery_code_is_read_as_people_write_it() -> None:
-    """Case, dashes, spaces and letters that look like digits do not matter; digits do."""
+    """Recovery codes ignore case, separators and lookalikes, but not digits."""
     code = "0123-ABCD-1111-0000"
     for written in (code.lower(), code.replace("-", " "), "O123ABCDIl1iOoo0"):
         assert code_hash(code) == code_hash(written)
@@ -354,7 +354,7 @@ def test_a_recovery_code_is_read_as_people_write_it() -> None:
 
 
 def test_a_lost_password_is_replaced_by_a_recovery_code(web_server: WebServer) -> None:
-    """Each code once: it ends all sessions, and the other codes stay until there are new ones."""
+    """A recovery code sets a new password once and ends all sessions; other codes stay valid."""
     browser = Browser(web_server)
     page = browser.form("/account/claim", name="Forgetful", password=PASSWORD).text
     codes = codes_on(page)
@@ -383,7 +383,7 @@ def test_a_lost_password_is_replaced_by_a_recovery_code(web_server: WebServer) -
 
 
 def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer) -> None:
-    """However the name is spelt on the form that sets it."""
+    """A recovery form's new password is compared with the account's real name."""
     browser = Browser(web_server)
     page = browser.form("/account/claim", name="Xylophagous", password=PASSWORD).text
     fields = {"name": "x y l o p h a g o u s", "code": codes_on(page)[0]}
@@ -392,7 +392,7 @@ def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer
 
 
 def test_a_right_code_is_no_wrong_one_whatever_the_password(web_server: WebServer) -> None:
-    """However often the new password is refused, there is no wait."""
+    """Rejected new passwords do not count as failed attempts with a valid code."""
     browser = Browser(web_server, address=elsewhere())
     page = browser.form("/account/claim", name="Persistent", password=PASSWORD).text
     fields = {"name": "Persistent", "code": codes_on(page)[0]}
@@ -409,7 +409,7 @@ def codes_on(page: str) -> list[str]:
 
 
 async def test_the_export_holds_everything_but_secrets(web_server: WebServer) -> None:
-    """All games and turns are in it; the password's hash and a running game's secret are not."""
+    """The export has all games and turns, but no password hash and no secret of a running game."""
     browser = await asyncio.to_thread(claimed, web_server, "Radia")
     async with browser.socket() as socket:
         state = await socket.new(mode="ranked")
@@ -424,7 +424,7 @@ async def test_the_export_holds_everything_but_secrets(web_server: WebServer) ->
 
 
 async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
-    """With the account go its games, its records and its place on the leaderboard."""
+    """Deleting an account deletes its games, records and leaderboard entries."""
     browser = await asyncio.to_thread(claimed, web_server, "Ephemeral")
     async with browser.socket() as socket:
         game = (await socket.new("2x4", "ranked"))["game"]
@@ -441,7 +441,7 @@ async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
 
 @pytest.mark.parametrize("is_played", [False, True])
 async def test_who_watches_a_deleted_game_is_told(web_server: WebServer, is_played: bool) -> None:
-    """It is gone at once, with a move on its way or not; for the operator nothing has failed."""
+    """Watchers of a deleted game are notified at once, and no fault is logged."""
     browser, other = claimed(web_server, f"Leaver {is_played}"), Browser(web_server)
     async with browser.socket() as player, other.socket() as watcher:
         game = (await player.new("long:size=5x5"))["game"]
@@ -457,13 +457,13 @@ async def test_who_watches_a_deleted_game_is_told(web_server: WebServer, is_play
         while told["type"] != "refused":
             told = await watcher.receive()
         assert (told["reason"], told["state"]) == ("unknown_game", None)
-        assert "this game is gone" in told["message"]
+        assert "this game has been deleted" in told["message"]
         assert (await watcher.ask("watch", "refused", game=game))["reason"] == "unknown_game"
     assert "py2048_storage_faults_total 0.0" in other.get("/metrics").text
 
 
 async def test_a_guests_games_come_along(web_server: WebServer) -> None:
-    """Games played as a guest belong to the name that the guest takes."""
+    """A guest's games stay with the account when it claims a name."""
     browser = Browser(web_server)
     async with browser.socket() as socket:
         game = (await socket.new())["game"]

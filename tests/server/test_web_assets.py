@@ -1,4 +1,4 @@
-"""Files that may be kept for ever, and answers that come compressed."""
+"""Static files: versioned, cached and compressed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from py2048.server.http.assets import STATIC
 
 
 def test_files_have_the_version_of_their_contents(browser: Browser) -> None:
-    """A page names files of one version; that address is kept for ever, any other is not."""
+    """Files of the current version may be cached forever, others not at all."""
     page = browser.get("/").text
     versions = set(re.findall(r"/static/([^/]+)/", page))
     assert len(versions) == 1
@@ -32,7 +32,7 @@ def test_files_have_the_version_of_their_contents(browser: Browser) -> None:
 
 
 def test_scripts_are_sent_without_comments(browser: Browser) -> None:
-    """A first visit need not carry them; every line of code has the number that it has here."""
+    """Scripts are sent without comments and keep their line numbers."""
     for path in STATIC.glob("js/*.js"):
         sent = browser.get(f"/static/js/{path.name}").text.splitlines()
         lines = path.read_text().splitlines()
@@ -43,7 +43,7 @@ def test_scripts_are_sent_without_comments(browser: Browser) -> None:
 
 
 def test_answers_are_compressed_for_those_who_take_it(browser: Browser) -> None:
-    """A file, a page and an answer of the API are the same, compressed or not."""
+    """Compressed and uncompressed responses have the same content."""
     style = re.search(r"/static/[^/]+/css/themes\.css", browser.get("/").text)
     assert style is not None
     for path in (style[0], "/about", "/api/rules"):
@@ -56,7 +56,7 @@ def test_answers_are_compressed_for_those_who_take_it(browser: Browser) -> None:
 
 
 def test_pages_with_secrets_are_not_compressed(browser: Browser) -> None:
-    """The length of a page that may show a code or a token tells nothing about it."""
+    """Pages that may show secrets are not compressed, so their length reveals nothing."""
     answer = browser.get("/account", Accept_Encoding="gzip")
     assert answer.status == 200
     assert answer.headers["content-encoding"] is None

@@ -1,4 +1,4 @@
-"""Battles: the same tiles for all, one start, one end, and results that stay."""
+"""Battles: equal tiles, a common start and end, and permanent results."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from py2048.app.storage.schema import games
 from py2048.app.storage.values import Battle, utc_text
 from py2048.core.errors import StaleGameError
 from py2048.core.fairness import check_fair, commitment_of
+from py2048.server.app import Server
 from py2048.server.play import battles
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
-from py2048.server.services import Services
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let battles start when they are started."""
+    """Remove the countdown of battles."""
     monkeypatch.setattr(battles, "COUNTDOWN", timedelta(0))
     monkeypatch.setattr(battles, "GRACE", timedelta(0))
 
 
 def offered(games: GameService, account: str, rules: str = "classic") -> str:
-    """Offer a battle of a minute and return its id."""
+    """Create a one-minute battle and return its id."""
     return battles.offer(games, account, rules, "1").removeprefix("/battle/")
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> str:
-    """The URL of an empty SQLite file: what may clash is tested on both databases."""
+    """The URL of an empty SQLite file; conflicts are tested on both databases."""
     return f"sqlite:///{tmp_path / 'store.sqlite3'}"
 
 
 class Fight:
-    """A battle of several visitors."""
+    """A battle between several visitors."""
 
-    def __init__(self, services: Services, count: int, rules: str) -> None:
-        self.services = services
-        self.games: GameService = services.rooms.games
-        self.visitors = [Visitor(services) for _ in range(count)]
+    def __init__(self, server: Server, count: int, rules: str) -> None:
+        self.server = server
+        self.games: GameService = server.backend.rooms.games
+        self.visitors = [Visitor(server) for _ in range(count)]
         self.ids = [visitor.account.id for visitor in self.visitors]
         self.id = offered(self.games, self.ids[0], rules)
         for account in self.ids[1:]:
@@ -63,36 +63,36 @@ class Fight:
         return battles.find(self.games, self.id)
 
     async def start(self) -> None:
-        """Start, and let everybody open the game."""
+        """Start the battle and let everybody open their game."""
         battles.start(self.games, self.id, self.ids[0])
         for visitor, player in zip(self.visitors, self.battle.players, strict=True):
             await say(visitor, "state", "open", game=player.game_id)
 
     def shift(self, **times: timedelta) -> None:
-        """Set when the battle starts or ends, from now on."""
+        """Move the start or end of the battle, relative to now."""
         values = {name: utc_text(datetime.now(UTC) + by) for name, by in times.items()}
         with self.games.store.write() as connection:
             mine = sa.update(rows).where(rows.c.id == self.id)
             connection.execute(mine.values(values))
         for player in self.battle.players:
-            room = self.services.rooms.open.get(player.game_id or "")
+            room = self.server.backend.rooms.open.get(player.game_id or "")
             if room:
                 room.game.window = self.games.store.battles.window(player.game_id or "")
 
     def settle(self) -> list[tuple[int, int, int]]:
-        """Settle; return seats, places and scores."""
+        """Settle the battle; return seats, places and scores."""
         found = battles.players_of(self.games, battles.settle(self.games, self.id))
         return [(each.seat, each.place, each.score) for each in found]
 
 
 @asynccontextmanager
 async def fight(url: str, count: int = 2, rules: str = "classic") -> AsyncIterator[Fight]:
-    async with running(url) as services:
-        yield Fight(services, count, rules)
+    async with running(url) as server:
+        yield Fight(server, count, rules)
 
 
 async def say(visitor: Visitor, answer: str, kind: str, **fields: Any) -> Json:
-    """Send a message and return its answer, which news of the battle may precede."""
+    """Send a message and return its response, skipping battle messages."""
     message = await visitor.ask(kind, **fields)
     while message["type"] != answer:
         message = await visitor.receive()
@@ -100,7 +100,7 @@ async def say(visitor: Visitor, answer: str, kind: str, **fields: Any) -> Json:
 
 
 async def until(visitor: Visitor, is_it: Callable[[Json], Any]) -> Json:
-    """Return the first message about the battle that is as wanted."""
+    """Return the first battle message that satisfies a condition."""
     while True:
         message = await visitor.receive()
         if message["type"] == "battle" and is_it(message):
@@ -108,7 +108,7 @@ async def until(visitor: Visitor, is_it: Callable[[Json], Any]) -> Json:
 
 
 async def test_equal_play_meets_equal_tiles(url: str) -> None:
-    """Who moves alike has the same game; nobody is told the secret before all have ended."""
+    """Equal moves give equal games, and the secret stays hidden until all games have ended."""
     async with fight(url, 3, "classic:size=2x2") as found:
         await found.start()
         one, two, three = found.visitors
@@ -138,7 +138,7 @@ async def test_equal_play_meets_equal_tiles(url: str) -> None:
 
 
 async def test_moves_are_made_between_start_and_end(file: str) -> None:
-    """Neither before the one nor after the other; then the scores stand for ever."""
+    """Moves are rejected before the start and after the end; then the scores are final."""
     async with fight(file) as found:
         await found.start()
         one, two = found.visitors
@@ -161,7 +161,7 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
 
 
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
-    """The others go on, and the battle is over when nobody plays."""
+    """A player who leaves keeps the score; the battle ends when nobody plays."""
     async with fight(file, 3) as found:
         await found.start()
         one = found.visitors[0]
@@ -185,18 +185,18 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
 
 
 async def test_who_may_come_start_and_go(url: str) -> None:
-    """Eight at most and two at least; the first starts, and once it has started nobody comes."""
-    async with running(url) as services:
-        games, store = services.rooms.games, services.rooms.games.store
+    """Two to eight players; the first one starts, and nobody can join after the start."""
+    async with running(url) as server:
+        games, store = server.backend.rooms.games, server.backend.rooms.games.store
         battle = offered(games, "p0", "2x4")
-        with pytest.raises(AccountError, match="needs two"):
+        with pytest.raises(AccountError, match="needs at least two"):
             battles.start(games, battle, "p0")
         for number in range(1, 8):
             battles.join(games, battle, f"p{number}")
         battles.join(games, battle, "p3")
         with pytest.raises(AccountError, match="full"):
             battles.join(games, battle, "p8")
-        with pytest.raises(AccountError, match="came first"):
+        with pytest.raises(AccountError, match="joined first"):
             battles.start(games, battle, "p1")
         before = battles.find(games, battle)
         for number in (0, 5, 9):
@@ -220,7 +220,7 @@ async def test_who_may_come_start_and_go(url: str) -> None:
 
 
 async def test_a_rematch_is_one_for_all(file: str) -> None:
-    """Who asks first offers it, the others join; its tiles are others. Left by all, it is gone."""
+    """All players get the same rematch, with new tiles; it is deleted when all leave."""
     async with fight(file) as found:
         await found.start()
         for account in found.ids:
@@ -228,7 +228,7 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
         found.settle()
         again = [battles.rematch(found.games, found.id, account) for account in found.ids]
         battle = battles.find(found.games, found.battle.rematch or "")
-        assert again == [battles.address_of(battle.id)] * 2
+        assert again == [battles.path_of(battle.id)] * 2
         assert [each.account for each in battle.players] == found.ids
         assert battle.secret != found.battle.secret
         assert (battle.rules, battle.minutes) == (found.battle.rules, 1)
@@ -242,7 +242,7 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
 async def test_who_leaves_while_a_move_is_saved_has_left(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The game ends with that move."""
+    """Leaving while a move is being saved ends the game with that move."""
     async with fight(file) as found:
         await found.start()
         finish, store = found.games.finish, found.games.store
@@ -261,7 +261,7 @@ async def test_who_leaves_while_a_move_is_saved_has_left(
 
 
 async def test_everybody_hears_how_it_goes(file: str) -> None:
-    """Who comes, the start, each other's boards and the end; a late one hears all at once."""
+    """Followers see arrivals, the start, all boards and the end; late ones get everything."""
     async with fight(file) as found:
         one, two = found.visitors
         for visitor in (one, two):
@@ -275,7 +275,7 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         message = await until(one, lambda each: board in [p["board"] for p in each["players"]])
         assert message["stage"] == "running"
         assert 0 < message["ends_ms"] <= 60_000
-        late = Visitor(found.services)
+        late = Visitor(found.server)
         game = found.battle.players[0].game_id
         await late.connection.on_message(json.dumps({"type": "battle", "game": game}))
         message = await until(late, lambda each: each["players"][0]["board"])
@@ -286,16 +286,16 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.rooms.open:
+        while found.server.backend.rooms.open:
             await asyncio.sleep(0.01)
 
 
 async def test_what_happens_while_a_battle_starts(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who leaves at that moment has left; a second click on the button is not a mistake."""
-    async with running(file) as services:
-        games, store = services.rooms.games, services.rooms.games.store
+    """Leaving during the start works, and clicking start twice is harmless."""
+    async with running(file) as server:
+        games, store = server.backend.rooms.games, server.backend.rooms.games.store
         battle = offered(games, "ada")
         battles.join(games, battle, "bob")
 
@@ -320,11 +320,11 @@ async def test_what_happens_while_a_battle_starts(
 
 
 async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
-    """The last to go is led to another offer, and all who look on are told."""
-    async with running(file) as services:
-        games = services.rooms.games
+    """When the last player leaves, the battle is deleted and its followers are notified."""
+    async with running(file) as server:
+        games = server.backend.rooms.games
         battle = offered(games, "ada")
-        watcher = Visitor(services)
+        watcher = Visitor(server)
         await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
         await until(watcher, lambda each: each["stage"] == "gathering")
         battles.join(games, battle, "bob")
@@ -337,7 +337,7 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
 
 
 async def test_battles_do_not_pile_up(file: str) -> None:
-    """One without players is settled, less games that cannot be replayed; an old offer goes."""
+    """Abandoned battles are settled and old offers deleted, even if a game cannot be replayed."""
     async with fight(file) as found:
         await found.start()
         idle = offered(found.games, "eve")
@@ -354,7 +354,7 @@ async def test_battles_do_not_pile_up(file: str) -> None:
 
 
 async def test_accounts_may_be_deleted(url: str) -> None:
-    """Results stay, without the name; a seat is free, and a battle without players is gone."""
+    """Results survive a deleted account without its name; its seats become free."""
     async with fight(url) as found:
         await found.start()
         store: Store = found.games.store
@@ -377,7 +377,7 @@ async def test_accounts_may_be_deleted(url: str) -> None:
 
 
 def test_the_pages_of_a_battle(web_server: WebServer) -> None:
-    """Offered by a form, joined by a link, started by the first; all of it without scripts."""
+    """A battle can be created, joined and started without scripts."""
     one, two, other = (Browser(web_server) for _ in range(3))
     assert "Offer a battle" in one.get("/battle").text
     path = one.form("/battle", rules="2x4", minutes="1").headers["location"]

@@ -1,4 +1,4 @@
-"""Scores that can be believed: what counts where, the daily challenge, and the pages about it."""
+"""Leaderboards: what counts on which one, the daily challenge, and their pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def named(server: WebServer, name: str) -> Browser:
 
 
 async def record_of(browser: Browser, game: str) -> Answer:
-    """Return the record's answer, which is there soon after the end."""
+    """Wait for a game's record and return the response."""
     for _ in range(600):
         answer = await asyncio.to_thread(browser.get, f"/game/{game}/record")
         if answer.status == 200:
@@ -36,13 +36,13 @@ async def record_of(browser: Browser, game: str) -> Answer:
 
 
 def scores(browser: Browser, board: str, rules: str = RULES) -> dict[str, int]:
-    """Return who stands on a board of scores with how many points."""
+    """Return the players and points on a leaderboard."""
     found = browser.get(f"/api/leaderboards?board={board}&rules={rules}").json()["games"]
     return {row["player"]: row["score"] for row in found}
 
 
 async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> None:
-    """Before the end nothing counts; after it the score stands on the ranked board alone."""
+    """A ranked game counts on its leaderboard only once it is over."""
     browser = await named(web_server, "Ranked player")
     async with browser.socket() as socket:
         game = (await socket.new(RULES, "ranked"))["game"]
@@ -64,7 +64,7 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
 
 
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
-    """It is verified, and sealed until the day is past; accounts from before the day are listed."""
+    """A daily game is verified, sealed until its day is over, and listed for older accounts."""
     browser = await named(web_server, "Daily player")
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]
@@ -94,7 +94,7 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
 
 
 async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) -> None:
-    """It is marked in the list, with the boards of the first three above; a guest has none."""
+    """A user's own row is highlighted, below the boards of the first three."""
     browser = await named(web_server, "Own player")
     address = "/leaderboards?rules=3x3"
     async with browser.socket() as socket:
@@ -113,7 +113,7 @@ async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) 
 
 
 async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
-    """How many have finished it, guests too, their median and their largest tiles."""
+    """The day's page shows how many players finished, their median and their tiles."""
     with serving(tmp_path / "day", *GENEROUS) as server:
         browser = Browser(server)
         assert "No one has finished it yet." in browser.get("/daily").text
@@ -126,7 +126,7 @@ async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
 
 
 async def test_a_guest_who_finished_the_daily_game_is_not_contradicted(tmp_path: Path) -> None:
-    """The list has players with names only, and says so, below the guest's own score."""
+    """A guest sees the own score, and that the list only has players with names."""
     with serving(tmp_path / "guests", *GENEROUS) as server:
         browser = Browser(server)
         async with browser.socket() as socket:
@@ -138,7 +138,7 @@ async def test_a_guest_who_finished_the_daily_game_is_not_contradicted(tmp_path:
 
 
 async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
-    """The page is there while the game is in progress and after; the secret only after."""
+    """A game's page exists during and after the game; the secret is shown only afterwards."""
     browser = await named(web_server, "Permanent")
     async with browser.socket() as socket:
         state = await socket.new(RULES, "ranked")
@@ -160,7 +160,7 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
 
 
 async def test_live_games_are_listed(web_server: WebServer) -> None:
-    """A game in progress can be found and watched; its board is shown also when it was left."""
+    """Games in progress are listed with their boards, even after their players have left."""
     browser = await named(web_server, "Live player")
     async with browser.socket() as socket:
         game = (await socket.new())["game"]
@@ -175,7 +175,7 @@ async def test_live_games_are_listed(web_server: WebServer) -> None:
 
 
 def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:
-    """The largest board that the form allows is played, and the next larger one is not."""
+    """The largest board that the form allows is the largest that the server accepts."""
     longest = re.search(r'id="own-rows"[^>]*max="(\d+)"', browser.get("/").text)
     assert longest
     for side, status in ((int(longest[1]), 200), (int(longest[1]) + 1, 422)):
@@ -183,7 +183,7 @@ def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:
 
 
 def test_no_day_leads_to_one_without_a_page(browser: Browser) -> None:
-    """Neither before the first day nor after today; between them each leads to both sides."""
+    """Days link to their neighbours, but not before the first day or after today."""
     today = datetime.now(UTC).date().isoformat()
     for page in ("daily", "puzzle"):
         for day, sides in (
@@ -197,7 +197,7 @@ def test_no_day_leads_to_one_without_a_page(browser: Browser) -> None:
 
 
 def test_unknown_boards_are_not_found(browser: Browser) -> None:
-    """A board, rules, day or player that do not exist are 404, not an error of ours."""
+    """Unknown leaderboards, rules, days and players are 404."""
     for path in (
         "/leaderboards?board=best",
         "/leaderboards?rules=nonsense",

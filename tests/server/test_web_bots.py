@@ -1,4 +1,4 @@
-"""Programs on a server: their stream, their clock and board, their limits and tokens."""
+"""Programs on a server: streams, clock, leaderboard, limits and tokens."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from py2048.core.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import Metrics
-from py2048.server.play.games import Clock, GameService, replayed
+from py2048.server.play.games import GameService, ThinkingClock, replayed
 from py2048.server.play.rooms import LINGER_S
 from py2048.server.schema import BOARDS, ActionRejected
-from py2048.server.settings import Settings
-from py2048.server.site.auth import KnownTokens, User
+from py2048.server.settings import ServerSettings
+from py2048.server.site.auth import TokenCache, User
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RULES = "2x4"
@@ -49,20 +49,20 @@ def token_on(page: str) -> str:
 
 
 def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
-    """Return the browser of a person, and the token of the person's program."""
+    """Return a person's browser and the token of a new program."""
     person = Browser(server, address=elsewhere())
     person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
     return person, token_on(person.form("/account/bot", name=name).text)
 
 
 def with_program(server: WebServer, name: str) -> tuple[Browser, Browser]:
-    """Return the browser of a person and the client of the person's program."""
+    """Return a person's browser and a client with the program's token."""
     person, token = token_for(server, name)
     return person, Browser(server, headers={"Authorization": f"Bearer {token}"})
 
 
 def boards_of(server: WebServer, player: str, rules: str = RULES) -> set[str]:
-    """Return the boards on which a player stands, once there is one."""
+    """Return the leaderboards that list a player, once there is one."""
     browser, until = Browser(server), time.monotonic() + 60
     while time.monotonic() < until:
         found = {
@@ -79,7 +79,7 @@ def boards_of(server: WebServer, player: str, rules: str = RULES) -> set[str]:
 
 @pytest.fixture
 def connect() -> Iterator[Callable[..., BotClient]]:
-    """Makes clients, which are closed in the end."""
+    """Create clients that are closed after the test."""
     with ExitStack() as stack:
         yield lambda *args, **more: stack.enter_context(BotClient(*args, **more))
 
@@ -89,8 +89,8 @@ def connect() -> Iterator[Callable[..., BotClient]]:
 
 @given(st.lists(st.floats(0, 0.05), min_size=1, max_size=200))
 def test_the_times_of_many_short_moves_add_up(thoughts):
-    """However short each move is, whole milliseconds lose less than one of all together."""
-    clock, now, total = Clock(0.0), 0.0, 0
+    """Rounding loses less than a millisecond over all moves together."""
+    clock, now, total = ThinkingClock(0.0), 0.0, 0
     for thought in thoughts:
         clock.since = now
         now += thought
@@ -99,20 +99,22 @@ def test_the_times_of_many_short_moves_add_up(thoughts):
 
 
 def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
-    """The first move is free; neither the server's time nor an illegal try counts."""
+    """The first move, the server's own time and illegal attempts do not count."""
 
     async def play() -> None:
-        async with running(f"sqlite:///{tmp_path / 'store'}") as services:
-            services.rooms.games.store.accounts.add_bot("b" * 32, "Bot", "person", "t", most=1)
+        async with running(f"sqlite:///{tmp_path / 'store'}") as server:
+            server.backend.rooms.games.store.accounts.add_bot(
+                "b" * 32, "Bot", "person", "t", most=1
+            )
             account = Account("b" * 32, "Bot", None, 0, "", bot_of="person")
-            visitor = Visitor(services, account)
+            visitor = Visitor(server, account)
             began = time.monotonic()
             await visitor.ask("new", rules=RULES)
             assert visitor.state["think_ms"] == 0
             await asyncio.sleep(0.02)
             await visitor.move()
             assert visitor.state["think_ms"] == 0
-            game = services.rooms.open[visitor.state["game"]].game
+            game = server.backend.rooms.open[visitor.state["game"]].game
             while len(visitor.state["legal"]) == 4:
                 await visitor.move()
             illegal = next(d for d in Direction if str(d) not in visitor.state["legal"])
@@ -125,12 +127,12 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
                 await visitor.move()
             total = visitor.state["think_ms"]
             assert total <= 1000 * (time.monotonic() - began)  # no moment counts twice
-            saved = services.rooms.games.store.games.find(game.id)
+            saved = server.backend.rooms.games.store.games.find(game.id)
             if saved is not None:  # it is not finished yet
                 assert sum(replayed(saved, game.info).think_ms) == total
             visitor.leave()
             left = time.monotonic()
-            while game.id in services.rooms.open:  # it lingers only while it is played
+            while game.id in server.backend.rooms.open:  # it lingers only while it is played
                 await asyncio.sleep(0.01)
                 assert time.monotonic() < left + LINGER_S
 
@@ -138,13 +140,13 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path):
 
 
 def test_the_clock_of_a_loaded_game_has_run_meanwhile():
-    """Letting the server forget the game gives no time to think, except while it was down."""
-    long_ago = Clock.resumed("2020-01-01T00:00:00.000000Z")
+    """The clock runs on while a game is not loaded, except while the server is down."""
+    long_ago = ThinkingClock.resumed("2020-01-01T00:00:00.000000Z")
     assert 0 < time.monotonic() - long_ago.since < 10_000  # since this process began, not 2020
 
 
 def test_the_clock_follows_other_processes(tmp_path):
-    """A move that another process has made starts the clock here, and counts with its time."""
+    """A move from another process restarts the clock and counts with its time."""
     with open_store(f"sqlite:///{tmp_path / 'store'}") as store:
         games = GameService(store)
         store.accounts.add_bot("bot", "Bot", "person", "token", most=1)
@@ -156,7 +158,7 @@ def test_the_clock_follows_other_processes(tmp_path):
             there.move(number, there.session.game.legal_directions()[0], arrived=0.5)
         change = there.tracked.take_change()
         store.changes.write([change])
-        assert here.follow(change)
+        assert here.apply(change)
         assert here.think_ms == there.think_ms == 500
         assert time.monotonic() - here.clock.since < 60
 
@@ -165,7 +167,7 @@ def test_the_clock_follows_other_processes(tmp_path):
 
 
 def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, capfd, connect):
-    """Its games stand there with their time a move; a game in progress is continued."""
+    """The command's games appear on the programs' leaderboard; unfinished ones are continued."""
     _, token = token_for(web_server, "Command")
     monkeypatch.setenv("PY2048_TOKEN", token)
     begun = connect(web_server.url, token).new_game(RULES)
@@ -187,7 +189,7 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
         (["--server", "localhost"], "'localhost' is not a server address"),
         (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
         (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
-        (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),
+        (["--token-file", "{wrong}"], "invalid or has been revoked: make a new one on"),
         (["--token-file", "nowhere"], "cannot read the token in nowhere: No such file"),
         (["--rules", "17x17"], "size=17x17 is too large here"),
         ([], "there is no token: set PY2048_TOKEN"),
@@ -195,7 +197,7 @@ def test_the_command_plays_for_the_board_of_programs(web_server, monkeypatch, ca
 )  # fmt: skip
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 def test_the_command_refuses_in_one_line(web_server, tmp_path, monkeypatch, capfd, options, fault):
-    """With status 2, the value and the remedy; no socket is left open."""
+    """Errors take one line with the value and a remedy; no socket stays open."""
     monkeypatch.delenv("PY2048_TOKEN", raising=False)
     wrong = tmp_path / "token"
     wrong.write_text("no-such-token\n")
@@ -211,7 +213,7 @@ def test_the_command_refuses_in_one_line(web_server, tmp_path, monkeypatch, capf
 
 
 async def test_a_program_plays_over_the_socket(web_server):
-    """With the token it is greeted by its name and plays bot games, and no others."""
+    """A token identifies the program, which can play bot games only."""
     _, program = await asyncio.to_thread(with_program, web_server, "Socket bot")
     async with program.socket() as socket:
         assert socket.hello["me"]["name"] == "Socket bot"
@@ -223,7 +225,7 @@ async def test_a_program_plays_over_the_socket(web_server):
 
 
 def test_the_example_plays_for_the_programs_board(web_server):
-    """What it plays stands under its name on the programs' board, and on no other."""
+    """The example program's games appear on the programs' leaderboard only."""
     person, token = token_for(web_server, "Babbage engine")
     done = subprocess.run(
         [sys.executable, EXAMPLES / "bot.py", web_server.url, RULES],
@@ -241,7 +243,7 @@ def test_the_example_plays_for_the_programs_board(web_server):
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
 def test_a_shell_script_plays(web_server):
-    """The example needs nothing but curl, and follows the stream of its game."""
+    """The example script needs only curl and follows its game's stream."""
     _, token = token_for(web_server, "Shell")
     done = subprocess.run(
         ["sh", EXAMPLES / "bot.sh", web_server.url, "classic:size=2x2"],
@@ -256,11 +258,11 @@ def test_a_shell_script_plays(web_server):
         check=False,
     )  # fmt: skip
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert "this token is not" in refused.stderr
+    assert "this token is invalid" in refused.stderr
 
 
 def test_the_stream_tells_each_move_once(web_server, connect):
-    """First the state, then each version, until the game is over; strangers may watch it too."""
+    """The stream sends the state and then each version until the end, also to strangers."""
     _, token = token_for(web_server, "Streamer")
     game = connect(web_server.url, token).new_game(RULES)
     stream = connect(web_server.url, token).stream(game.id)
@@ -278,7 +280,7 @@ def test_the_stream_tells_each_move_once(web_server, connect):
 
 
 def test_a_move_is_never_made_twice(web_server, connect):
-    """A request that is repeated is answered with the state; an illegal one says so."""
+    """A repeated request returns the state without moving again."""
     _, token = token_for(web_server, "Repeater")
     client = connect(web_server.url, token)
     game = client.new_game(RULES)
@@ -295,7 +297,7 @@ def test_a_move_is_never_made_twice(web_server, connect):
 
 
 def test_a_server_that_stops_ends_its_streams(tmp_path, connect):
-    """In order and at once; the reader, which waits for another server, says so."""
+    """A stopping server ends its streams at once, and the client reports that it retries."""
     with serving(tmp_path, *GENEROUS) as server:
         client = connect(server.url, token_for(server, "Reader")[1], timeout_s=0.0)
         watcher = _Watcher(client, client.new_game(RULES).id)
@@ -311,7 +313,7 @@ def test_a_server_that_stops_ends_its_streams(tmp_path, connect):
 
 
 class _Watcher(threading.Thread):
-    """Reads the stream of a game to its end."""
+    """Reads a game's stream to its end."""
 
     def __init__(self, client: BotClient, game: str) -> None:
         super().__init__(daemon=True)
@@ -330,7 +332,7 @@ class _Watcher(threading.Thread):
 
 @contextmanager
 def replying(*replies: Sequence[str | float]) -> Iterator[str]:
-    """Answer each request by what comes next: lines to send, seconds to wait; yield the address."""
+    """Respond to each request with the next item: lines to send or seconds to wait."""
     following = iter(replies)
 
     class Handler(BaseHTTPRequestHandler):
@@ -353,14 +355,14 @@ def replying(*replies: Sequence[str | float]) -> Iterator[str]:
 
 
 def test_a_stream_that_was_quiet_for_long_is_opened_again(connect):
-    """The time limit is for a server that is away, not for a game in which nothing happens."""
+    """The client's timeout covers missing servers, not games without moves."""
     begun, over = {"version": 0, "outcome": "playing"}, {"version": 1, "outcome": "lost"}
     with replying((json.dumps(begun), "", 0.8, ""), (json.dumps(over),)) as url:
         assert list(connect(url, "token", timeout_s=0.6).stream("game")) == [begun, over]
 
 
 def test_another_server_is_recognized(connect):
-    """A server that answers in JSON, but is not one of py2048, is named so."""
+    """The client reports if a JSON server is not a py2048 server."""
     with (
         replying(('{"name": "nginx"}',)) as url,
         pytest.raises(ClientError, match="is not a py2048 server"),
@@ -369,7 +371,7 @@ def test_another_server_is_recognized(connect):
 
 
 def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(connect, monkeypatch):
-    """If the server takes no more moves of a game that is not over, that is an error."""
+    """The client fails if the server accepts no more moves in a game that is not over."""
     client = connect("http://127.0.0.1:1", "token")
     state = {"game": "g", "rules": {"text": RULES}, "version": 10**6, "outcome": "playing"}
     refusal = ClientError("the game ends here", 409, "over")
@@ -389,8 +391,10 @@ def test_a_game_as_long_as_a_game_may_be_is_not_played_for_ever(connect, monkeyp
 
 
 async def test_a_hasty_program_is_held_back_then_refused():
-    """A wait that is short is waited; a long one is an error that names it."""
-    limits = RateLimits(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0), Metrics())
+    """A short wait delays the program; a long one is rejected with the time to wait."""
+    limits = RateLimits(
+        ServerSettings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0), Metrics()
+    )
     began = time.monotonic()
     for account in "aaab":
         await limits.pace(account, is_program=True)
@@ -398,11 +402,11 @@ async def test_a_hasty_program_is_held_back_then_refused():
     with pytest.raises(ActionRejected, match="at most 1000 moves a second") as caught:
         await asyncio.gather(*(limits.pace("c", is_program=True) for _ in range(8)))
     assert caught.value.reason == "rate"
-    assert caught.value.wait > 2
+    assert caught.value.wait_s > 2
 
 
 def test_the_client_waits_as_long_as_it_is_told(web_server, connect):
-    """Too many new games are 429 with Retry-After; the client says so, waits, and continues."""
+    """The client honours Retry-After, reports it and continues."""
     _, token = token_for(web_server, "Hasty")
     browser = Browser(web_server, headers={"Authorization": f"Bearer {token}"})
     answers = (browser.post("/api/games", {"rules": RULES}) for _ in range(90))
@@ -423,7 +427,7 @@ def test_the_client_waits_as_long_as_it_is_told(web_server, connect):
 
 
 def test_a_token_is_listed_with_its_use_and_can_be_revoked(web_server, connect):
-    """The page tells when it was made and last used; a revoked one is none, at once."""
+    """The page lists a token's creation and last use; revoking it takes effect at once."""
     person, token = token_for(web_server, "Listed")
     assert "not used yet" in person.get("/account").text
     client = connect(web_server.url, token)
@@ -443,7 +447,7 @@ def test_a_token_is_listed_with_its_use_and_can_be_revoked(web_server, connect):
 
 
 def test_tokens_are_renewed_and_end_with_their_program(web_server):
-    """An old token is none, and none is a person's way in; others' programs are out of reach."""
+    """Renewing a token invalidates the old one, and nobody can manage another person's programs."""
     person, program = with_program(web_server, "Token bot")
     assert program.post("/api/games", {}).status == 201
     bot = re.findall(r'name="bot" value="(\w+)"', person.get("/account").text)[0]
@@ -464,7 +468,7 @@ def test_tokens_are_renewed_and_end_with_their_program(web_server):
 
 
 def test_a_session_is_no_token(web_server):
-    """What is in a person's cookie does not speak for a program."""
+    """A person's session cookie is not accepted as a program's token."""
     person, _ = with_program(web_server, "Cookie bot")
     for part in re.findall(r"[\w-]{20,}", person.cookie):
         client = Browser(web_server, headers={"Authorization": f"Bearer {part}"})
@@ -472,7 +476,7 @@ def test_a_session_is_no_token(web_server):
 
 
 def test_a_person_has_a_few_programs(web_server):
-    """Five, each with a name that is not an account's."""
+    """A person can have five programs, whose names differ from all account names."""
     person, _ = with_program(web_server, "Number one")
     assert person.form("/account/bot", name="owner of number one").status == 403
     for name in ("Number two", "Number three", "Number four", "Number five"):
@@ -483,9 +487,9 @@ def test_a_person_has_a_few_programs(web_server):
 
 
 def test_known_tokens_are_looked_up_again():
-    """After a while, or when somebody's session ends; what is kept is not a token."""
+    """Cached tokens expire and are dropped when a session ends; only hashes are cached."""
     now = 0.0
-    known, bot = KnownTokens(lambda: now), User("bot")
+    known, bot = TokenCache(lambda: now), User("bot")
     known.add("s3cret", bot)
     assert known.find("s3cret") is bot
     assert known.find("other") is known.find(None) is None

@@ -1,4 +1,4 @@
-"""Connections that hold the server up, and proxies that stand before it."""
+"""Slow and abusive connections, and trusted proxies."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from uvicorn.server import ServerState
 from web_server import Browser, WebServer, serving
 
 from py2048.server.http.connections import SOCKET, Connections, HttpConnection
-from py2048.server.http.limits import Buckets
+from py2048.server.http.limits import TokenBuckets
 from py2048.server.http.middleware import network_of
 from py2048.server.http.monitoring import is_our_fault
 from py2048.server.http.sockets import SocketConnection
-from py2048.server.settings import ServerError, Settings, find_proxies
+from py2048.server.settings import ServerError, ServerSettings, find_proxies
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -34,7 +34,7 @@ HALF = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
 
 
 class Link:
-    """A connection that notes when it is dropped."""
+    """A connection that records when it is dropped."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
@@ -46,17 +46,17 @@ class Link:
 
 
 def entered(connections: Connections, host: str, *, busy: bool = False) -> Link | None:
-    """Let a connection in and return it, None if there was no room."""
+    """Add a connection and return it, or None if there is no room."""
     link = Link(connections)
     if not connections.enter(link, host):
         return None
     if busy:
-        connections.works(link)
+        connections.mark_busy(link)
     return link
 
 
 def test_the_longest_waiting_makes_room() -> None:
-    """Of one address, or of all, the oldest that waits goes; what works stays."""
+    """When a limit is reached, the connection that has been idle longest is dropped."""
     connections = Connections(4, 2, lambda host: host == "proxy")
     busy = entered(connections, "a", busy=True)
     first = entered(connections, "a")
@@ -70,7 +70,7 @@ def test_the_longest_waiting_makes_room() -> None:
 
 
 def test_where_all_work_there_is_no_room() -> None:
-    """Nobody who is being served is sent away for a newcomer; who leaves makes room."""
+    """Busy connections are never dropped for a new one."""
     connections = Connections(3, 2, lambda host: host == "proxy")
     one = entered(connections, "a", busy=True)
     assert entered(connections, "a", busy=True)
@@ -85,7 +85,7 @@ def test_where_all_work_there_is_no_room() -> None:
 
 
 def test_a_proxy_stands_for_many() -> None:
-    """Its connections are counted in all, and not as one address."""
+    """A proxy's connections count in total but not per address."""
     connections = Connections(10, 2, lambda host: host == "proxy")
     links = [entered(connections, "proxy") for _ in range(10)]
     assert not any(link is None or link.is_dropped for link in links)
@@ -107,12 +107,12 @@ def test_a_proxy_stands_for_many() -> None:
     ],
 )
 def test_addresses_count_by_network(host: str, other: str, same: bool) -> None:
-    """Who has one IPv6 address has 2^64 of them."""
+    """All addresses of a /64 IPv6 network count as one."""
     assert (network_of(host) == network_of(other)) is same
 
 
 def test_what_is_no_address_is_cut_short() -> None:
-    """A proxy may pass on anything; it becomes a short key."""
+    """Invalid addresses from a proxy are truncated."""
     assert len(network_of("x" * 10_000)) <= 64
     assert network_of("") == "unknown"
 
@@ -121,7 +121,7 @@ def test_what_is_no_address_is_cut_short() -> None:
 async def listening(
     app: ASGIApp, connection: Callable[..., asyncio.Protocol], **options: Any
 ) -> AsyncIterator[tuple[str, int]]:
-    """Listen for connections, within this process."""
+    """Listen for connections in this process."""
     config = Config(app, log_config=None, **options)
     config.load()
     given = {"config": config, "server_state": ServerState(), "app_state": {}}
@@ -141,9 +141,9 @@ SLOW_HEADS = {
 
 @pytest.mark.parametrize("begun", SLOW_HEADS.values(), ids=SLOW_HEADS)
 async def test_slow_heads_are_not_waited_for(begun: bytes) -> None:
-    """Nothing at all, a head byte by byte, a second one, a body after the answer, no handshake."""
+    """Connections without a complete request head or handshake are closed in time."""
     places = Connections(10, 10, lambda _: False)
-    socket = partial(SocketConnection, places, Buckets(1e6, 1e6), 0.2)
+    socket = partial(SocketConnection, places, TokenBuckets(1e6, 1e6), 0.2)
     async with listening(Response(), partial(HttpConnection, places, 0.2), ws=socket) as address:
         reader, writer = await asyncio.open_connection(*address)
         writer.write(begun)
@@ -157,15 +157,15 @@ async def test_slow_heads_are_not_waited_for(begun: bytes) -> None:
 
 
 def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
-    """Return a short frame as a browser sends it, by default with text, masked with zeros."""
+    """Return a short frame with a zero mask, by default a text frame."""
     return bytes([head, 0x80 | (len(data) if size is None else size)]) + bytes(4) + data
 
 
 @asynccontextmanager
 async def talking(
-    meter: Buckets, *, answers: bool = True
+    meter: TokenBuckets, *, answers: bool = True
 ) -> AsyncIterator[tuple[tuple[str, int], asyncio.Queue[str | None]]]:
-    """Listen for WebSockets, which say in a header whom they count for; give what they send."""
+    """Serve WebSockets that name their address in a header; yield the received messages."""
     heard: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def app(scope: Any, receive: Receive, send: Send) -> None:
@@ -197,8 +197,8 @@ BAD_FRAMES = {
 async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
     caplog: pytest.LogCaptureFixture, said: bytes, is_answered: bool
 ) -> None:
-    """Whether they come after the handshake was answered or before, nothing is logged."""
-    async with talking(Buckets(1e6, 1e6), answers=is_answered) as (address, heard):
+    """Invalid frames close the connection and log no error."""
+    async with talking(TokenBuckets(1e6, 1e6), answers=is_answered) as (address, heard):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE + b"\r\n")
         if is_answered:
@@ -215,8 +215,8 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
 async def test_a_handshake_that_is_none_is_told_to_its_client_alone(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """It is answered with 400, and the operator reads of no fault."""
-    async with talking(Buckets(1e6, 1e6)) as (address, _):
+    """An invalid handshake gets a 400 and logs no error."""
+    async with talking(TokenBuckets(1e6, 1e6)) as (address, _):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE.replace(b"Key: ", b"Key: x") + b"\r\n")
         assert b" 400 " in await asyncio.wait_for(reader.read(), 20)
@@ -233,8 +233,8 @@ FLOODS = {
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> None:
-    """What comes faster than an address may send waits unread; other addresses do not wait."""
-    async with talking(Buckets(1000, 100)) as (address, heard):
+    """Excess frames of any kind wait unread and do not delay other addresses."""
+    async with talking(TokenBuckets(1000, 100)) as (address, heard):
         began, writers = time.monotonic(), []
         for name, text in (("a", flood), ("b", b"")):
             reader, writer = await asyncio.open_connection(*address)
@@ -252,7 +252,7 @@ async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> Non
 
 
 def test_a_burst_of_requests_costs_one_answer(web_server: WebServer) -> None:
-    """Requests that are sent ahead are not served: no browser and no proxy does that."""
+    """Pipelined requests get one response."""
     asked = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
         with suppress(ConnectionError):
@@ -265,7 +265,7 @@ def test_a_burst_of_requests_costs_one_answer(web_server: WebServer) -> None:
 
 
 def test_a_large_head_is_refused(web_server: WebServer) -> None:
-    """16 KiB are enough for anybody, whatever is asked for."""
+    """Heads of more than 16 KiB are rejected."""
     for size, statuses in ((15_000, {200}), (70_000, {400, 431})):
         request = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + b"x" * size + b"\r\n\r\n"
         with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
@@ -274,7 +274,7 @@ def test_a_large_head_is_refused(web_server: WebServer) -> None:
 
 
 def who_is_limited(server: WebServer, *forwarded: str) -> list[bool]:
-    """Let one forwarded address ask too often, then the others once; say who is refused."""
+    """Exceed the limit from the first forwarded address; return which addresses are limited."""
     first = Browser(server, headers={"X-Forwarded-For": forwarded[0]})
     assert any(first.get("/about").status == 429 for _ in range(40))
     asked = (Browser(server, headers={"X-Forwarded-For": each}) for each in forwarded)
@@ -282,7 +282,7 @@ def who_is_limited(server: WebServer, *forwarded: str) -> list[bool]:
 
 
 def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
-    """Visitors behind it count for themselves, by the address that the proxy itself saw."""
+    """Clients behind a trusted proxy are limited by the address that the proxy saw."""
     options = ("--requests-rate", "0.2", "--trusted-proxies", "127.0.0.1,10.0.0.0/8")
     with serving(tmp_path / "proxied", *options) as server:
         limited = who_is_limited(server, "192.0.2.1", "192.0.2.2", "192.0.2.2, 192.0.2.1")
@@ -295,7 +295,7 @@ def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
 
 
 def test_nobody_else_is_believed(tmp_path: Path) -> None:
-    """From an address that is not trusted, the header is only a text."""
+    """X-Forwarded-For is ignored unless the sender is a trusted proxy."""
     options = ("--requests-rate", "0.2", "--trusted-proxies", "10.0.0.0/8")
     with serving(tmp_path, *options) as server:
         assert who_is_limited(server, "192.0.2.1", "192.0.2.2") == [True, True]
@@ -313,16 +313,16 @@ def test_nobody_else_is_believed(tmp_path: Path) -> None:
 def test_proxies_are_trusted_where_it_is_said(
     public_url: str | None, trusted: str | None, networks: set[str]
 ) -> None:
-    """Those of this machine with a public address, and what is listed, for IPv4 and IPv6."""
-    settings = Settings(key="k" * 32, public_url=public_url, trusted_proxies=trusted)
+    """Trusted proxies are loopback with a public URL, or the given networks in both IP versions."""
+    settings = ServerSettings(key="k" * 32, public_url=public_url, trusted_proxies=trusted)
     assert {str(network) for network in settings.proxies} == networks
 
 
 @pytest.mark.parametrize("text", ["*", "nginx", "10.0.0.1/8", "127.0.0.1;::1", "300.1.1.1"])
 def test_what_is_no_proxy_is_told(text: str) -> None:
-    """A server that trusts something else than was meant does not start."""
+    """An invalid trusted proxy prevents the start."""
     with pytest.raises(ServerError, match="is not an address or network"):
-        Settings(key="k" * 32, trusted_proxies=text)
+        ServerSettings(key="k" * 32, trusted_proxies=text)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_what_is_no_proxy_is_told(text: str) -> None:
 def test_the_environment_names_proxies(
     variables: dict[str, str], found: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Our own variable first, then the one that others use too."""
+    """PY2048_TRUSTED_PROXIES takes precedence over FORWARDED_ALLOW_IPS."""
     for name in ("FORWARDED_ALLOW_IPS", "PY2048_TRUSTED_PROXIES"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():

@@ -1,4 +1,4 @@
-"""What goes wrong with the store, or is made to: nobody loses a move without being told."""
+"""Storage failures: no move is lost without the player being told."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from py2048.server.play.games import GameService
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: Path) -> None:
-    """The move is taken back and the player told why; when the store is free it can be made."""
+    """A move is rolled back while the store is locked, and works again afterwards."""
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
-        player = Visitor(services)
-        before, stranger = await player.new(), Visitor(services)
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
+        player = Visitor(server)
+        before, stranger = await player.new(), Visitor(server)
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
             rival.execute("BEGIN EXCLUSIVE")
             refused = await player.move()
             refused_game = await stranger.new()
             with pytest.raises(StorageError) as fault:
-                await services.check_store()
+                await server.backend.check_store()
         assert (refused["type"], refused["reason"]) == ("refused", "storage")
-        assert refused["message"].startswith("Another program holds the server's store")
+        assert refused["message"].startswith("Another program has locked the server's store")
         assert refused["state"]["board"] == before["board"]
         assert refused["retry_ms"] > 0
         assert fault.value.kind == "locked"
@@ -47,11 +47,11 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
 async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
-    """What the store has is answered as made; only what came after it is taken back."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        player = Visitor(services)
+    """A saved move is acknowledged even if its first acknowledgement was lost."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        player = Visitor(server)
         game = (await player.new())["game"]
-        changes = services.rooms.games.store.changes
+        changes = server.backend.rooms.games.store.changes
         write = changes.write
 
         def lose(batch: Sequence[GameChange]) -> None:
@@ -64,9 +64,9 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
             raise StorageError("the connection was closed", "unreachable")
 
         if is_told:  # the game cannot be read again at once
-            monkeypatch.setattr(services.rooms.games, "load", stay_away)
+            monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
         monkeypatch.setattr(changes, "write", lose)
-        room, client = services.rooms.open[game], player.connection
+        room, client = server.backend.rooms.open[game], player.connection
         for number in range(1, moves + 1):
             direction = room.game.session.game.legal_directions()[0]
             room.broadcast(room.game.move(number, direction), client)
@@ -74,7 +74,7 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         if is_told:
             assert (answer["reason"], answer["state"]) == ("storage", None)
             answer = await player.receive()
-        saved = services.rooms.games.store.games.find(game)
+        saved = server.backend.rooms.games.store.games.find(game)
         assert saved is not None
         assert saved.revision == player.state["version"] == 1
         if moves == 1:
@@ -87,7 +87,7 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
 async def test_maintenance_survives_what_it_meets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A step that fails is logged; those after it are done, this minute and the next."""
+    """A failing maintenance task is logged and does not stop the others."""
     calls: queue.Queue[str] = queue.Queue()
 
     def broken(*_: object) -> None:
@@ -103,10 +103,10 @@ async def test_maintenance_survives_what_it_meets(
 
 
 async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> None:
-    """A computer player does not go on against a store that is held."""
+    """Autoplay stops when the store is locked."""
     file = tmp_path / "store.sqlite3"
-    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as services:
-        player = Visitor(services)
+    async with running(f"sqlite:///{file}", store_timeout_s=0.2) as server:
+        player = Visitor(server)
         await player.new()
         await player.ask("autoplay", player="random", delay=50)
         with closing(sqlite3.connect(file, isolation_level=None)) as rival:
@@ -118,11 +118,11 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> Non
 
 
 async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
-    """An account has them in two games, an address in half of all; who leaves has none, at once."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        crowd = [Visitor(services) for _ in range(4)]
-        tabs = [Visitor(services, crowd[0].account) for _ in range(2)]
-        others = [Visitor(services, address="127.0.0.2") for _ in range(2)]
+    """Autoplay is limited to two games per account and half of all games per address."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        crowd = [Visitor(server) for _ in range(4)]
+        tabs = [Visitor(server, crowd[0].account) for _ in range(2)]
+        others = [Visitor(server, address="127.0.0.2") for _ in range(2)]
         kinds = []
         for each in (crowd[0], *tabs, *crowd[1:], *others):
             await each.new()
@@ -137,7 +137,7 @@ async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
 
 @contextmanager
 def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
-    """Make `folder` a file system of a megabyte; the function that is given fills it up."""
+    """Mount a one-megabyte file system on `folder`; yield a function that fills it up."""
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], check=False
     )
@@ -156,7 +156,7 @@ def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
 
 
 async def until_refused(socket: Socket) -> Json:
-    """Move until the store has no room for another."""
+    """Move until the store is full."""
     for _ in range(3000):
         number = socket.state["version"] + 1
         answer = await socket.ask("move", None, number=number, direction=socket.state["legal"][0])
@@ -175,7 +175,7 @@ async def until_ready(browser: Browser) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_path: Path) -> None:
-    """Nothing is lost in silence, nobody sees where the store lies, and room is all it takes."""
+    """A full disk is reported everywhere without paths, and freeing space is enough to recover."""
     folder = tmp_path / "disk"
     folder.mkdir()
     with (

@@ -1,4 +1,4 @@
-"""For those who run the server: health, readiness, metrics, and a kind end."""
+"""Health, readiness, metrics and shutdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py2048.cli import main
 
 
 async def test_the_metrics_count_what_happened(browser: Browser) -> None:
-    """Moves, commits and sockets are counted in Prometheus' text format."""
+    """Metrics count moves, commits and sockets in the Prometheus format."""
     before = samples(browser)
     async with browser.socket() as socket:
         await socket.new("long:size=5x5")
@@ -27,7 +27,7 @@ async def test_the_metrics_count_what_happened(browser: Browser) -> None:
 
 
 def samples(browser: Browser) -> dict[str, float]:
-    """Return every sample without labels; each line must be one of the format."""
+    """Return all samples without labels; every line must be valid."""
     browser.get("/readyz")
     found = {}
     for line in browser.get("/metrics").text.splitlines():
@@ -39,7 +39,7 @@ def samples(browser: Browser) -> dict[str, float]:
 
 
 def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> None:
-    """Health says alive, readiness says why not, the first page is there all the same."""
+    """Without a store the server is alive, serves the first page and is not ready."""
     damaged = tmp_path / "damaged.sqlite3"
     damaged.write_bytes(b"this is not a database" * 100)
     with serving(tmp_path / "home", database=f"sqlite:///{damaged}") as server:
@@ -56,7 +56,7 @@ def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> No
 def test_a_taken_port_is_told(
     tmp_path: Path, browser: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A second server on the same port says so in one line and exits with status 2."""
+    """A server on a used port exits with status 2 and one line."""
     assert main(["serve", "--port", str(browser.server.port)]) == 2
     error = capsys.readouterr().err
     assert "choose another --port" in error
@@ -64,7 +64,7 @@ def test_a_taken_port_is_told(
 
 
 def test_a_place_that_is_not_here_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """The host is what to change then, not the port."""
+    """For an unavailable host, the error suggests changing the host."""
     for host in ("nope.invalid", "192.0.2.1"):
         assert main(["serve", "--host", host, "--port", "0"]) == 2
         assert "choose another --host" in capsys.readouterr().err
@@ -73,7 +73,7 @@ def test_a_place_that_is_not_here_is_told(capsys: pytest.CaptureFixture[str]) ->
 def test_what_is_no_database_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the server serves anybody: it would wait for it in vain."""
+    """An invalid database URL is reported before the server starts."""
     assert main(["serve", "--port", "0", "--database", "sqlite:////no/where.sqlite3"]) == 2
     assert "the database folder /no does not exist" in capsys.readouterr().err
     monkeypatch.setenv("PY2048_DATABASE_URL", "mysql://host/name")
@@ -83,7 +83,7 @@ def test_what_is_no_database_is_told(
 
 @pytest.mark.parametrize("is_used", [True, False])
 def test_the_server_ends_kindly(tmp_path: Path, is_used: bool) -> None:
-    """SIGTERM ends it with status 0, and is not overheard just after the first line."""
+    """SIGTERM ends the server with status 0, even right after its first line."""
     for _ in range(2):
         with serving(tmp_path / "home") as server:
             if is_used:

@@ -1,4 +1,4 @@
-"""Pages and sockets speak the language of who reads them."""
+"""Pages and sockets use the reader's language."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from web_server import Browser
 
 from py2048.app.storage import open_store
 from py2048.server.app import make_app
-from py2048.server.settings import Settings
+from py2048.server.settings import ServerSettings
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
 
 
 def test_a_page_is_in_the_browsers_language(browser: Browser) -> None:
-    """A page says which language it is in, and brings its scripts the texts of that language."""
+    """A page declares its language and passes translations to its scripts."""
     english, ours = browser.get("/about"), browser.get("/about", Accept_Language=PORTUGUESE)
     assert '<html lang="en">' in english.text
     assert "messages-" not in english.text
@@ -32,7 +32,7 @@ def test_a_page_is_in_the_browsers_language(browser: Browser) -> None:
 
 
 def test_a_language_is_chosen_at_the_foot_of_a_page(browser: Browser) -> None:
-    """The choice goes back to the page, is kept in the browser, and outdoes what it asks for."""
+    """A chosen language is stored in a cookie and overrides the browser's."""
     asking = replace(browser, headers={"Referer": f"{browser.server.url}/daily?day=2026-01-01"})
     answer = asking.form("/language", language="pt")
     assert (answer.status, answer.headers["location"]) == (303, "/daily?day=2026-01-01")
@@ -41,7 +41,7 @@ def test_a_language_is_chosen_at_the_foot_of_a_page(browser: Browser) -> None:
 
 
 def test_a_choice_leads_nowhere_else(browser: Browser) -> None:
-    """Only this server's own pages are gone back to, whatever address is said to ask."""
+    """The language form redirects to pages of this server only."""
     for address in (
         "http://evil.example//evil.example/x",
         "//evil.example",
@@ -58,7 +58,7 @@ SKIPPED = "script", "style", "code", "kbd", "title"
 
 
 class _Reader(HTMLParser):
-    """What a page says: its text, and the labels that are read aloud or shown on hovering."""
+    """Collects the visible text of a page and its labels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,12 +83,12 @@ class _Reader(HTMLParser):
 async def test_no_text_of_a_page_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every page, in a language that no one speaks, has no English word but names."""
+    """In a pseudo-language, no page has an untranslated English word except names."""
     url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
     with closing(open_store(url)) as store:
         game = add_game(store, rules="classic:size=2x2")
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = make_app(Settings("k" * 16, url))
+        app = make_app(ServerSettings("k" * 16, url))
         us = httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://test",

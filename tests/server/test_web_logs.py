@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, each request under an id, and no secret in any of them."""
+"""Logs: JSON lines with request ids and without secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
 from py2048.app.storage import StorageError, open_store
-from py2048.server.http.monitoring import JsonFormatter, begin_request, shown_path
+from py2048.server.http.monitoring import JsonFormatter, begin_request, redacted_path
 from py2048.server.settings import find_key
 
 PASSWORD = "hunter2-and-a-horse"
@@ -27,9 +27,9 @@ PLANTED = "PlantedSecret0123456789abcdefghijklmnopqrstu"
 
 
 def test_no_secret_reaches_the_log(tmp_path: Path) -> None:
-    """Passwords, cookies, tokens, recovery codes, mail addresses, secrets of games, the key.
+    """Not even debug logs contain passwords, cookies, tokens, codes or secrets of games.
 
-    At the level debug, which says most, in every place of a request that a client fills.
+    Secrets are put in every part of a request that a client controls.
     """
     with serving(tmp_path / "logged", *GENEROUS, "--log-level", "debug") as server:
         secrets = {PASSWORD, EMAIL, PLANTED, find_key(server.home)}
@@ -42,7 +42,7 @@ def test_no_secret_reaches_the_log(tmp_path: Path) -> None:
 
 
 def sign_up(server: WebServer) -> set[str]:
-    """Go through every form of an account; return the secrets that the server gave."""
+    """Use every account form; return the secrets that the server issued."""
     browser = Browser(server)
     page = browser.form("/account/claim", name="Ada", password=PASSWORD).text
     codes = re.findall(r"<li><code>([\w-]+)</code>", page)
@@ -62,7 +62,7 @@ def sign_up(server: WebServer) -> set[str]:
 
 
 def send_everywhere(server: WebServer) -> None:
-    """Fill every place of a request that a client fills, with what is refused and what is not."""
+    """Put values in every part of a request, both valid and invalid."""
     headers = {"Authorization": f"Bearer {PLANTED}", "Referer": f"{server.url}/?{PLANTED}",
                "User-Agent": f"{PLANTED} {EMAIL}", "X-Request-ID": PLANTED, "Host": PLANTED,
                "X-Forwarded-For": PLANTED, "Origin": f"https://{PLANTED}"}  # fmt: skip
@@ -82,7 +82,7 @@ def send_everywhere(server: WebServer) -> None:
 
 
 async def play(server: WebServer) -> set[str]:
-    """Play by the WebSocket, with bad messages too; return the secrets of the games."""
+    """Play over the WebSocket, also with invalid messages; return the games' secrets."""
     browser = Browser(server)
     async with browser.socket(**{"User-Agent": PLANTED}) as socket:
         for text in (
@@ -98,7 +98,7 @@ async def play(server: WebServer) -> set[str]:
 
 
 def test_lines_of_one_request_have_its_id(web_server: WebServer) -> None:
-    """The answer names the id under which the log tells of the request; no two are the same."""
+    """The response carries the request id that its log lines have."""
     answers = [Browser(web_server).get(path) for path in ("/about", "/nowhere", "/about")]
     names = [answer.headers["X-Request-ID"] for answer in answers]
     assert len(set(names)) == 3
@@ -111,7 +111,7 @@ def test_lines_of_one_request_have_its_id(web_server: WebServer) -> None:
 
 
 def await_lines(server: WebServer, is_one: Callable[[Json], bool], number: int) -> list[Json]:
-    """Return `number` lines of the log, which come soon after the answer."""
+    """Wait for `number` log lines and return them."""
     for _ in range(200):
         found = [line for line in server.logged() if is_one(line)]
         if len(found) >= number:
@@ -121,7 +121,7 @@ def await_lines(server: WebServer, is_one: Callable[[Json], bool], number: int) 
 
 
 async def test_a_connection_is_logged_when_it_ends(web_server: WebServer) -> None:
-    """With how long it was open, and an id of its own."""
+    """A WebSocket is logged when it closes, with its duration and an id."""
 
     def is_one(line: Json) -> bool:
         return bool(line["message"] == "connection")
@@ -136,7 +136,7 @@ async def test_a_connection_is_logged_when_it_ends(web_server: WebServer) -> Non
 
 
 def test_an_exception_is_logged_under_the_id_of_the_request() -> None:
-    """Whatever a request writes down, its line has the id."""
+    """All log lines of a request have its id, including exceptions."""
     name = begin_request()
     try:
         raise ValueError("a fault")
@@ -159,12 +159,12 @@ def test_an_exception_is_logged_under_the_id_of_the_request() -> None:
     ],
 )
 def test_paths_are_written_without_what_may_be_secret(path: str, shown: str | None) -> None:
-    """Addresses of pages and ids of games stay; names and whatever may be a secret do not."""
-    assert shown_path(path) == (shown or path)
+    """Logged paths keep routes and game ids and hide names and possible secrets."""
+    assert redacted_path(path) == (shown or path)
 
 
 def test_a_fault_of_the_database_names_no_values(url: str) -> None:
-    """The message that a failed statement leaves in the log has no parameters."""
+    """A failed statement is logged without its parameters."""
     with open_store(url) as store:
         store.sessions.begin("session", "ada", "Firefox")
         with pytest.raises(StorageError, match="nothing was changed") as caught:

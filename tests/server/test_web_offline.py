@@ -1,4 +1,4 @@
-"""Moves that were played without the server: verified by the rules, and counted nowhere."""
+"""Offline turns: verified against the rules, and not counted on leaderboards."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from py2048.core.board import Board
 from py2048.core.game import Game
 from py2048.core.game.record import encode_turn
 from py2048.core.rules import Rules
+from py2048.server.app import Server
 from py2048.server.schema import BOARDS
-from py2048.server.services import Services
 
 SHORT = "short:size=2x2"
 COSTLY = "costly:size=1x6,start=2x2:1,spawn=2:1,scoring=moves:1:-1,target=none"
 
 
 @pytest.fixture
-async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        yield services
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        yield server
 
 
 def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
-    """Play on from a state as a page does without its server; return the game and its turns."""
+    """Continue from a state as an offline page does; return the game and its turns."""
     game = Game(Rules.parse(state["rules"]["text"]), board=Board.from_rows(state["board"]))
     while not game.is_over and game.turn_count < most:
         game.play(game.legal_directions()[-1])
     return game, "".join(encode_turn(turn) for turn in game.turns)
 
 
-async def test_moves_made_offline_are_taken_over(services: Services) -> None:
-    """The game continues from them, here and in another tab, and counts as played offline."""
-    visitor = Visitor(services)
+async def test_moves_made_offline_are_taken_over(server: Server) -> None:
+    """The game continues from offline turns in all tabs and counts as played offline."""
+    visitor = Visitor(server)
     state = await visitor.new("classic")
-    other = Visitor(services, visitor.account)
+    other = Visitor(server, visitor.account)
     await other.ask("open", game=state["game"])
     game, turns = played_on(visitor.state, 20)
     taken = await visitor.ask("offline", number=1, turns=turns)
@@ -50,26 +50,26 @@ async def test_moves_made_offline_are_taken_over(services: Services) -> None:
     assert (after["ply"], after["category"]) == (21, "offline")
     visitor.leave()
     other.leave()
-    again = Visitor(services, visitor.account)
+    again = Visitor(server, visitor.account)
     state = await again.ask("open", game=state["game"])
     assert (state["ply"], state["category"]) == (21, "offline")
 
 
-async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> None:
-    """It becomes a record that can be replayed, on no board of scores, and is not a best score."""
-    visitor = Visitor(services)
+async def test_a_game_that_ended_offline_counts_nowhere(server: Server) -> None:
+    """A game that ended offline gets a record but no score."""
+    visitor = Visitor(server)
     game_id = (await visitor.new(SHORT))["game"]
     game, turns = played_on(visitor.state)
     assert (await visitor.ask("offline", number=1, turns=turns))["outcome"] == "lost"
     await visitor.connection.on_message('{"type":"leave"}')
     visitor.leave()
-    store = services.rooms.games.store
+    store = server.backend.rooms.games.store
     while (summary := store.records.summary(game_id)) is None:
         await asyncio.sleep(0.01)
     assert (summary.category, summary.score) == ("offline", game.score)
     for board in BOARDS:
         assert store.leaderboards.top(board, str(game.rules)) == []
-    again = Visitor(services, visitor.account)
+    again = Visitor(server, visitor.account)
     assert (await again.new(SHORT))["best"] == 0
 
 
@@ -86,11 +86,9 @@ async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> N
         ("L10" * 400, "malformed"),
     ],
 )
-async def test_what_breaks_the_rules_is_refused(
-    services: Services, turns: str, reason: str
-) -> None:
-    """Of turns of which one breaks the rules none is played, and the game is as it was."""
-    visitor = Visitor(services)
+async def test_what_breaks_the_rules_is_refused(server: Server, turns: str, reason: str) -> None:
+    """One invalid turn rejects all offline turns and leaves the game unchanged."""
+    visitor = Visitor(server)
     await visitor.new()
     _, good = played_on(visitor.state, 2)
     for text in {turns, good + turns} if reason == "offline" else {turns}:
@@ -99,9 +97,9 @@ async def test_what_breaks_the_rules_is_refused(
         assert visitor.state["version"] == 0
 
 
-async def test_where_rules_punish_attempts_they_are_turns(services: Services) -> None:
-    """An attempt that costs a point is taken over; one that moves tiles without a tile is not."""
-    visitor = Visitor(services)
+async def test_where_rules_punish_attempts_they_are_turns(server: Server) -> None:
+    """Penalized attempts are accepted as turns; moves without a new tile are not."""
+    visitor = Visitor(server)
     state = await visitor.new(COSTLY)
     assert "up" not in state["legal"]
     taken = await visitor.ask("offline", number=1, turns="u")
@@ -111,11 +109,11 @@ async def test_where_rules_punish_attempts_they_are_turns(services: Services) ->
     assert refused["reason"] == "offline"
 
 
-async def test_an_address_has_so_many_turns(services: Services) -> None:
-    """Turns times cells count, from any account: each is played again on the server."""
+async def test_an_address_has_so_many_turns(server: Server) -> None:
+    """Offline turns are limited per address, weighted by board size."""
     refused: list[Json] = []
     while not refused:
-        guest = Visitor(services, address="::a")
+        guest = Visitor(server, address="::a")
         await guest.new("classic:size=16x16")
         _, turns = played_on(guest.state, 200)
         answer = await guest.ask("offline", number=1, turns=turns)
@@ -123,25 +121,25 @@ async def test_an_address_has_so_many_turns(services: Services) -> None:
         guest.leave()
     assert refused[0]["reason"] == "busy"
     assert refused[0]["retry_ms"] > 0
-    other = Visitor(services, address="::b")
+    other = Visitor(server, address="::b")
     await other.new()
     _, turns = played_on(other.state, 3)
     assert (await other.ask("offline", number=1, turns=turns))["type"] == "state"
 
 
 @pytest.mark.parametrize("mode", ["ranked", "daily"])
-async def test_games_that_count_are_played_with_the_server(services: Services, mode: str) -> None:
-    """In a ranked or daily game the server draws every tile."""
-    visitor = Visitor(services)
+async def test_games_that_count_are_played_with_the_server(server: Server, mode: str) -> None:
+    """Ranked and daily games accept no offline turns."""
+    visitor = Visitor(server)
     await visitor.new("classic", mode)
     _, turns = played_on(visitor.state, 3)
     refused = await visitor.ask("offline", number=1, turns=turns)
     assert (refused["reason"], visitor.state["version"]) == ("mode", 0)
 
 
-async def test_a_game_that_went_on_elsewhere_is_not_overwritten(services: Services) -> None:
-    """Moves made offline fit only the position on which they were made."""
-    visitor = Visitor(services)
+async def test_a_game_that_went_on_elsewhere_is_not_overwritten(server: Server) -> None:
+    """Offline turns are accepted only if the game has not changed since."""
+    visitor = Visitor(server)
     await visitor.new()
     _, turns = played_on(visitor.state, 3)
     await visitor.move()

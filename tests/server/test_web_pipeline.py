@@ -1,4 +1,4 @@
-"""Actions that a page sends without waiting: in order, or dropped from the first that fails."""
+"""Chains of actions sent without waiting: played in order, or dropped from the first failure."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from py2048.core.board import Board
 from py2048.core.errors import PlayerError
 from py2048.core.rules import get_rules
 from py2048.server.api.hints import HintService
-from py2048.server.services import Services
+from py2048.server.app import Server
 from py2048.server.websocket import VIOLATION
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
 
 
 @pytest.fixture
-async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        yield services
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        yield server
 
 
 async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
-    """Send moves, each with its direction, number and chain, without waiting for answers."""
+    """Send moves with directions, numbers and chains, without waiting for responses."""
     for direction, number, chain in actions:
         await visitor.connection.on_message(
             f'{{"type":"move","direction":"{direction}","number":{number},"chain":{chain}}}'
@@ -36,7 +36,7 @@ async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
 
 
 async def answers(visitor: Visitor, count: int) -> list[Any]:
-    """Return what the next messages answer: a direction and a version, or a reason."""
+    """Return the direction and version, or the reason, of the next messages."""
     found: list[Any] = []
     for _ in range(count):
         message = await visitor.receive()
@@ -47,9 +47,9 @@ async def answers(visitor: Visitor, count: int) -> list[Any]:
     return found
 
 
-async def test_a_chain_is_done_in_order_whatever_changes_nothing(services: Services) -> None:
-    """After an attempt that took no number the rest of the chain follows all the same."""
-    visitor = Visitor(services)
+async def test_a_chain_is_done_in_order_whatever_changes_nothing(server: Server) -> None:
+    """A chain continues after an attempt that changed nothing."""
+    visitor = Visitor(server)
     await visitor.new(WIDE)
     await tell(visitor, ("left", 1, 5), ("up", 2, 5), ("right", 3, 5), ("down", 4, 5))
     directions = ["left", "up", "right", "down"]
@@ -61,11 +61,11 @@ async def test_a_chain_is_done_in_order_whatever_changes_nothing(services: Servi
     assert await answers(visitor, 1) == [("left", moved + 2)]
 
 
-async def test_a_chain_stops_where_another_tab_moved(services: Services) -> None:
-    """What was meant for a board that another tab has changed is told once, and never played."""
-    visitor = Visitor(services)
+async def test_a_chain_stops_where_another_tab_moved(server: Server) -> None:
+    """A chain is rejected once and dropped if another tab has moved."""
+    visitor = Visitor(server)
     state = await visitor.new()
-    other = Visitor(services, visitor.account)
+    other = Visitor(server, visitor.account)
     await other.ask("open", game=state["game"])
     await tell(visitor, (state["legal"][0], 1, 3))
     assert await answers(visitor, 1) == [(state["legal"][0], 1)]
@@ -78,9 +78,9 @@ async def test_a_chain_stops_where_another_tab_moved(services: Services) -> None
     assert await answers(visitor, 2) == [("gap", 3), (played["legal"][0], 3)]
 
 
-async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Services) -> None:
-    """The first number of a chain must be the next one; nothing is repeated and nothing skipped."""
-    visitor = Visitor(services)
+async def test_a_chain_that_begins_with_an_old_number_is_dropped(server: Server) -> None:
+    """A chain must start with the next number."""
+    visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
     await answers(visitor, 1)
@@ -89,9 +89,9 @@ async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Servi
     assert await answers(visitor, 3) == [("gap", 2), ("gap", 3), (legal[0], 2)]
 
 
-async def test_a_broken_chain_stays_broken(services: Services) -> None:
-    """Whatever else is refused meanwhile, the rest of the chain is not played."""
-    visitor = Visitor(services)
+async def test_a_broken_chain_stays_broken(server: Server) -> None:
+    """A broken chain stays broken even if other actions are rejected in between."""
+    visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
     await visitor.connection.on_message('{"type":"redo","number":2,"chain":1}')
@@ -104,9 +104,9 @@ async def test_a_broken_chain_stays_broken(services: Services) -> None:
     ]  # fmt: skip
 
 
-async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> None:
-    """A chain belongs to the game in which it began."""
-    visitor = Visitor(services)
+async def test_a_chain_does_not_go_on_in_another_game(server: Server) -> None:
+    """A chain does not continue in another game."""
+    visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
     await answers(visitor, 1)
@@ -117,14 +117,14 @@ async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> Non
 
 
 async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
-    services: Services, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would advise on a board that is no longer there; it is not counted, either."""
-    visitor = Visitor(services)
+    """A hint for a position that another tab has left is rejected and not counted."""
+    visitor = Visitor(server)
     game = (await visitor.new())["game"]
-    other = Visitor(services, visitor.account)
+    other = Visitor(server, visitor.account)
     await other.ask("open", game=game)
-    advise = services.hints.advise
+    advise = server.hints.advise
 
     async def slowly(*args: Any) -> AsyncIterator[Any]:
         async for hint in advise(*args):
@@ -132,16 +132,16 @@ async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
             assert (await visitor.receive())["type"] == "events"
             yield hint
 
-    monkeypatch.setattr(services.hints, "advise", slowly)
+    monkeypatch.setattr(server.hints, "advise", slowly)
     refused = await visitor.ask("hint", number=1, chain=1)
     assert (refused["type"], refused["reason"]) == ("refused", "gap")
     assert refused["state"]["version"] == 1
-    assert services.rooms.open[game].game.session.category == "plain"
+    assert server.backend.rooms.open[game].game.session.category == "plain"
 
 
-async def test_undo_goes_with_a_chain(services: Services) -> None:
-    """A move and its undo need not wait for each other; what cannot be undone breaks the chain."""
-    visitor = Visitor(services)
+async def test_undo_goes_with_a_chain(server: Server) -> None:
+    """A move and its undo may be in one chain; a failed undo breaks it."""
+    visitor = Visitor(server)
     legal = (await visitor.new())["legal"]
     await tell(visitor, (legal[0], 1, 1))
     for number in (2, 3, 4):
@@ -150,26 +150,26 @@ async def test_undo_goes_with_a_chain(services: Services) -> None:
 
 
 async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
-    """A new tile may be too large for random games; a connection answers such errors."""
+    """A player that cannot handle the rules is reported as a player error."""
     rules = get_rules("classic:size=2x2,spawn=2:9+8589934592:1")
     snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
-    with pytest.raises(PlayerError, match="too large to compute with"):
+    with pytest.raises(PlayerError, match="too large for compiled games"):
         async for _ in HintService(("montecarlo",)).advise("montecarlo", snapshot):
             pass
 
 
 async def test_a_client_that_waits_as_told_is_never_closed(tmp_path: Path) -> None:
-    """It may be refused as often as it likes; one that does not wait loses its connection."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", moves_rate=100) as services:
-        patient, hasty = Visitor(services), Visitor(services)
+    """Clients that wait as requested stay connected; others are disconnected."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", moves_rate=100) as server:
+        patient, hasty = Visitor(server), Visitor(server)
         refusals = 0
         while refusals < 60:
             answer = await patient.ask("ping")
             if answer["type"] == "refused":
                 refusals += 1
                 await asyncio.sleep(answer["retry_ms"] / 1000 + 0.001)
-        assert patient.connection.closed is None
+        assert patient.connection.close_code is None
         for _ in range(400):
             await hasty.connection.on_message('{"type":"ping"}')
             await asyncio.sleep(0)  # its answers are sent
-        assert hasty.connection.closed == VIOLATION
+        assert hasty.connection.close_code == VIOLATION

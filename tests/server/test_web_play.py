@@ -1,4 +1,4 @@
-"""Playing over the WebSocket: the first board, watchers, autoplay, and clients that cheat."""
+"""Playing over the WebSocket: first moves, watchers, autoplay and cheating clients."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 from inside import Visitor, running
 from web_server import Browser
 
-from py2048.server.services import Services
+from py2048.server.app import Server
 
 
 @pytest.fixture
-async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        yield services
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        yield server
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:
-    """A stranger gets a board with two tiles, and each move brings motions and a spawn."""
+    """A new guest gets a board with two tiles, and each move sends motions and a new tile."""
     async with browser.socket() as socket:
         assert socket.hello["me"]["is_guest"]
         state = await socket.new()
@@ -38,17 +38,17 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("kind", ["undo", "redo", "hint", "autoplay"])
-async def test_ranked_games_go_without_help(services: Services, kind: str) -> None:
-    """In a ranked game undo, redo, hints and autoplay are refused."""
-    player = Visitor(services)
+async def test_ranked_games_go_without_help(server: Server, kind: str) -> None:
+    """Ranked games reject undo, redo, hints and autoplay."""
+    player = Visitor(server)
     await player.new(mode="ranked")
     await player.move()
     assert (await player.ask(kind, number=2, player="random"))["reason"] == "mode"
 
 
-async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
-    """Anyone may watch a game live; only its player moves."""
-    player, watcher = Visitor(services), Visitor(services)
+async def test_a_watcher_sees_and_cannot_touch(server: Server) -> None:
+    """Anyone may watch a game, but only its player can move."""
+    player, watcher = Visitor(server), Visitor(server)
     game = (await player.new())["game"]
     assert (await watcher.ask("watch", game=game))["watching"]
     await player.move()
@@ -57,9 +57,9 @@ async def test_a_watcher_sees_and_cannot_touch(services: Services) -> None:
         assert (await watcher.ask(kind, **fields))["reason"] == "not_yours"
 
 
-async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -> None:
-    """A computer player moves for all to see; a move by hand stops it."""
-    player = Visitor(services)
+async def test_autoplay_moves_until_somebody_moves_by_hand(server: Server) -> None:
+    """Everyone sees autoplayed moves, and a move by hand stops them."""
+    player = Visitor(server)
     await player.new()
     assert (await player.ask("autoplay", player="random", delay=0))["player"] == "random"
     for _ in range(3):
@@ -73,7 +73,7 @@ async def test_autoplay_moves_until_somebody_moves_by_hand(services: Services) -
 
 
 async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
-    """It is a move by hand like any other."""
+    """A move through the API stops autoplay."""
     async with browser.socket() as socket:
         game = (await socket.new("long:size=5x5"))["game"]
         await socket.ask("autoplay", "autoplay", player="greedy", delay=10_000)
@@ -116,10 +116,10 @@ async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
     ],
 )
 async def test_a_tampered_message_is_refused_and_changes_nothing(
-    services: Services, frame: str, reason: str
+    server: Server, frame: str, reason: str
 ) -> None:
-    """Whatever a client sends, it gets a reason, and the connection lives on."""
-    visitor = Visitor(services)
+    """Invalid messages are rejected with a reason and change nothing."""
+    visitor = Visitor(server)
     await visitor.connection.on_message('{"type":"move","number":1,"direction":"left"}')
     assert (await visitor.receive())["reason"] == "no_game"
     before = await visitor.new()
@@ -131,7 +131,7 @@ async def test_a_tampered_message_is_refused_and_changes_nothing(
 
 
 async def test_a_huge_frame_closes_the_connection(browser: Browser) -> None:
-    """A frame of a megabyte is not even read."""
+    """A one-megabyte frame closes the connection."""
     async with browser.socket() as socket:
         await socket.connection.send("x" * 2**20)
         assert await socket.closed() == 1009

@@ -1,4 +1,4 @@
-"""Casual games from a position of a finished game."""
+"""Casual games started from positions of finished games."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def store(web_server: WebServer) -> Iterator[Store]:
 
 
 def begun(answer: Answer) -> str:
-    """Return the game to which an answer leads."""
+    """Return the game that a response redirects to."""
     assert answer.status == 303, answer.text
     address: str = answer.headers["location"]
     assert address.startswith("/?game=")
@@ -33,7 +33,7 @@ def begun(answer: Answer) -> str:
 async def test_any_position_of_a_finished_game_can_be_played_on(
     web_server: WebServer, store: Store
 ) -> None:
-    """The new game is casual, says what it is, and counts on no board, however well it went."""
+    """A game from a position is casual and counts on no leaderboard."""
     browser = await named(web_server, "Played on")
     origin = add_game(store)
     record = Record.from_json(store.records.load(origin))
@@ -57,16 +57,16 @@ async def test_any_position_of_a_finished_game_can_be_played_on(
 
 
 async def test_other_positions_are_refused(browser: Browser, store: Store) -> None:
-    """Each with its reason: no move there, no such move, no number, no record, another site."""
+    """Invalid positions are rejected with a reason."""
     origin = add_game(store)
     last = Record.from_json(store.records.load(origin)).plies
     address = f"/game/{origin}/play"
     for turn, status, said in (
         (str(last), 409, "No move is possible there"),
         (str(last + 1), 422, f"choose one from 0 to {last}"),
-        ("-1", 422, "choose a move of the game"),
-        ("1" * 5000, 422, "choose a move of the game"),
-        ("", 422, "choose a move of the game"),
+        ("-1", 422, "turn is not a number"),
+        ("1" * 5000, 422, "turn is not a number"),
+        ("", 422, "turn is not a number"),
     ):
         answer = browser.form(address, turn=turn)
         assert answer.status == status, turn
@@ -81,7 +81,7 @@ async def test_other_positions_are_refused(browser: Browser, store: Store) -> No
 
 
 async def test_a_sealed_game_gives_no_position(browser: Browser, store: Store) -> None:
-    """Not even to its player: those who watched the new game would see the tiles of the day."""
+    """A sealed game cannot be continued, because watchers would see the day's tiles."""
     async with browser.socket() as socket:
         info = store.online.info((await socket.new())["game"])
         assert info
@@ -97,7 +97,7 @@ async def test_a_sealed_game_gives_no_position(browser: Browser, store: Store) -
 
 
 def test_games_from_positions_are_limited_as_new_games_are(browser: Browser, store: Store) -> None:
-    """A visitor begins a number of them at once, and no more."""
+    """Games from positions count against the limit for new games."""
     origin = add_game(store)
     statuses = [browser.form(f"/game/{origin}/play", turn="1").status for _ in range(25)]
     assert statuses[:20] == [303] * 20

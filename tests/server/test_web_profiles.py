@@ -1,4 +1,4 @@
-"""A player's page: periods, medians and plots, in every browser and without scripts."""
+"""Player pages: periods, medians and plots, without scripts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from py2048.app.storage.schema import reviews
 from py2048.app.storage.values import GameEnd
 from py2048.presentation.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
-from py2048.server.site.pages import ago, text_of
+from py2048.server.site.pages import ago, render_text
 from py2048.server.site.scores import periods_of, player_page, plots_of_player
 
 CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
@@ -38,7 +38,7 @@ def ended(day: str, score: int, tile: int = 64) -> GameEnd:
 
 
 def test_periods_leave_nothing_out() -> None:
-    """A day without games has its place, and medians are those of the games of a period."""
+    """Days without games are included, and each period has its own median."""
     found = periods_of(
         [ended("2026-02-27", 10), ended("2026-02-27", 40), ended("2026-03-01", 7)],
         [("2026-03-01T01:00:00Z", 80.0), ("2026-03-01T02:00:00Z", 90.0)],
@@ -64,14 +64,14 @@ def test_periods_leave_nothing_out() -> None:
     ],
 )
 def test_how_long_ago(moment: str, said: str) -> None:
-    """As people say it, to the minute, the hour or the day; long ago by its date."""
+    """Times are shown as minutes, hours, days or a date."""
     assert ago(moment, datetime(2026, 11, 27, 12, tzinfo=UTC)) == said
 
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 1500), min_size=1, max_size=9))
 def test_every_game_is_in_a_period(days: list[int]) -> None:
-    """Days, weeks of ISO years or months, few enough to be told apart, in order."""
+    """Periods are ordered days, ISO weeks or months, and never too many."""
     ends = [ended(str(date(2018, 12, 25) + timedelta(days=n)), n) for n in sorted(days)]
     found = periods_of(ends)
     assert [score for each in found for score in each.scores] == sorted(days)
@@ -83,7 +83,7 @@ def test_every_game_is_in_a_period(days: list[int]) -> None:
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.text(st.characters(codec="ascii"), max_size=8), numbers), max_size=40))
 def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
-    """Whatever the values, it is well-formed SVG within its frame, with a few names below."""
+    """Bar plots are well-formed SVG within their frame, with a few labels."""
     clean = [(re.sub(r"[\0-\x1f\x7f]", "", name), value) for name, value in bars]
     svg = ElementTree.fromstring(bar_plot("some bars", clean))
     assert svg.get("aria-label") == "some bars"
@@ -101,7 +101,7 @@ def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
 @settings(max_examples=25)
 @given(st.lists(st.none() | numbers | numbers.map(operator.neg), min_size=1, max_size=100))
 def test_lines_are_on_the_picture(values: list[float | None]) -> None:
-    """Each known value is a point of the line, and no point is outside the frame."""
+    """Each known value is a point of the line within the frame."""
     steps = [f"step {n}" for n in range(len(values))]
     svg = ElementTree.fromstring(line_plot("a line", steps, {"a": values, "b": values}))
     for line in svg.iter("polyline"):
@@ -111,7 +111,7 @@ def test_lines_are_on_the_picture(values: list[float | None]) -> None:
 
 
 def test_the_numbers_of_a_plot_are_written_out() -> None:
-    """Scores of millions, and those below zero where moves cost points, with no e in them."""
+    """Large and negative scores are written without exponents."""
     plots = (
         line_plot("scores", ["a", "b"], {"best": [-600_000, 3_200_000]}),
         bar_plot("games", [("a", 1_500_000)]),
@@ -122,7 +122,7 @@ def test_the_numbers_of_a_plot_are_written_out() -> None:
 
 
 def played(store: Store, days: int, score: int, category: str = "ranked", **facts: object) -> str:
-    """Add a game of Ada that ended some days after the first of the year."""
+    """Add a game of Ada that ended some days after New Year."""
     end = date(2026, 1, 1) + timedelta(days=days)
     name = f"{category}{days}{score}"
     return add_record(
@@ -132,7 +132,7 @@ def played(store: Store, days: int, score: int, category: str = "ranked", **fact
 
 
 def reviewed(store: Store, game: str, accuracy: float) -> None:
-    """Give a game a finished review of some accuracy."""
+    """Add a finished review with an accuracy."""
     row = {"game_id": game, "owner": "ada", "version": "1", "asked": "", "attempts": 1, "done": 1,
            "finished": "2026", "summary": {"accuracy": accuracy}, "moves": []}  # fmt: skip
     with store.write() as connection:
@@ -140,7 +140,7 @@ def reviewed(store: Store, game: str, accuracy: float) -> None:
 
 
 def test_what_a_profile_counts(store: Store) -> None:
-    """A person's games under the rules played most; the computer's are not the player's."""
+    """A profile covers the most played rules and excludes autoplayed games."""
     with store:
         games = GameService(store)
         store.accounts.claim_name("ada", "Ada", "hash")
@@ -155,20 +155,20 @@ def test_what_a_profile_counts(store: Store) -> None:
         assert [each.name for each in values["played"]] == ["classic", "5x5"]
         assert values["chosen"].text == values["played"][0].text
         assert values["chosen"].text == CLASSIC
-        section = text_of("_plots.html", **plots_of_player(games, account, CLASSIC))
+        section = render_text("_plots.html", **plots_of_player(games, account, CLASSIC))
         assert re.findall(r"<figcaption>([A-Z][a-z ]+[a-z])", section) == [
             "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
         ]  # fmt: skip
         rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
         assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
         assert "87.5 %" in section
-        section = text_of("_plots.html", **plots_of_player(games, account, RULES))
+        section = render_text("_plots.html", **plots_of_player(games, account, RULES))
         assert section.count('class="plot"') == 3
 
 
 @pytest.mark.timeout(60)
 async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
-    """A new player's page has no plots; after a game it has them, with the numbers in a table."""
+    """After the first game the page has plots with tables of their numbers."""
     browser = Browser(web_server)
     browser.form("/account/claim", name="Plotter", password="correct horse battery")
     assert 'class="plot"' not in browser.get("/player/Plotter").text
@@ -184,7 +184,7 @@ async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
 
 
 async def test_plots_are_drawn_once_for_all_who_ask(web_server: WebServer) -> None:
-    """A game that ends counts on its player's page at once, in the plots a minute later."""
+    """Counts are updated at once, while plots are cached for a minute."""
     browser = Browser(web_server, address=elsewhere())
     browser.form("/account/claim", name="Held", password="correct horse battery")
     found = []

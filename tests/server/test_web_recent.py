@@ -1,4 +1,4 @@
-"""Answers that are worked out once for many: fresh enough, and never by two at a time."""
+"""The cache of shared results."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from py2048.server.site.scores import RecentParts
+from py2048.server.cache import TimedCache
 
 
 async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
-    """All who ask while it is worked out, or a moment later, get the same; then it is anew."""
+    """Concurrent and later callers share one computation until it expires."""
     now, asked = 10.0, []
-    recent = RecentParts(1.0, clock=lambda: now)
+    recent = TimedCache(1.0, clock=lambda: now)
 
     async def answer() -> int:
         asked.append(now)
@@ -28,8 +28,8 @@ async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
 
 
 async def test_a_failure_is_told_and_tried_again() -> None:
-    """All who wait hear of it; then the question is asked again, however long answers last."""
-    recent = RecentParts(1e9)
+    """All waiting callers get the exception, and the next call tries again."""
+    recent = TimedCache(1e9)
 
     async def fail() -> int:
         raise ValueError("no answer")

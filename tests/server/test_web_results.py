@@ -1,4 +1,4 @@
-"""What the server tells of the end of a game, to its player alone."""
+"""The result of a game, shown to its player only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from py2048.presentation.result import PENDING, UNAVAILABLE, Result
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
-from py2048.server.site.challenges import today_page
-from py2048.server.site.games import card_of, end_of
+from py2048.server.site.challenges import today_panel
+from py2048.server.site.games import card_of, result_page
 
 TODAY = datetime.now(UTC).date()
 
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def result_of(store: Store, game: str, account: str = "ada", refused: str = "") -> Result:
-    found = end_of(GameService(store), game, account, refused)["result"]
+    found = result_page(GameService(store), game, account, refused)["result"]
     assert isinstance(found, Result)
     return found
 
@@ -46,7 +46,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
-    """Guests' too, but not with itself; best it is among the player's own dailies."""
+    """A daily game is compared with all others of its day, including those of guests."""
     daily = partial(add_game, store, mode="daily", rules="classic")
     game = daily(day=str(TODAY), score=800)
     for number, score in enumerate([700, 800, 900, 900]):
@@ -62,7 +62,7 @@ def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
 
 
 def test_other_games_are_compared_with_the_players_own(store: Store) -> None:
-    """Under the same rules, and not with itself."""
+    """Other games are compared with the player's own games under the same rules."""
     game = add_game(store, 1, rules="classic", score=500)
     assert result_of(store, game).headline == "500 points. A first score to beat."
     add_game(store, 2, rules="classic", score=900, finished="2025-01-01T00:00:00.000000Z")
@@ -75,7 +75,7 @@ def test_other_games_are_compared_with_the_players_own(store: Store) -> None:
 
 
 def test_a_computers_game_is_not_praised(store: Store) -> None:
-    """Although the target was made."""
+    """An autoplayed game is not praised for reaching the target."""
     game = add_game(store, rules="classic", score=30_000, max_tile=2048, category="computer")
     found = result_of(store, game)
     assert found.headline == "30,000 points. Played by a computer."
@@ -83,7 +83,7 @@ def test_a_computers_game_is_not_praised(store: Store) -> None:
 
 
 def test_why_there_is_no_review_is_said_in_a_word(store: Store) -> None:
-    """A result never waits for what does not come."""
+    """If there will be no review, the result says why."""
     game = add_game(store, rules="classic")
     reasons = {"busy": "Busy", "off": "Off", "length": "Too long", "": UNAVAILABLE}
     for refused, said in reasons.items():
@@ -91,56 +91,56 @@ def test_why_there_is_no_review_is_said_in_a_word(store: Store) -> None:
 
 
 def test_nobody_else_gets_it(store: Store) -> None:
-    """Nor is there one of a game in progress, or of none."""
+    """Other users, unfinished and unknown games get no result."""
     for game, account in ((add_game(store), "bob"), ("nothing", "ada")):
         with pytest.raises(ActionRejected):
             result_of(store, game, account)
 
 
 async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> None:
-    """A number helps with no move; the review itself opens with the game."""
+    """The player sees the review's figures of a sealed game, but not the review."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
-        store = services.rooms.games.store
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
+        store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
         with pytest.raises(ActionRejected, match="opens on"):
-            await reviews.request_review(services, game, "bob", "::1", for_figures=True)
-        await reviews.request_review(services, game, "ada", "::1", for_figures=True)
-        await until(lambda: reviews.figures_of(services.rooms.games, game)[0] == "done")
+            await server.review_requests.request(game, "bob", "::1", for_figures=True)
+        await server.review_requests.request(game, "ada", "::1", for_figures=True)
+        await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
         assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "good", 3)
         with pytest.raises(ActionRejected, match="opens on"):
-            reviews.review_answer(services.rooms.games, game)
+            reviews.review_answer(server.backend.rooms.games, game)
 
 
 async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: Path) -> None:
-    """Once taken up again, nothing of its end is told: it will have another."""
+    """A game whose end can be undone has a review and a card until it is continued."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as services:
-        games, player = services.rooms.games, Visitor(services)
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
+        games, player = server.backend.rooms.games, Visitor(server)
         game = (await player.new("2x2"))["game"]
         while player.state["outcome"] == "playing":
             await player.move()
         await until(lambda: games.store.records.summary(game))
         account = player.account.id
-        await reviews.request_review(services, game, account, "::1", for_figures=True)
+        await server.review_requests.request(game, account, "::1", for_figures=True)
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
         await until(lambda: reviews.figures_of(games, game)[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"
-        assert today_page(games, account, get_rules("2x2"), TODAY)["played"] == 1
+        assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 1
         card = card_of(games, game)
         assert card
         assert card.score == player.state["score"]
         await player.ask("undo", number=player.state["version"] + 1)
         assert reviews.figures_of(games, game)[0] == "none"
         assert card_of(games, game) is None
-        assert today_page(games, account, get_rules("2x2"), TODAY)["played"] == 0
+        assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 0
         with pytest.raises(ActionRejected):
             result_of(games.store, game, account)
 
 
 async def test_the_dialog_over_http(web_server: WebServer) -> None:
-    """Its text to share tells who asks elsewhere; in the reader's language."""
+    """The result has a text to share in the reader's language."""
     browser = Browser(web_server)
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]

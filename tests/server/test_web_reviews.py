@@ -1,4 +1,4 @@
-"""Reviews of finished games: the queue beside the server, and who gets which."""
+"""Reviews of finished games: the queue, and who may request them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -23,15 +23,15 @@ from py2048 import Record
 from py2048.app.storage import Store, open_store
 from py2048.app.storage.schema import reviews as review_rows
 from py2048.server import schema
+from py2048.server.app import Server
 from py2048.server.schema import ActionRejected
-from py2048.server.services import Services
 from py2048.server.site import reviews
-from py2048.server.site.pages import text_of
+from py2048.server.site.pages import render_text
 
 
 @dataclass
 class StandIn:
-    """Stands in for what reviews games, and tells what it has noted."""
+    """A fake reviewer that logs its calls."""
 
     folder: Path
 
@@ -41,7 +41,7 @@ class StandIn:
     def noted(self, name: str) -> list[int]:
         return [int(line) for line in (self.folder / name).read_text().split()]
 
-    def running(self, url: str) -> AbstractAsyncContextManager[Services]:
+    def running(self, url: str) -> AbstractAsyncContextManager[Server]:
         return running(url, reviewer=partial(stand_in_review.stand_in, self.folder))
 
 
@@ -52,9 +52,9 @@ def stand_in(tmp_path: Path) -> StandIn:
     return StandIn(folder)
 
 
-async def ask(services: Services, game: str, account: str, address: str = "::1") -> str:
-    """Ask for a review of a game; return the game."""
-    await reviews.request_review(services, game, account, address)
+async def ask(server: Server, game: str, account: str, address: str = "::1") -> str:
+    """Request a review of a game and return the game."""
+    await server.review_requests.request(game, account, address)
     return game
 
 
@@ -67,7 +67,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def is_settled(store: Store, *games: str) -> bool:
-    """Say whether the reviews are computed or given up."""
+    """Whether all reviews are done or have failed."""
     found = [store.reviews.find(game) for game in games]
     return all(review is not None and review.finished for review in found)
 
@@ -79,12 +79,12 @@ async def test_many_requests_are_worked_through_beside_the_play(
     url: str, stand_in: StandIn
 ) -> None:
     """Each game is reviewed once, one at a time, while a player moves."""
-    async with stand_in.running(url) as services:
-        store = services.rooms.games.store
+    async with stand_in.running(url) as server:
+        store = server.backend.rooms.games.store
         games = [add_game(store, seed) for seed in range(1, 7)]
-        asked = [ask(services, game, "eve") for game in games[:4]]
-        asked += [ask(services, game, "bob") for game in (*games[4:], games[0])]
-        player = Visitor(services)
+        asked = [ask(server, game, "eve") for game in games[:4]]
+        asked += [ask(server, game, "bob") for game in (*games[4:], games[0])]
+        player = Visitor(server)
         await player.new()
         assert await asyncio.gather(*asked) == [*games, games[0]]
         for version in range(1, 11):
@@ -92,33 +92,33 @@ async def test_many_requests_are_worked_through_beside_the_play(
         await until(lambda: is_settled(store, *games))
         player.leave()
         counted = f"py2048_reviews_total {float(len(games))}"
-        await until(lambda: counted in services.metrics.text().decode())  # after it is settled
+        await until(lambda: counted in server.metrics.text().decode())  # after it is settled
     scores = stand_in.noted("runs")
     assert len(scores) == len(games)
     assert set(stand_in.noted("at once")) == {1}
 
 
 async def test_no_address_has_the_whole_queue(url: str, stand_in: StandIn) -> None:
-    """Some places are left for others, however many guests of one address ask."""
+    """One address cannot fill the queue."""
     stand_in.tell("hang")
-    async with stand_in.running(url) as services:
-        store = services.rooms.games.store
+    async with stand_in.running(url) as server:
+        store = server.backend.rooms.games.store
         games = [add_game(store, seed) for seed in range(reviews.MAX_PENDING_EACH + 2)]
         for number, game in enumerate(games[:-2]):
-            await ask(services, game, f"guest {number}")
+            await ask(server, game, f"guest {number}")
         with pytest.raises(ActionRejected, match="from here"):
-            await ask(services, games[-2], "another")
-        assert await ask(services, games[0], "another")  # it waits already
-        assert await ask(services, games[-1], "honest", "::2")
+            await ask(server, games[-2], "another")
+        assert await ask(server, games[0], "another")  # it waits already
+        assert await ask(server, games[-1], "honest", "::2")
         (stand_in.folder / "hang").unlink()
         await until(lambda: is_settled(store, games[0]))
-        assert await ask(services, games[-2], "another")
+        assert await ask(server, games[-2], "another")
 
 
 async def test_what_a_dead_server_was_computing_is_computed_again(
     url: str, stand_in: StandIn
 ) -> None:
-    """Its claim ends, for it is not renewed; after several deaths the game is given up."""
+    """A claim that is not renewed expires; after several crashes the review fails."""
     with open_store(url) as store:
         once, often = add_game(store, 1), add_game(store, 2)
         for game, attempts in ((once, 1), (often, 3)):
@@ -126,8 +126,8 @@ async def test_what_a_dead_server_was_computing_is_computed_again(
             left = sa.update(review_rows).where(review_rows.c.game_id == game)
             with store.write() as connection:
                 connection.execute(left.values(attempts=attempts, claimed="2026-01-01"))
-    async with stand_in.running(url) as services:
-        store = services.rooms.games.store
+    async with stand_in.running(url) as server:
+        store = server.backend.rooms.games.store
         await until(lambda: is_settled(store, once, often))
         found, given_up = store.reviews.find(once), store.reviews.find(often)
     assert found
@@ -138,55 +138,55 @@ async def test_what_a_dead_server_was_computing_is_computed_again(
 
 
 async def test_a_server_that_ends_gives_the_review_back(tmp_path: Path, stand_in: StandIn) -> None:
-    """The process ends with it, and the next server begins at once, as for the first time."""
+    """A server that stops returns its review to the queue without counting an attempt."""
     url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
     stand_in.tell("hang")
-    async with stand_in.running(url) as services:
-        game = add_game(services.rooms.games.store)
-        await ask(services, game, "eve")
+    async with stand_in.running(url) as server:
+        game = add_game(server.backend.rooms.games.store)
+        await ask(server, game, "eve")
         await until((stand_in.folder / "at once").exists)
     with open_store(url) as store:
         review = store.reviews.find(game)
         assert review
         assert (review.attempts, review.claimed, review.finished) == (0, None, None)
     (stand_in.folder / "hang").unlink()
-    async with stand_in.running(url) as services:
-        await until(lambda: is_settled(services.rooms.games.store, game))
+    async with stand_in.running(url) as server:
+        await until(lambda: is_settled(server.backend.rooms.games.store, game))
 
 
 async def test_a_process_that_crashes_spoils_nothing_else(
     tmp_path: Path, stand_in: StandIn, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The page says that there is no review, the log why, and one may try again."""
+    """A crashed review is reported on the page and in the log, and may be requested again."""
     stand_in.tell("crash")
-    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        store = services.rooms.games.store
+    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        store = server.backend.rooms.games.store
         game = add_game(store)
-        await ask(services, game, "eve")
+        await ask(server, game, "eve")
         await until(lambda: is_settled(store, game))
-        answer = reviews.review_answer(services.rooms.games, game)
+        answer = reviews.review_answer(server.backend.rooms.games, game)
         assert (answer.state, answer.fault) == ("failed", "the server could not finish it")
         assert "this is said to those who run the server" in str(
             [record.__dict__ for record in caplog.records]
         )
         (stand_in.folder / "crash").unlink()
-        await ask(services, game, "eve")
-        await until(lambda: reviews.review_answer(services.rooms.games, game).state == "done")
+        await ask(server, game, "eve")
+        await until(lambda: reviews.review_answer(server.backend.rooms.games, game).state == "done")
 
 
 async def test_what_may_be_asked_for(
     tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not too much in a while, no longer games, and no more than the queue may hold."""
+    """Requests are limited by rate, length of the game and length of the queue."""
     stand_in.tell("hang")
-    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        store = services.rooms.games.store
+    async with stand_in.running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        store = server.backend.rooms.games.store
         games = [add_game(store, seed) for seed in range(1, 8)]
         huge = add_game(store, 9, plies=reviews.MAX_MOVES + 1)
 
         async def reason(game: str, account: str = "bob") -> str:
             try:
-                await ask(services, game, account)
+                await ask(server, game, account)
             except ActionRejected as error:
                 return error.reason
             return ""
@@ -208,7 +208,7 @@ def store(web_server: WebServer) -> Iterator[Store]:
 
 
 def asked(browser: Browser, game: str) -> list[tuple[int, str | None]]:
-    """Ask for a review, and look for one, in every way; return the answers."""
+    """Request and read a review through the API and the page; return the responses."""
     address = f"/api/games/{game}/review"
     posted = browser.post(address, {})
     found = [(answer.status, answer.json().get("reason"))
@@ -218,7 +218,7 @@ def asked(browser: Browser, game: str) -> list[tuple[int, str | None]]:
 
 @pytest.mark.parametrize("mode", ["ranked", "casual", "daily"])
 async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> None:
-    """Neither its player nor anybody else gets one, and its page offers none."""
+    """Nobody can review a game in progress."""
     async with browser.socket() as socket:
         game = (await socket.new(mode=mode))["game"]
         await socket.move()
@@ -228,7 +228,7 @@ async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> 
 
 
 async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, store: Store) -> None:
-    """It opens for its player, too, when the same tiles can no longer be played.
+    """A daily game's review opens when its tiles can no longer be played, also for its player.
 
     The pages of the game and of the day say when.
     """
@@ -257,14 +257,14 @@ async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, st
 
 
 def test_a_game_that_is_no_servers_has_no_review(browser: Browser, store: Store) -> None:
-    """Records that were not played here are not given away, nor what they contain."""
+    """Records of games from elsewhere cannot be read or reviewed."""
     add_record(store, "local", record="{}")
     for game in ("local", "nothing"):
         assert asked(browser, game)[0] == (404, "unknown_game")
 
 
 def test_a_huge_game_is_not_reviewed(browser: Browser, store: Store) -> None:
-    """The page says so, and the API gives the reason."""
+    """Too long games are not reviewed, and the page and the API say why."""
     game = add_game(store, 3, plies=reviews.MAX_MOVES + 1)
     assert asked(browser, game) == [(200, None), (422, "length"), (422, None)]
     page = browser.get(f"/game/{game}").text
@@ -273,17 +273,16 @@ def test_a_huge_game_is_not_reviewed(browser: Browser, store: Store) -> None:
 
 
 async def test_a_server_may_do_without(tmp_path: Path) -> None:
-    """Requests are then refused, with the reason."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        services.settings = replace(services.settings, reviews=0)
-        game = add_game(services.rooms.games.store)
+    """If reviews are disabled, requests are rejected with a reason."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviews=0) as server:
+        game = add_game(server.backend.rooms.games.store)
         with pytest.raises(ActionRejected) as rejected:
-            await ask(services, game, "eve")
+            await ask(server, game, "eve")
         assert rejected.value.reason == "off"
-        answer = await services.do(reviews.review_answer, game)
-        assert services.rooms.games.store.reviews.find(game) is None
+        answer = await server.backend.do(reviews.review_answer, game)
+        assert server.backend.rooms.games.store.reviews.find(game) is None
     for plies in (3, reviews.MAX_MOVES + 1):
-        shown = text_of(
+        shown = render_text(
             "_review.html", review=answer, game={"id": game, "plies": plies},
             reviews_games=False, max_moves=reviews.MAX_MOVES,
         )  # fmt: skip
@@ -296,7 +295,7 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
 
 
 def reviewed(browser: Browser, game: str) -> Json:
-    """Ask for a review and return it when it is there, or given up."""
+    """Request a review and return it when it is done or has failed."""
     address = f"/api/games/{game}/review"
     answer = browser.post(address, {})
     assert answer.status == 202
@@ -311,7 +310,7 @@ def reviewed(browser: Browser, game: str) -> Json:
 
 
 def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:
-    """What `py2048.review` says of each move, for programs, and on the page for people."""
+    """The API and the page show what `py2048.review` says about each move."""
     game = add_game(store, 4)
     found = reviewed(browser, game)
     summary, moves = found["summary"], found["moves"]

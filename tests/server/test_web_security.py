@@ -1,4 +1,4 @@
-"""What the server refuses, and what every answer carries."""
+"""Rejected requests, and the headers of all responses."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from web_server import Browser, WebServer, serving
 from websockets.exceptions import InvalidStatus
 
-from py2048.server.http.limits import Buckets, RateLimits, Slots
+from py2048.server.http.limits import RateLimits, Slots, TokenBuckets
 from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
-from py2048.server.settings import ServerError, Settings, find_key
+from py2048.server.settings import ServerError, ServerSettings, find_key
 from py2048.server.site.auth import Cookies
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
@@ -23,7 +23,7 @@ PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_answer_carries_a_strict_policy(browser: Browser, path: str) -> None:
-    """No inline script or style, no other origin, no frame, no guessing of types."""
+    """The policy forbids inline scripts, other origins, frames and content sniffing."""
     answer = browser.get(path)
     headers, page = answer.headers, answer.text.lower()
     policy = headers["Content-Security-Policy"]
@@ -47,7 +47,7 @@ def test_the_cookie_is_out_of_reach_of_scripts(browser: Browser) -> None:
 
 
 def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
-    """With an https address in public the cookie goes by TLS only, and the browser is told."""
+    """With an https public URL, cookies are Secure and HSTS is sent."""
     with serving(tmp_path / "tls", "--public-url", "https://2048.example") as server:
         answer = Browser(server).get("/")
         assert "; Secure" in answer.headers["Set-Cookie"]
@@ -72,8 +72,8 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
     ],
 )
 def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None) -> None:
-    """However the public address is spelt, it is what browsers say of its own pages."""
-    settings = Settings(key="k" * 32, public_url=text)
+    """The public URL is normalized to the origin that browsers send."""
+    settings = ServerSettings(key="k" * 32, public_url=text)
     assert settings.origin == origin
     assert settings.is_secure is bool(origin and origin.startswith("https"))
 
@@ -85,13 +85,13 @@ def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None
      "https://ada@x.org", "https://büro.example", "https://x.org."],
 )  # fmt: skip
 def test_what_is_no_public_origin_is_told(text: str) -> None:
-    """A server whose own pages could not speak to it does not start."""
-    with pytest.raises(ServerError, match="is not a public URL"):
-        Settings(key="k" * 32, public_url=text)
+    """An invalid public URL prevents the start."""
+    with pytest.raises(ServerError, match="is not the public URL"):
+        ServerSettings(key="k" * 32, public_url=text)
 
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
-    """A cookie signed by another key does not count: a new guest is made."""
+    """A cookie signed with another key yields a new guest."""
     forged = Cookies("another key, long enough", secure=False).write("victim", 0)
     browser.cookie = forged.partition(";")[0]
     assert "Set-Cookie" in browser.get("/account").headers
@@ -110,7 +110,7 @@ def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
 async def test_other_sites_cannot_speak_for_a_player(
     browser: Browser, headers: dict[str, str]
 ) -> None:
-    """Forms, the API and the handshake refuse what a browser says comes from another site."""
+    """Cross-site forms, API requests and handshakes are rejected."""
     foreign = Browser(browser.server, headers=headers)
     assert foreign.form("/account/logout").status == 403
     assert foreign.post("/api/games", {}).status == 403
@@ -121,7 +121,7 @@ async def test_other_sites_cannot_speak_for_a_player(
 
 
 async def test_the_own_page_may_speak(browser: Browser) -> None:
-    """The server's own origin is let in."""
+    """The server's own origin is accepted."""
     own = Browser(browser.server, headers={"Origin": browser.server.url})
     assert own.form("/account/logout").status == 303
     async with own.socket() as socket:
@@ -129,7 +129,7 @@ async def test_the_own_page_may_speak(browser: Browser) -> None:
 
 
 def test_large_bodies_are_refused(browser: Browser) -> None:
-    """A form or request of more than a few KiB is not read; a record may be longer."""
+    """Bodies over the limit are rejected; records have a larger limit."""
     assert browser.form("/account/login", name="a" * 10_000, password="b").status == 413
     assert browser.post("/api/boards/slides", {"board": [[0] * 9000]}).status == 413
     long_record = json.dumps({"turns": "L10" * 30_000}).encode()
@@ -138,7 +138,7 @@ def test_large_bodies_are_refused(browser: Browser) -> None:
 
 
 def test_a_body_that_never_ends_is_cut(web_server: WebServer) -> None:
-    """A chunked body without a length is cut at the same limit."""
+    """The limit also applies to chunked bodies without a length."""
     with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
         connection.sendall(
             b"POST /api/boards/slides HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -150,7 +150,7 @@ def test_a_body_that_never_ends_is_cut(web_server: WebServer) -> None:
 
 
 def test_requests_are_rationed(tmp_path: Path) -> None:
-    """One address gets 429 with the time to wait when it asks too often; files are free."""
+    """Too many requests get 429 with the time to wait; static files have a higher limit."""
     with serving(tmp_path / "rationed", "--requests-rate", "2") as server:
         browser = Browser(server)
         answers = [browser.get("/about") for _ in range(30)]
@@ -162,9 +162,9 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
 
 
 def test_buckets_fill_steadily() -> None:
-    """A burst empties the bucket; it fills at the rate, and never beyond its size."""
+    """A burst empties the bucket, which refills at its rate up to its capacity."""
     now = 0.0
-    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    buckets = TokenBuckets(2.0, 4.0, clock=lambda: now)
     assert [buckets.take("a") for _ in range(5)] == [0, 0, 0, 0, 0.5]
     assert buckets.take("b") == 0
     now = 0.5
@@ -172,16 +172,16 @@ def test_buckets_fill_steadily() -> None:
     assert buckets.take("a") > 0
     now = 1000.0
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
-    slow = Buckets(0.1, 0.3, clock=lambda: now)  # a full bucket holds one token all the same
+    slow = TokenBuckets(0.1, 0.3, clock=lambda: now)  # a full bucket holds one token all the same
     assert [slow.take("a"), slow.take("a")] == [0, 10]
 
 
 def test_what_is_owed_is_waited_for() -> None:
-    """A bucket may owe more than it holds."""
+    """A bucket can be charged below zero."""
     now = 0.0
-    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    buckets = TokenBuckets(2.0, 4.0, clock=lambda: now)
     assert buckets.take("a") == 0
-    buckets.owe("a", 9)
+    buckets.charge("a", 9)
     assert buckets.take("a") == 3.5
     now = 3.0
     assert buckets.take("a") == 0.5
@@ -190,20 +190,20 @@ def test_what_is_owed_is_waited_for() -> None:
 
 
 async def test_records_that_take_long_are_rationed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the processor spends on the records of an address counts, and on no other's."""
+    """CPU time for an address's records counts against that address only."""
     times = itertools.count(step=10.0)
     monkeypatch.setattr(time, "thread_time", lambda: next(times))
-    limits = RateLimits(Settings(key="k" * 16), Metrics())
+    limits = RateLimits(ServerSettings(key="k" * 16), Metrics())
     assert await limits.verify("a", len, "record") == 6
     with pytest.raises(ActionRejected) as refused:
         await limits.verify("a", len, "record")
     assert refused.value.reason == "busy"
-    assert refused.value.wait > 30
+    assert refused.value.wait_s > 30
     assert await limits.verify("b", len, "record") == 6
 
 
 def test_slots_are_given_back() -> None:
-    """A slot is free again when its block ends, by key and in all."""
+    """A slot is free again after its block, per key and in total."""
     slots = Slots(1, 2)
     with slots.held("a") as first, slots.held("a") as again, slots.held("b") as other:
         assert (first, again, other) == (True, False, True)
@@ -213,14 +213,14 @@ def test_slots_are_given_back() -> None:
 
 
 def test_a_short_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guessable key would let anyone be anyone."""
+    """A key that is too short is rejected."""
     monkeypatch.setenv("PY2048_SECRET_KEY", "short")
     with pytest.raises(ServerError, match="PY2048_SECRET_KEY"):
         find_key(tmp_path)
 
 
 def test_the_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
-    """The key of a data folder stays the same, and only its owner reads it."""
+    """The generated key persists and is readable by its owner only."""
     key = find_key(tmp_path / "home")
     assert find_key(tmp_path / "home") == key
     (file,) = (tmp_path / "home").iterdir()

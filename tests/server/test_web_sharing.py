@@ -1,4 +1,4 @@
-"""Sharing a finished game: what is said of it, to whom, and that nothing is given away."""
+"""Sharing a finished game reveals nothing that must stay secret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from web_server import Browser, WebServer
 from py2048.app.storage import Store, open_store
 from py2048.core.board import Board
 from py2048.server.play.games import GameService
-from py2048.server.site.games import HEIGHT, WIDTH, Card, card_of, picture
+from py2048.server.site.games import HEIGHT, WIDTH, ShareCard, card_of, picture
 
 TODAY = datetime.now(UTC).date()
 
@@ -34,13 +34,13 @@ TODAY = datetime.now(UTC).date()
     ],
 )
 def test_the_squares(tile: int, target: int | None, squares: str) -> None:
-    """One for each doubling from 16 on, up to the target or beyond, and few enough for a line."""
-    assert Card("2048", None, 4, tile, 1, target).squares == squares
+    """There is a square per power of two from 16 up to the target, and they fit on a line."""
+    assert ShareCard("2048", None, 4, tile, 1, target).squares == squares
 
 
 def test_the_text_explains_itself() -> None:
-    """Squares are decoration: score, moves, tile and streak are said in words."""
-    card = Card("Daily · 23 November", "Ada", 12345, 1024, 812, 2048, 5)
+    """The text states score, moves, tile and streak in words."""
+    card = ShareCard("Daily · 23 November", "Ada", 12345, 1024, 812, 2048, 5)
     assert card.text("https://2048.example/game/1f/share").splitlines() == [
         "2048 · Daily · 23 November",
         "12,345 points in 812 moves",
@@ -55,8 +55,8 @@ def test_the_text_explains_itself() -> None:
     ("plies", "said"), [(1, "points in 1 move"), (2000, "points in 2,000 moves")]
 )
 def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
-    """And shows the last board; a battle may end after one move."""
-    card = Card("Battle", None, 4, 64, plies, None)
+    """The picture shows the text and the last board."""
+    card = ShareCard("Battle", None, 4, 64, plies, None)
     assert card.points == f"4 {said}"
     with patch.object(ImageDraw.ImageDraw, "text") as written:
         picture(card, Board(((2, 64), (0, 16))))
@@ -70,9 +70,9 @@ def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
 def test_the_picture_is_one_that_social_sites_take(
     name: str | None, tile: int, shape: tuple[int, int]
 ) -> None:
-    """A small PNG of their size, whatever the board and the player."""
+    """The picture is a small PNG of the standard size for any board and player."""
     rows, columns = shape
-    card = Card("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
+    card = ShareCard("long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
     body = picture(card, Board(((tile,) * columns,) * rows))
     image = Image.open(io.BytesIO(body))
     assert (image.format, image.size) == ("PNG", (WIDTH, HEIGHT))
@@ -88,7 +88,7 @@ def daily(store: Store, days: int) -> str:
 
 
 def test_a_daily_game_is_shared_with_its_streak(tmp_path: Path) -> None:
-    """The streak is as it stood on the day; a game in progress and an unknown one have no card."""
+    """The card has the streak as of its day; unfinished and unknown games have no card."""
     with open_store(tmp_path / "games.sqlite3") as store:
         games = GameService(store)
         shared = [daily(store, days) for days in (3, 2, 1, 5)]
@@ -100,7 +100,7 @@ def test_a_daily_game_is_shared_with_its_streak(tmp_path: Path) -> None:
 
 
 async def test_a_page_to_share(web_server: WebServer) -> None:
-    """Anybody may open it, on the day of a daily game too; it tells no secret and no move."""
+    """Anyone can open the page, even for today's daily game; it has no secret and no moves."""
     browser, crawler = Browser(web_server), Browser(web_server)
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]

@@ -1,4 +1,4 @@
-"""How ``py2048 serve`` starts: soon, or with a line that names the mistake."""
+"""The start of ``py2048 serve``: fast, or with a clear error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from py2048 import cli
         (["--durability", "paper"], "paper"),
         (["--port"], "--port"),
         (["here"], "here"),
-        (["--public-url", "x.org"], "'x.org' is not a public URL of a server"),
+        (["--public-url", "x.org"], "'x.org' is not the public URL of a server"),
         (["--public-url", "https://x.org/2048"], "without a path"),
         (["--trusted-proxies", "nginx"], "'nginx' is not an address or network"),
         (["--trusted-proxies", "*"], "127.0.0.1"),
@@ -27,13 +27,13 @@ from py2048 import cli
     ],
 )
 def test_mistakes_are_told(words, says, capsys):
-    """A mistake is named in a line, with the status 2."""
+    """Invalid options are reported in one line with status 2."""
     assert cli.main(["serve", *words]) == 2
     assert says in capsys.readouterr().err
 
 
 def test_the_first_page_waits_for_no_database_or_socket(tmp_path):
-    """What only sockets or the store need is not loaded before the first page."""
+    """The first page is served before the database and WebSocket libraries are imported."""
     code = (
         "import sys; from py2048 import cli;"
         "import py2048.server.run as server; server.run = lambda *_: None;"

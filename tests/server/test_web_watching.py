@@ -1,4 +1,4 @@
-"""Watching: the position first, then each move as it is made, and every answer is its own."""
+"""Watching: the position first, then each move."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from py2048.server.play.rooms import Client
 async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
     tmp_path: Path,
 ) -> None:
-    """Moves from before are in the position; those after it follow."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        player, watcher = Visitor(services), Visitor(services)
+    """A new watcher receives the position before any later move."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        player, watcher = Visitor(server), Visitor(server)
         game = (await player.new())["game"]
-        room = services.rooms.open[game]
-        with services.rooms.games.store.write():
+        room = server.backend.rooms.open[game]
+        with server.backend.rooms.games.store.write():
             moves = [asyncio.create_task(player.move())]
             await asyncio.wait_for(_until(lambda: not room.is_settled), 30)
             watching = asyncio.create_task(watcher.ask("watch", game=game))
@@ -34,20 +34,20 @@ async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
 
 
 async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
-    """A move that was made before it, and is written meanwhile, is not its answer."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
-        player = Visitor(services)
-        room = services.rooms.open[(await player.new())["game"]]
+    """A response describes its own action, not an earlier one that is still being saved."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        player = Visitor(server)
+        room = server.backend.rooms.open[(await player.new())["game"]]
         requests = [Client(player.account.id) for _ in range(2)]
-        with services.rooms.games.store.write():
+        with server.backend.rooms.games.store.write():
             for number, request in enumerate(requests, start=1):
-                services.rooms.enter(request, room)
+                server.backend.rooms.enter(request, room)
                 direction = room.game.session.game.legal_directions()[0]
                 room.broadcast(room.game.move(number, direction), request)
         for number, request in enumerate(requests, start=1):
             answer = json.loads(await asyncio.wait_for(request.next(), 30))
             assert (answer["type"], answer["version"]) == ("events", number)
-            services.rooms.leave(request)
+            server.backend.rooms.leave(request)
 
 
 async def _until(holds: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""``py2048 serve --workers``: several processes, which are killed, paused and stopped."""
+"""``py2048 serve --workers``: several processes that are killed, paused and stopped."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from websockets.exceptions import ConnectionClosed
 
 from py2048.app.storage import open_store
 from py2048.server.run import run
-from py2048.server.settings import ServerError, Settings
+from py2048.server.settings import ServerError, ServerSettings
 
 TWO = (*GENEROUS, "--workers", "2")
 pytestmark = pytest.mark.postgres
 
 
 def workers_of(server: WebServer, workers: int = 2, but: int = 0) -> list[int]:
-    """Wait for all workers and return their process ids, without the worker that was killed."""
+    """Wait for all workers and return their process ids, without the killed one."""
     found: list[int] = []
 
     def have_started() -> bool:
@@ -40,7 +40,7 @@ def workers_of(server: WebServer, workers: int = 2, but: int = 0) -> list[int]:
 
 
 def counted_moves(server: WebServer) -> float:
-    """Return the moves that all workers have counted."""
+    """Return the number of moves that all workers have counted."""
     text = Browser(server).get("/metrics").text
     assert text.count("# TYPE py2048_moves_total counter") == 1
     return float(re.findall(r"^py2048_moves_total (\S+)", text, re.MULTILINE)[0])
@@ -58,7 +58,7 @@ def until_gone(pids: list[int]) -> None:
 
 
 class Tab:
-    """A player in a page that comes back when its connection is lost."""
+    """A player's page that reconnects when its connection is lost."""
 
     def __init__(self, server: WebServer) -> None:
         self.browser = Browser(server)
@@ -67,7 +67,7 @@ class Tab:
         self.returns = 0
 
     async def play(self, moves: int, begun: asyncio.Event) -> None:
-        """Make `moves` moves, wherever the connection leads; all that was acknowledged is there."""
+        """Make `moves` moves and check that all acknowledged ones are there."""
         while self.acknowledged < moves:
             try:
                 async with self.browser.socket() as socket:
@@ -94,7 +94,7 @@ class Tab:
 async def test_a_killed_worker_loses_no_move_and_its_games_go_on(
     tmp_path: Path, postgresql_url: str
 ) -> None:
-    """Players whose worker dies continue elsewhere; every acknowledged move is in the store.
+    """When a worker is killed, every acknowledged move is in the store and games continue.
 
     A worker counts a move after it answers, so its death may leave one move per player uncounted.
     """
@@ -127,7 +127,7 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(
 def test_workers_end_with_their_supervisor(
     tmp_path: Path, postgresql_url: str, how: signal.Signals
 ) -> None:
-    """Even if it is killed: no worker serves on without being watched."""
+    """Workers exit when their supervisor is killed."""
     server = WebServer(tmp_path, *TWO, database=postgresql_url)
     pids = workers_of(server)
     assert (server.stop(how) == 0) == (how is signal.SIGINT)
@@ -135,6 +135,8 @@ def test_workers_end_with_their_supervisor(
 
 
 def test_workers_share_no_sqlite(tmp_path: Path) -> None:
-    """One line names the fault and the way out, before anything listens."""
-    with pytest.raises(ServerError, match="SQLite is for one process: give --database"):
-        run(Settings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared"))
+    """Several workers on SQLite are rejected in one line, before anything listens."""
+    with pytest.raises(ServerError, match="SQLite supports one process only: use --database"):
+        run(
+            ServerSettings(key="k" * 16, port=0, workers=2, database=f"sqlite:///{tmp_path}/shared")
+        )

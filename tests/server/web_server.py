@@ -1,4 +1,4 @@
-"""The real server in a process of its own, and clients that know its messages."""
+"""A real server process, and clients for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GENEROUS = ("--moves-rate", "1000", "--address-rate", "10000", "--requests-rate"
 
 
 class WebServer:
-    """``py2048 serve`` on a free port of loopback."""
+    """``py2048 serve`` on a free port on loopback."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class WebServer:
         self.url, self.port = found[1], int(found[2])
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """End the process and return its exit status."""
+        """Stop the process and return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(how)
         status = self.process.wait(30)
@@ -77,13 +77,13 @@ class WebServer:
         return status
 
     def logged(self) -> list[Json]:
-        """Return what the server has written to standard error: each line one JSON object."""
+        """Return the JSON lines that the server has logged."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
 @contextmanager
 def serving(home: Path, *options: str, database: str | None = None) -> Iterator[WebServer]:
-    """Serve within the block."""
+    """Run a server within the block."""
     server = WebServer(home, *options, database=database)
     try:
         yield server
@@ -111,14 +111,14 @@ _ELSEWHERE = itertools.count(1)
 
 
 def elsewhere() -> str:
-    """Return an address of this machine that is new: limits on passwords are by address."""
+    """Return an unused loopback address, for limits by address."""
     number = next(_ELSEWHERE)
     return f"127.1.{number // 200}.{number % 200 + 1}" if sys.platform == "linux" else HERE
 
 
 @dataclass
 class Browser:
-    """Sends requests and keeps cookies, as a browser would."""
+    """Sends requests and keeps cookies, as a browser does."""
 
     server: WebServer
     cookie: str = ""
@@ -158,7 +158,7 @@ class Browser:
 
     @asynccontextmanager
     async def socket(self, **headers: str) -> AsyncIterator[Socket]:
-        """Open the WebSocket and read the greeting."""
+        """Open the WebSocket and read the hello message."""
         sent = {**self.headers, **headers} | ({"Cookie": self.cookie} if self.cookie else {})
         address = f"ws://127.0.0.1:{self.server.port}/ws"
         async with connect(address, additional_headers=sent, max_size=2**22) as connection:
@@ -171,7 +171,7 @@ class Browser:
 
 
 class Socket:
-    """One WebSocket with a game."""
+    """A WebSocket with a game."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -182,7 +182,7 @@ class Socket:
         await self.connection.send(json.dumps({"type": kind, **fields}))
 
     async def receive(self, kind: str | None = None) -> Json:
-        """Return the next message, which must be of the kind."""
+        """Return the next message, which must have the given type."""
         frame = await asyncio.wait_for(self.connection.recv(), 30)
         msgspec.json.decode(frame, type=SERVER_MESSAGES)  # each is as described
         message: Json = json.loads(frame)
@@ -199,13 +199,13 @@ class Socket:
         return await self.ask("new", "state", rules=rules, mode=mode)
 
     async def move(self, direction: str | None = None) -> Json:
-        """Make the next move, in the first legal direction if none is given."""
+        """Make a move, by default in the first legal direction."""
         number = self.state["version"] + 1
         chosen = direction or self.state["legal"][0]
         return await self.ask("move", "events", number=number, direction=chosen)
 
     async def play_out(self) -> Json:
-        """Move until the game is over and return the last message."""
+        """Play until the game is over and return the last message."""
         turn = 0
         while self.state["outcome"] == "playing":
             legal = self.state["legal"]
@@ -214,7 +214,7 @@ class Socket:
         return self.state
 
     async def closed(self) -> int:
-        """Read what still comes and return the code with which the connection is closed."""
+        """Return the close code after all remaining messages."""
         with contextlib.suppress(Exception):
             while True:
                 await asyncio.wait_for(self.connection.recv(), 30)

@@ -150,8 +150,13 @@ _CACHED_SLIDES = {
 @lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
     """Return bit 0 if sliding towards the first cell changes the line, bit 1 for the last cell."""
-    forward, backward = _CACHED_SLIDES[Merging.ONCE, True], _CACHED_SLIDES[Merging.ONCE, False]
-    return (forward(line).line != line) + 2 * (backward(line).line != line)
+    bits = 0
+    for one, other in pairwise(line):
+        if other and one in (0, other):
+            bits |= 1
+        if one and other in (0, one):
+            bits |= 2
+    return bits
 
 
 _DIRECTIONS_BY_BITS = tuple(

@@ -57,7 +57,7 @@ def use_language(code: str) -> Iterator[None]:
 
 def _(text: str) -> str:
     """Translate `text` to the current language."""
-    code = language()
+    code = _context_language.get() or _process_language  # not `language()`: this runs most often
     return text if code == ENGLISH else catalogue(code).gettext(text)
 
 
@@ -86,7 +86,8 @@ def catalogue(code: str) -> GNUTranslations:
 def number(value: float, digits: int = 0, *, signed: bool = False) -> str:
     """Format a number in the current language: 7,412.5 in English, 7.412,5 in Portuguese."""
     written = f"{value:{'+' if signed else ''},.{digits}f}"
-    return written if language() == ENGLISH else written.translate(_COMMA_FOR_POINT)
+    code = _context_language.get() or _process_language
+    return written if code == ENGLISH else written.translate(_COMMA_FOR_POINT)
 
 
 _COMMA_FOR_POINT: Final = str.maketrans(",.", ".,")

@@ -1,8 +1,8 @@
-"""Courses: what each is, where its parts are, and where it is found.
+"""Course packages and where to find them.
 
-A course is a folder: ``about.toml``, ``tasks.py`` with its grading, and what students get in
-``starter``. Five are here; others are installed, under the entry point ``py2048.courses``, or named
-by their path.
+A course is a folder with ``about.toml``, a ``tasks.py`` with its grading, and the files that
+students receive in ``starter``. Five courses come with py2048. Others can be installed as packages
+with an entry point in the group ``py2048.courses``, or named by their path.
 """
 
 from __future__ import annotations
@@ -28,18 +28,24 @@ if TYPE_CHECKING:
     from py2048.courses.grading import Grading
 
 CALL_S = 2.0
-"""Seconds of work that a call of a submission may take, unless the course gives it others."""
+"""Default CPU time limit of a single call, in seconds."""
 
 SUBMISSION_S = 60.0
-"""Seconds by the clock that a submission may take in all, unless the teacher gives it others."""
+"""Default wall-clock limit of a whole submission, in seconds."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A course: its `name` here, its `title`, what it asks for, and its kind of `screen`.
+    """A course and where its files are.
 
-    Its `folder` is the Python package `package`. Students receive the starter and the files of the
-    folder that are `given`.
+    Attributes:
+        name: Identifier, such as ``cits1401``.
+        title: Title to display.
+        asks: What students program, in a few words.
+        screen: ``terminal`` or ``window``.
+        folder: Folder that holds ``about.toml``.
+        package: Name of the Python package made of that folder.
+        given: Files in the folder that students receive in addition to the starter.
     """
 
     name: str
@@ -52,40 +58,47 @@ class Course:
 
     @classmethod
     def read(cls, folder: Path, package: str = "") -> Course:
-        """Return the course in a folder, which may be a `package` already.
+        """Read the course in a folder, which may already be importable as `package`.
 
         Raises:
-            CourseError: for what is wrong in its ``about.toml``, in one line.
+            CourseError: If ``about.toml`` is missing or invalid.
         """
         path = folder / "about.toml"
         if not path.is_file():
-            raise CourseError(f"{str(path)!r} is missing: py2048 course new makes such a folder")
+            raise CourseError(f"{str(path)!r} is missing: create a course with py2048 course new")
         data = {"given": [], **read_toml(path)}
         for key in data.keys() - _ABOUT.keys():
             raise CourseError(f"{path}: {key} is not a setting{did_you_mean(key, _ABOUT)}")
         for key, kind in _ABOUT.items():
             if not isinstance(data.get(key), kind):
-                wanted = "a text in quotes" if kind is str else "a list of files"
-                raise CourseError(f"{path}: {key} is to be {wanted}, not {shown(data.get(key))}")
+                wanted = "a quoted string" if kind is str else "a list of file names"
+                raise CourseError(f"{path}: {key} must be {wanted}, not {shown(data.get(key))}")
         given = tuple(map(str, data.pop("given")))
         package = package or _package_at(folder.resolve())
         return cls(**data, folder=folder.resolve(), package=package, given=given)
 
     @property
     def starter(self) -> Path:
-        """The folder of files that a student receives."""
+        """Folder with the files a student starts from."""
         return self.folder / "starter"
 
     @property
     def proof(self) -> Path:
-        """The folder of right solutions and mutants; only a checkout has those of our courses."""
+        """Folder with correct solutions and mutants.
+
+        Those of the built-in courses are only in a source checkout.
+        """
         if self.package != f"{__name__}.{self.name}":
             return self.folder
         return Path(__file__).parents[3] / "tests" / "courses" / self.name
 
     @property
-    def handed_out(self) -> list[Path]:
-        """The files that a student receives; raise `CourseError` if one is missing."""
+    def handout_files(self) -> list[Path]:
+        """Files a student receives, sorted by name.
+
+        Raises:
+            CourseError: If one is missing.
+        """
         given = [self.starter / "TASKS.md", *map(self.folder.joinpath, self.given)]
         for path in given:
             if not path.is_file():
@@ -94,29 +107,29 @@ class Course:
         return sorted(files, key=lambda path: path.name)
 
     def hand_out(self, folder: Path) -> list[Path]:
-        """Copy what a student receives into `folder`, made if needed; return the files written.
+        """Copy the files a student receives into `folder`; return their paths.
 
         Raises:
-            CourseError: if any of the files is there already; nothing at all is written then.
+            CourseError: If any of the files already exists. Nothing is written then.
         """
-        files = {path.name: path.read_bytes() for path in self.handed_out}
+        files = {path.name: path.read_bytes() for path in self.handout_files}
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:
-        """Return the tasks with their marks and checks.
+        """Load the course's tasks with their marks and checks.
 
         Raises:
-            CourseError: where ``tasks.py`` cannot be imported, in one line with the place.
+            CourseError: If ``tasks.py`` cannot be imported; the message names the line.
         """
         return _grading_of(self)
 
     def play(self, arguments: Sequence[str] = ()) -> int:
-        """Run the reference solution, as ``python -m`` would; return its exit status."""
+        """Run the reference solution like ``python -m``; return its exit status."""
         if not (self.folder / "__main__.py").is_file():
-            raise CourseError(f"{self.name} has no program to play: it would be __main__.py")
+            raise CourseError(f"{self.name} has no __main__.py, so it cannot be played")
         before = sys.argv
         sys.argv = [self.package, *arguments]
-        # runpy warns of a program that was imported before.
+        # runpy warns if the module has already been imported.
         sys.modules.pop(f"{self.package}.__main__", None)
         try:
             runpy.run_module(self.package, run_name="__main__", alter_sys=True)
@@ -131,29 +144,27 @@ _ABOUT = {"name": str, "title": str, "asks": str, "screen": str, "given": list}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file; raise `CourseError`, in one line, if it cannot be read."""
+    """Read a TOML file; raise `CourseError` if that fails."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path}: this is not TOML in UTF-8: {error}") from None
+        raise CourseError(f"{path} is not valid TOML in UTF-8: {error}") from None
 
 
 def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]:
-    """Write files into a folder, made if needed; return their paths.
+    """Write new files into a folder, creating it if needed; return their paths.
 
     Raises:
-        CourseError: if any of them is there already; nothing at all is written then.
+        CourseError: If any of the files already exists. Nothing is written then.
     """
     if folder.exists() and not folder.is_dir():
-        raise CourseError(f"{str(folder)!r} is a file: name a folder for {what}")
+        raise CourseError(f"{str(folder)!r} is a file: choose a folder for {what}")
     copies = {folder / name: data for name, data in files.items()}
     for target in copies:
         if target.exists() or target.is_symlink():
-            raise CourseError(
-                f"{str(target)!r} is there already and is not overwritten: name another folder"
-            )
+            raise CourseError(f"{str(target)!r} already exists: choose another folder")
     with os_errors_as(CourseError, f"{what} cannot be written to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         for target, data in copies.items():
@@ -164,7 +175,7 @@ def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]
 
 
 def _package_at(folder: Path) -> str:
-    """Make a package of a folder that is not one; return its name."""
+    """Register a folder as an importable package; return the package's name."""
     name = f"course_{str(folder).encode(errors='surrogateescape').hex()}"
     if name not in sys.modules:
         spec = ModuleSpec(name, None, is_package=True)
@@ -181,7 +192,9 @@ def _grading_of(course: Course) -> Grading:
     try:
         found = importlib.import_module(f"{course.package}.tasks").GRADING
         if found.course != course.name:
-            raise CourseError(f"{path}: the course is called {course.name!r}, not {found.course!r}")
+            raise CourseError(
+                f"{path}: the course is {course.name!r} in about.toml, not {found.course!r}"
+            )
         variants = tuple(replace(one, folder=course.folder) for one in found.variants)
         grading: Grading = replace(found, folder=course.folder, variants=variants)
     except (CourseError, MissingExtraError):
@@ -198,26 +211,26 @@ COURSES: dict[str, Course] = {
     name: Course.read(Path(__file__).parent / name, f"{__name__}.{name}")
     for name in ("cits1401", "cmput175", "comp1127", "ist", "qsan_qarut")
 }
-"""The courses that come with py2048."""
+"""Courses that come with py2048, by name."""
 
 
 def _installed() -> Mapping[str, str]:
-    """Return the packages of courses from elsewhere, by the names of their entry points."""
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
+    """Return the packages of third-party courses by entry point name."""
+    from importlib.metadata import entry_points  # slow to import and rarely needed
 
     return {entry.name: entry.value for entry in entry_points(group="py2048.courses")}
 
 
 def course_names() -> list[str]:
-    """Return the names of our courses, then of those installed."""
+    """Return the names of built-in courses, then of installed ones."""
     return [*COURSES, *_installed()]
 
 
 def get_course(name: str) -> Course:
-    """Return the course called `name`, or the one in the folder of this path.
+    """Return a course by name or by folder path.
 
     Raises:
-        CourseError: with the nearest name, or for what is wrong with the course.
+        CourseError: If there is no such course, with the closest name, or if it is invalid.
     """
     if name in COURSES:
         return COURSES[name]
@@ -227,17 +240,19 @@ def get_course(name: str) -> Course:
         with suppress(ImportError):
             spec = find_spec(packages[name])
         if spec is None or not spec.submodule_search_locations:
-            raise CourseError(f"the package of the course {name!r} is missing: {packages[name]}")
+            raise CourseError(
+                f"the course {name!r} is registered, but its package {packages[name]} is missing"
+            )
         return Course.read(Path(spec.submodule_search_locations[0]), packages[name])
     if Path(name).is_dir():
         return Course.read(Path(name))
     near = did_you_mean(name, course_names())
-    raise CourseError(f"no course or folder is called {name!r}{near}")
+    raise CourseError(f"there is no course or folder {name!r}{near}")
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """A parser of a program's arguments whose errors are one line."""
+    """Argument parser that reports errors on a single line."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit with status 2."""
+        """Print the error and exit with status 2."""
         self.exit(2, f"{self.prog}: {message}\n")

@@ -1,4 +1,4 @@
-"""``py2048 course``: course systems, ours and others', their starters, their grading, and terms."""
+"""``py2048 course``: play courses, hand out starters, grade submissions and manage terms."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from py2048.courses import SUBMISSION_S, course_names, get_course
 from py2048.presentation import options, streams
 
 if TYPE_CHECKING:
-    from py2048.courses.grading.report import Report, RunInfo
+    from py2048.courses.grading.report import GradeReport, RunInfo
     from py2048.courses.grading.sandbox import SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
-    from py2048.courses.term.marks import Course, Mark
+    from py2048.courses.term.marks import Mark, Term
 
 app = typer.Typer(
     cls=options.Subcommands,
@@ -35,7 +35,7 @@ app = typer.Typer(
 
 
 def names_and_folders(incomplete: str) -> list[str]:
-    """Return what a shell may complete a course to."""
+    """Return shell completions for a course."""
     return [*course_names(), *options.files_that_end()(incomplete)]
 
 
@@ -44,7 +44,7 @@ FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
 
 
 def assignments(ctx: typer.Context) -> list[str]:
-    """Return the assignments of the term in the folder that was given, for shells to complete."""
+    """Return shell completions for an assignment of the term in the given folder."""
     from py2048.courses.term.settings import read_settings
 
     with suppress(CourseError):
@@ -52,28 +52,28 @@ def assignments(ctx: typer.Context) -> list[str]:
     return []
 
 
-AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "One of course.toml.", assignments)]
+AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "Name in course.toml.", assignments)]
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How submissions are run here: `jobs` at a time, in the protection that there is."""
+    """How submissions are run on this machine."""
 
     jobs: options.JobsOption = None
     unprotected: Annotated[
         bool,
         typer.Option(
-            "--unprotected", help="Grade even where submissions could read our own solutions."
+            "--unprotected", help="Grade even if submissions could read py2048's solutions."
         ),
     ] = False
 
     @property
-    def width(self) -> int:
-        """How many run at a time."""
+    def job_count(self) -> int:
+        """Number of submissions graded in parallel."""
         return self.jobs or os.cpu_count() or 1
 
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
-        """Return how a submission is run, which may take some `seconds` in all."""
+        """Return the sandbox settings; each submission may take `seconds` in total."""
         from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 
         protection = choose_protection(unprotected=self.unprotected)
@@ -82,12 +82,12 @@ class Machine:
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is made of the reports on submissions."""
+    """Output formats and destinations of the reports."""
 
     json: options.JsonOption = False
     csv: Annotated[Path | None, options.taking("FILE", "Write a gradebook.")] = None
     pages: Annotated[
-        Path | None, options.taking("DIR", "Write a page per student, and an index.")
+        Path | None, options.taking("DIR", "Write one HTML page per student and an index.")
     ] = None
     gradescope: Annotated[
         Path | None, options.taking("FILE", "Write results.json for Gradescope.")
@@ -98,32 +98,32 @@ class Outputs:
     force: options.ForceOption = False
 
     def refuse_changed(self) -> None:
-        """Refuse to replace a gradebook that was changed by hand."""
-        from py2048.courses.term.tables import Written
+        """Raise if the gradebook to replace was edited by hand."""
+        from py2048.courses.term.tables import WrittenFiles
 
         if self.csv:
-            Written(self.csv.parent).refuse_changed(self.csv, force=self.force)
+            WrittenFiles(self.csv.parent).refuse_changed(self.csv, force=self.force)
 
     def refuse_several(self, count: int) -> None:
-        """Refuse more submissions than there is room for."""
+        """Raise if there are too many submissions for an output format."""
         if self.gradescope and count > 1:
             raise CourseError(
-                f"--gradescope writes the results of one submission, and here are {count}: name one"
+                f"--gradescope writes the results of a single submission, not of {count}: name one"
             )
 
     def write(
-        self, grading: Grading, run: RunInfo, reports: list[Report], submission: Path
+        self, grading: Grading, run: RunInfo, reports: list[GradeReport], submission: Path
     ) -> None:
-        """Write what is asked for, and print the rest."""
+        """Write the requested files, and print the reports."""
         from py2048.courses.grading import report
-        from py2048.courses.term.tables import Written
+        from py2048.courses.term.tables import WrittenFiles
 
         if self.csv:
             table = report.gradebook(grading, reports)
-            Written(self.csv.parent).write(self.csv, table, force=self.force)
+            WrittenFiles(self.csv.parent).write(self.csv, table, force=self.force)
         if self.pages:
             report.write_pages(self.pages, run, reports)
-        if self.gradescope and not reports[0].failure:  # of which Gradescope tells the instructors
+        if self.gradescope and not reports[0].failure:  # Gradescope reports failures itself
             _write_gradescope(self.gradescope, run, reports[0], submission)
         if self.json:
             options.print_json(report.to_json(run, reports))
@@ -133,12 +133,12 @@ class Outputs:
 
 TimeoutOption = Annotated[
     float,
-    typer.Option(metavar="S", min=1, max=86_400, help="The seconds for one submission in all."),
+    typer.Option(metavar="S", min=1, max=86_400, help="Time limit per submission in seconds."),
 ]
 LanguageOption = Annotated[
     str,
     options.taking(
-        "CODE", "Of reports: en or pt; else that of the names.", words=lambda: list(LANGUAGES)
+        "CODE", "Report language, en or pt; default: the program's.", words=lambda: list(LANGUAGES)
     ),
 ]
 PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
@@ -152,7 +152,7 @@ def list_() -> None:
         try:
             course = get_course(name)
             about = f"{course.title}: {course.asks} ({course.screen})"
-        except CourseError as error:  # of a course from elsewhere
+        except CourseError as error:  # in an installed course
             about = str(error)
         print(f"{name:{max(map(len, names))}}  {about}")
 
@@ -161,56 +161,56 @@ def list_() -> None:
 def play(
     name: NameArgument,
     arguments: Annotated[
-        list[str] | None, options.word("[ARGUMENT]...", "What the course takes.")
+        list[str] | None, options.word("[ARGUMENT]...", "Arguments of the course's program.")
     ] = None,
 ) -> int:
-    """Play a course's own solution, such as cmput175 5 5 for a larger grid."""
+    """Play a course's reference solution, such as cmput175 5 5 for a larger grid."""
     return get_course(name).play(arguments or ())
 
 
 @app.command()
 def start(
-    name: NameArgument,
-    folder: Annotated[Path, options.word("DIR", "Where to put the files.")],
+    name: NameArgument, folder: Annotated[Path, options.word("DIR", "Where to put the files.")]
 ) -> None:
-    """Write the files that a student begins with; nothing is ever overwritten."""
+    """Copy the files a student starts from; existing files are never overwritten."""
     written = get_course(name).hand_out(folder)
     for path in written:
         print(path)
     if first := next((path for path in written if path.suffix == ".md"), None):
-        print(f"\nNow read {first}")
+        print(f"\nNext, read {first}")
 
 
 @app.command()
 def new(folder: Annotated[Path, options.word("FOLDER", "The folder of the new course.")]) -> None:
-    """Make a small course that works as it is, for you to fill with your own."""
+    """Create a small working course for you to adapt."""
     from py2048.courses.proving import new_course
 
     for path in new_course(folder):
         print(path)
-    print(f"\nNow try it: py2048 course prove {folder}")
+    print(f"\nNext, test it: py2048 course prove {folder}")
 
 
 @app.command()
 @options.grouped
 def prove(name: NameArgument, machine: Machine) -> None:
-    """Try a course before students are graded: on its starter, right solutions and mutants."""
+    """Test a course before you grade students: its starter, right solutions and mutants."""
     from py2048.courses import proving
     from py2048.courses.grading.report import marks_of
 
     course = get_course(name)
     proving.check_tasks(course)
     grading, trials = course.grading(), proving.trials(course)
-    sandbox, _ = _begun(course.title, grading, machine)
+    sandbox, _ = _prepare_run(course.title, grading, machine)
     wrong = 0
-    for trial, report in proving.tried(trials, grading, sandbox.protection, machine.width):
+    graded = proving.grade_trials(trials, grading, sandbox.protection, machine.job_count)
+    for trial, report in graded:
         finding = trial.finding(report)
         wrong += bool(finding)
         lost = f", marks lost in {', '.join(report.lost)}" if trial.mutant else ""
         print(f"{trial.name}: {finding or marks_of(report) + lost}")
     if wrong:
-        raise CourseError(f"{wrong} of {len(trials)} programs have other marks than they should")
-    print(f"{course.name}: all {len(trials)} programs have the marks that they should")
+        raise CourseError(f"{wrong} of {len(trials)} programs do not get the expected marks")
+    print(f"{course.name}: all {len(trials)} programs get the expected marks")
 
 
 @app.command(cls=options.Command)
@@ -219,7 +219,7 @@ def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        options.word("PATH...", "A Python file, a submission's folder, a folder or ZIP of them."),
+        options.word("PATH...", "Python files, submission folders, or folders or ZIPs of them."),
     ],
     outputs: Outputs,
     machine: Machine,
@@ -230,22 +230,22 @@ def check(
     language: LanguageOption = "",
     timeout: TimeoutOption = SUBMISSION_S,
 ) -> int:
-    """Grade submissions of a course, each in a limited process of its own.
+    """Grade submissions of a course, each in a sandboxed process.
 
-    As many run at a time as there are processors; --jobs 1 keeps their order. Ctrl-C stops and
-    reports the submissions that are graded.
+    By default as many run in parallel as there are processors; with --jobs 1 they run in order.
+    Ctrl-C stops the run and reports the submissions graded so far.
     """
     from py2048.courses.grading.submissions import collect
 
     outputs.refuse_changed()
     course = get_course(name)
-    grading = course.grading().told_in(language)
-    sandbox, run = _begun(course.title, grading, machine, timeout)
+    grading = course.grading().in_language(language)
+    sandbox, run = _prepare_run(course.title, grading, machine, timeout)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
         outputs.refuse_several(len(submissions))
-        quiet, width = outputs.json, machine.width
-        reports = _graded(submissions, grading, run, sandbox, width, log, quiet=quiet)
+        jobs = machine.job_count
+        reports = _run_grader(submissions, grading, run, sandbox, jobs, log, quiet=outputs.json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
@@ -254,7 +254,7 @@ def check(
         outputs.write(grading, run, reports, paths[0])
     if failed := sum(bool(one.failure) for one in reports):
         raise CourseError(
-            f"the grader failed on {failed} of {len(reports)} submissions, which have no mark"
+            f"the grader failed on {failed} of {len(reports)} submissions, which got no marks"
         )
     return streams.INTERRUPTED if run.stopped else 0
 
@@ -269,49 +269,48 @@ def mutants(
         options.word("[SOLUTION]", "A right solution, a file or folder; by default the course's."),
     ] = None,
     match: Annotated[
-        str, options.taking("TEXT", "Only mutants whose line in the report has it.")
+        str, options.taking("TEXT", "Use only mutants whose report line contains this text.")
     ] = "",
     count: options.CountOption = 160,
 ) -> int:
-    """Plant faults in a right solution by rules, and count those that the checks find.
+    """Plant faults in a right solution by rule, and count those the checks detect.
 
-    Ends with status 1 below 99 %, or if a fault costs marks in a task that it has nothing to do
-    with.
+    The exit status is 1 if fewer than 99 % are detected, or if a fault costs marks in an unrelated
+    task.
     """
     from py2048.courses.grading import mutants as planted
-    from py2048.courses.proving import SECONDS
+    from py2048.courses.proving import TRIAL_TIMEOUT_S
 
     course = get_course(name)
     solution = solution or planted.solution_in(course.proof / "right")
     chosen = planted.choose(solution, match, count)
-    sandbox = machine.sandbox(SECONDS, trusted=True)
+    sandbox = machine.sandbox(TRIAL_TIMEOUT_S, trusted=True)
     found: Counter[str] = Counter()
-    told: Counter[str] = Counter()
-    foreign = 0
-    for mutant, apart, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox, machine.width
+    detected: Counter[str] = Counter()
+    unrelated = 0
+    for mutant, is_detected, lost in planted.check_mutants(
+        chosen, solution, course.grading(), sandbox, machine.job_count
     ):
         found[mutant.operator] += 1
-        told[mutant.operator] += apart
-        foreign += bool(lost)
-        if not apart:
-            print(f"not told apart: {mutant}", flush=True)
+        detected[mutant.operator] += is_detected
+        unrelated += bool(lost)
+        if not is_detected:
+            print(f"not detected: {mutant}", flush=True)
         if lost:
-            print(f"marks lost in foreign tasks {', '.join(lost)}: {mutant}", flush=True)
+            print(f"marks lost in unrelated tasks {', '.join(lost)}: {mutant}", flush=True)
     for operator, count in sorted(found.items()):
-        print(f"{operator:16} {told[operator]:4} of {count}")
-    share = 100 * told.total() / found.total()
-    print(
-        f"told apart: {told.total()} of {found.total()} mutants of {solution.name}, {share:.1f} %"
-    )
-    print(f"marks lost in foreign tasks: {foreign} mutants")
-    return int(share < planted.ENOUGH or foreign > 0)
+        print(f"{operator:16} {detected[operator]:4} of {count}")
+    share = 100 * detected.total() / found.total()
+    total = f"{detected.total()} of {found.total()} mutants"
+    print(f"detected: {total} of {solution.name}, {share:.1f} %")
+    print(f"marks lost in unrelated tasks: {unrelated} mutants")
+    return int(share < planted.MIN_DETECTED_PERCENT or unrelated > 0)
 
 
-def _begun(
+def _prepare_run(
     title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
 ) -> tuple[SandboxConfig, RunInfo]:
-    """Make sure that submissions can be run here; return how, and what reports say of it."""
+    """Check that submissions can be run here; return the sandbox and the facts for reports."""
     from py2048.courses.grading.report import RunInfo
     from py2048.courses.grading.session import check_start
 
@@ -320,19 +319,19 @@ def _begun(
     return sandbox, RunInfo.of(title, grading, sandbox)
 
 
-def _write_gradescope(path: Path, run: RunInfo, graded: Report, submission: Path) -> None:
-    """Write ``results.json``, with the days late by what Gradescope says beside the submission."""
+def _write_gradescope(path: Path, run: RunInfo, graded: GradeReport, submission: Path) -> None:
+    """Write ``results.json``, with the days late that Gradescope's metadata implies."""
     from py2048.courses.grading.report import to_gradescope
     from py2048.courses.term.handins import AUTOGRADER, read_autograder
 
     data = to_gradescope(run, graded)
-    if told := read_autograder(submission.absolute().parent / AUTOGRADER):
-        data["extra_data"]["days_late"] = told.days_late
-        data["output"] += f"\nDays late: {told.days_late}." * bool(told.days_late)
+    if metadata := read_autograder(submission.absolute().parent / AUTOGRADER):
+        data["extra_data"]["days_late"] = metadata.days_late
+        data["output"] += f"\nDays late: {metadata.days_late}." * bool(metadata.days_late)
     path.write_text(json_text.dumps(data, indent=2), "utf-8")
 
 
-def _graded(
+def _run_grader(
     submissions: list[Submission],
     grading: Grading,
     run: RunInfo,
@@ -342,8 +341,8 @@ def _graded(
     *,
     secret: str = "",
     quiet: bool = False,
-) -> list[Report]:
-    """Grade, showing progress and results as they come, to the end or until Ctrl-C.
+) -> list[GradeReport]:
+    """Grade submissions until done or Ctrl-C, printing progress and results.
 
     The reports are in the order of the submissions.
     """
@@ -358,7 +357,7 @@ def _graded(
     console = Console(stderr=quiet, highlight=False)
     look = "bold red" if run.protection.lacks else "dim"
     console.print(run.protected, markup=False, soft_wrap=True, style=look)
-    found: dict[str, Report] = {}
+    found: dict[str, GradeReport] = {}
     running: list[str] = []
     rest = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     progress = Progress(
@@ -370,14 +369,14 @@ def _graded(
     with progress:
         bar = progress.add_task("", total=len(submissions), start=False)
 
-        def tell() -> None:
+        def show_progress() -> None:
             now = printable(", ".join(running))
             progress.update(bar, completed=len(found), description=now)
 
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
-            tell()
-            if not progress.tasks[0].started:  # what was graded before tells nothing of the time
+            show_progress()
+            if not progress.tasks[0].started:  # kept results do not count for the time estimate
                 progress.reset(bar, completed=len(found))
 
         results = ResultsFile(log)
@@ -389,7 +388,7 @@ def _graded(
             for report in reports:
                 found[report.name] = report
                 running[:] = [name for name in running if name != report.name]
-                tell()
+                show_progress()
                 if len(submissions) > 1:
                     console.print(one_line(report))
     return [found[submission.name] for submission in submissions if submission.name in found]
@@ -402,28 +401,28 @@ def new_term(
         str, options.taking("COURSE", "Its name, or its folder.", words=names_and_folders)
     ],
 ) -> None:
-    """Make a term's folder: settings, roster, hand-ins, marks by hand and results."""
+    """Create a term's folder with settings, roster and places for hand-ins and results."""
     from py2048.courses.term import settings
 
     for path in settings.new_term(folder, course, datetime.now().astimezone()):
         print(path)
-    print(f"\nNow fill them, and put hand-ins into {folder / 'submissions' / 'project'}")
+    print(f"\nNext, fill them in, and put hand-ins into {folder / 'submissions' / 'project'}")
 
 
 @contextmanager
-def _marked(
+def _graded_assignment(
     folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
-) -> Iterator[tuple[Course, RunInfo, list[Mark]]]:
-    """Grade what is new of an assignment; the programs can be read meanwhile."""
+) -> Iterator[tuple[Term, RunInfo, list[Mark]]]:
+    """Grade an assignment's new submissions; unpacked files are deleted on exit."""
     from py2048.courses.term import marks
 
-    term = marks.Course.read(folder)
+    term = marks.Term.read(folder)
     grading = term.grading(term.settings.assignment(name))
-    sandbox, run = _begun(term.settings.title, grading, machine, seconds)
+    sandbox, run = _prepare_run(term.settings.title, grading, machine, seconds)
 
-    def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[Report]:
-        secret = term.settings.secret
-        return _graded(submissions, grading, run, sandbox, machine.width, log, secret=secret)
+    def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[GradeReport]:
+        jobs, secret = machine.job_count, term.settings.secret
+        return _run_grader(submissions, grading, run, sandbox, jobs, log, secret=secret)
 
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         try:
@@ -441,19 +440,19 @@ def grade(
     assignment: Annotated[
         str | None,
         options.word(
-            "[ASSIGNMENT]", "One of course.toml; by default all with hand-ins.", assignments
+            "[ASSIGNMENT]", "Name in course.toml; by default all with hand-ins.", assignments
         ),
     ] = None,
     timeout: TimeoutOption = SUBMISSION_S,
     force: options.ForceOption = False,
 ) -> None:
-    """Grade what is new of a term, and write its tables of marks and pages for students."""
+    """Grade a term's new submissions, and write its mark tables and student pages."""
     from py2048.courses.term import pages
     from py2048.courses.term.marks import marks_table
     from py2048.courses.term.settings import read_settings
-    from py2048.courses.term.tables import Written
+    from py2048.courses.term.tables import WrittenFiles
 
-    settings, results = read_settings(folder), Written(folder / "results")
+    settings, results = read_settings(folder), WrittenFiles(folder / "results")
     given = [name for name in settings.assignments if (folder / "submissions" / name).is_dir()]
     names = [assignment] if assignment else given
     for name in names:
@@ -461,18 +460,18 @@ def grade(
         results.refuse_changed(folder / "results" / f"{name}.csv", force=force)
     failed = 0
     for name in names:
-        with _marked(folder, name, machine, timeout) as (term, run, marks):
+        with _graded_assignment(folder, name, machine, timeout) as (term, run, marks):
             table = folder / "results" / f"{name}.csv"
             results.write(table, marks_table(term, name, marks), force=force)
             pages.write_pages(term, name, marks, run, datetime.now(settings.zone))
-        failed += _say_marks(name, marks)
+        failed += _print_summary(name, marks)
         print(f"{table}\n{folder / 'results' / name}")
     if failed:
-        raise CourseError(f"the grader failed on {failed} submissions, which have no mark")
+        raise CourseError(f"the grader failed on {failed} submissions, which got no marks")
 
 
-def _say_marks(name: str, marks: list[Mark]) -> int:
-    """Say what a teacher must see to; return how often the grader has failed."""
+def _print_summary(name: str, marks: list[Mark]) -> int:
+    """Print what needs the teacher's attention; return the number of grader failures."""
     from py2048.courses.grading.tasks import printable
 
     students = [mark for mark in marks if mark.student]
@@ -480,7 +479,7 @@ def _say_marks(name: str, marks: list[Mark]) -> int:
     print(f"{name}: {handed_in} of {len(students)} students have handed in")
     for mark in marks:
         if mark.student is None:
-            print(f"{name}: {printable(mark.name)!r} fits no student of roster.csv")
+            print(f"{name}: {printable(mark.name)!r} matches no student in roster.csv")
     return sum(bool(mark.report and mark.report.failure) for mark in marks)
 
 
@@ -498,26 +497,26 @@ def export(
     machine: Machine,
     template: Annotated[
         Path | None,
-        options.taking("FILE", "The table that Moodle or Canvas gives, to be filled in."),
+        options.taking("FILE", "The table downloaded from Moodle or Canvas, to fill in."),
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Write an assignment's marks in the form of a learning platform."""
+    """Write an assignment's marks in the format of a learning platform."""
     from py2048.courses.term import exports
-    from py2048.courses.term.tables import Written
+    from py2048.courses.term.tables import WrittenFiles
 
     if platform not in PLATFORMS:
-        raise CourseError(f"--platform {platform!r}: it is one of {', '.join(PLATFORMS)}")
-    with _marked(folder, assignment, machine) as (term, run, marks):
-        made = exports.export(term, assignment, marks, platform, template, run)
-        written = Written(folder / "results")
-        for name, data in made.files.items():
+        raise CourseError(f"--platform {platform!r} is unknown: use one of {', '.join(PLATFORMS)}")
+    with _graded_assignment(folder, assignment, machine) as (term, run, marks):
+        exported = exports.export(term, assignment, marks, platform, template, run)
+        written = WrittenFiles(folder / "results")
+        for name, data in exported.files.items():
             written.write(folder / "results" / name, data, force=force)
             print(folder / "results" / name)
-    if not made.files:
+    if not exported.files:
         print(f"{assignment}: no student has marks yet")
-    for who in made.left:
-        print(f"{who} has marks and is not in the platform's table")
+    for student in exported.missing:
+        print(f"{student} has marks but is not in the platform's table")
 
 
 @app.command()
@@ -525,9 +524,9 @@ def desk(
     folder: FolderArgument,
     port: Annotated[int, typer.Option(min=0, max=65535, help="By default a free one.")] = 0,
 ) -> None:
-    """Show what is graded in the browser, and write marks by hand, until Ctrl-C.
+    """View the grading in the browser and enter marks by hand, until Ctrl-C.
 
-    It is open on this machine alone, to the printed address. Needs the extra web.
+    Only this machine can open the desk, at the printed address. It needs the extra "web".
     """
     with extra_for("the desk", "web"):
         from py2048.courses.term import desk as served
@@ -542,14 +541,14 @@ def alike(
     folder: FolderArgument,
     assignment: AssignmentArgument,
     threshold: Annotated[
-        float, typer.Option(metavar="P", min=1, max=100, help="The least share in percent.")
+        float, typer.Option(metavar="P", min=1, max=100, help="Minimum similarity in percent.")
     ] = 50.0,
 ) -> None:
-    """Show which programs of an assignment have much in common; course desk shows them."""
+    """List pairs of similar programs in an assignment. The desk shows them side by side."""
     from py2048.courses.term import alike as likeness
-    from py2048.courses.term.marks import Course
+    from py2048.courses.term.marks import Term
 
-    term = Course.read(folder)
+    term = Term.read(folder)
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
         hand_ins = term.finder(assignment, Path(scratch)).find(folder / "submissions" / assignment)
         pairs = likeness.pairs_of(likeness.compared(term, assignment, hand_ins), threshold)

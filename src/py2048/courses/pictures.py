@@ -1,6 +1,6 @@
-"""Pictures for Tk: drawn with Pillow, four times too large and scaled down, which smooths them.
+"""Antialiased Tk images, drawn with Pillow at four times their size and scaled down.
 
-Students of comp1127 receive this very file.
+Students of comp1127 receive this file as it is.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import tkinter
 from PIL import Image, ImageDraw
 
 SCALE = 4
-"""How much larger shapes are drawn."""
+"""Supersampling factor."""
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """Draw a square with round corners on the colour `around`, by default transparent.
+    """Draw a rounded square on the background colour `around`, transparent by default.
 
-    Tk draws pictures without transparency many times faster.
+    Tk draws opaque images many times faster.
     """
-    # Transparent pixels carry the colour, so scaling down leaves no dark rim.
+    # Transparent pixels have the fill colour, so that scaling down leaves no dark rim.
     side *= SCALE
     image = Image.new("RGB" if around else "RGBA", (side, side), around or f"{fill}00")
     box = (0, 0, side - 1, side - 1)
@@ -28,13 +28,13 @@ def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Imag
 
 
 def smaller(image: Image.Image) -> Image.Image:
-    """Scale a picture that is drawn `SCALE` times too large to its own size."""
+    """Scale an image drawn `SCALE` times too large down to its final size."""
     size = image.width // SCALE, image.height // SCALE
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def photo(master: tkinter.Misc, image: Image.Image) -> tkinter.PhotoImage:
-    """Return a picture for Tk, as PNG, which needs no further library."""
+    """Return a Tk image; it is passed as PNG, which needs no extra library."""
     data = io.BytesIO()
     image.save(data, "PNG", compress_level=1)
     return tkinter.PhotoImage(master=master, data=data.getvalue())

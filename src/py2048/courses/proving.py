@@ -1,10 +1,11 @@
-"""A course is tried before a student is graded: on programs whose marks its author knows.
+"""Test a course's grading on programs with known marks.
 
-The starter runs and earns nothing. The solutions in ``right`` lose nothing. ``mutants.toml`` makes
-wrong ones of them: ``[solution.name]`` is the solution with each search text of ``changes``
-replaced, and it loses marks of the tasks in ``loses`` (task ids, or ``all``): as many as ``costs``
-says, if it does. A search text stands in the solution once, or is replaced ``everywhere``. One that
-hangs may have fewer ``seconds`` for each call than a student's.
+The starter must run and earn nothing, and the solutions in ``right`` must earn full marks.
+``mutants.toml`` derives wrong programs from them: ``[solution.name]`` replaces each search text of
+``changes`` in that solution. The mutant must lose marks in exactly the tasks in ``loses`` (task ids
+or ``all``), and exactly as many as ``costs`` lists, if given. Each search text must occur once in
+the solution, unless ``everywhere`` is set. Mutants that hang can set a smaller time limit per call
+with ``seconds``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,18 +24,19 @@ from py2048.core.errors import CourseError, did_you_mean, shown
 from py2048.courses import COURSES, SUBMISSION_S, Course, read_toml, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
-from py2048.courses.grading.report import Report
+from py2048.courses.grading.ownership import files_of_solution
+from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import Protection, SandboxConfig
 from py2048.courses.grading.submissions import collect
 from py2048.courses.grading.tasks import Grading, read_sheet, validate
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
-SECONDS = 10 * SUBMISSION_S  # on a busy machine: all but mutants that hang come to their end
+TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang reach it, even on a busy machine
 
 
-class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A right solution made wrong by replacing search texts."""
+class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of ``mutants.toml``."""
 
     flaw: str
     loses: tuple[str, ...]
@@ -47,29 +48,35 @@ class Mutant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Trial:
-    """A program, and the tasks whose marks it loses: as many as `costs` says, if it does."""
+    """A program to grade and the marks it must lose.
+
+    Attributes:
+        loses: Ids of the tasks in which it must lose marks.
+        costs: Marks to lose in each of these tasks; empty if any loss will do.
+        mutant: The changes to make to `source`, if any.
+    """
 
     name: str
     source: Path
     loses: tuple[str, ...]
     costs: tuple[Fraction, ...] = ()
-    mutant: Mutant | None = None
+    mutant: MutantSpec | None = None
 
     @property
-    def texts(self) -> dict[str, str]:
-        """What its files are to be, by name; of those that are not the source's.
+    def changed_files(self) -> dict[str, str]:
+        """The mutated source files, by name; empty without a mutant.
 
         Raises:
-            CourseError: for a search text that is not there, or more than once.
+            CourseError: If a search text is missing or ambiguous.
         """
         if self.mutant is None:
             return {}
-        files = sorted(self.source.glob("*.py")) if self.source.is_dir() else [self.source]
+        files = files_of_solution(self.source)
         texts = [file.read_text("utf-8") for file in files]
         for search, _ in self.mutant.changes:
             found = "\0".join(texts).count(search)
             if found != 1 and not (found and self.mutant.everywhere):
-                where = f"stands {found} times in {self.source}, not once"
+                where = f"occurs {found} times in {self.source}, not once"
                 raise CourseError(f"the mutant {self.name}: {shown(search)} {where}")
         replacements = dict(self.mutant.changes)
         find = re.compile("|".join(map(re.escape, replacements)))
@@ -80,52 +87,54 @@ class Trial:
         """Write the program into a folder; return its path."""
         path = folder / (self.name + self.source.suffix)
         (shutil.copytree if self.source.is_dir() else shutil.copy)(self.source, path)
-        for name, text in self.texts.items():
+        for name, text in self.changed_files.items():
             (path / name if path.is_dir() else path).write_text(text, "utf-8")
         return path
 
-    def finding(self, report: Report) -> str:
-        """Return what is wrong with the report on the program; nothing if all is right."""
+    def finding(self, report: GradeReport) -> str:
+        """Describe how the report differs from the expected marks; empty if it does not."""
         if report.failure or (report.problem and not self.mutant):
             return report.reason
         failed = [check for task in report.tasks for check in task.checks if not check.passed]
         if report.lost != self.loses:
             lost, due = (", ".join(ids) or "no task" for ids in (report.lost, self.loses))
             words = "".join(f"; {c.title}: {c.example} is {c.actual}" for c in failed[:1])
-            return " ".join(f"loses marks in {lost}, and should in {due}{words}".split())
+            return " ".join(f"loses marks in {lost}, but should in {due}{words}".split())
         costs = [task.marks - task.earned for task in report.tasks if task.id in self.loses]
         if self.costs and costs != [*self.costs]:
             return (
                 f"loses {', '.join(map(str, costs))} marks, not {', '.join(map(str, self.costs))}"
             )
         if silent := [c.title for c in failed if not (c.example and c.expected and c.actual)]:
-            return f"is not told what went wrong in {silent[0]!r}"
+            return f"the report does not explain what went wrong in {silent[0]!r}"
         return ""
 
 
 def check_tasks(course: Course) -> None:
-    """Look for slips in a course's tasks: examples from several seeds, the sheet that students get.
+    """Check a course's examples with several seeds, and its marks against the task sheet.
 
     Raises:
-        CourseError: for the first one.
+        CourseError: For the first mistake found.
     """
     grading = course.grading()
-    sheet = next(path for path in course.handed_out if path.name == "TASKS.md")
+    sheet = next(path for path in course.handout_files if path.name == "TASKS.md")
     asked = {task.id: task.marks for task in read_sheet(sheet).values()}
     for one in (grading, *grading.variants):
         validate(one, SEEDS)
         marks = {task.id: task.marks for task in one.tasks}
         for id_ in sorted(asked.keys() | marks.keys()):
-            here, there = asked.get(id_, "no"), marks.get(id_, "none")
-            if here != there:
-                raise CourseError(f"{sheet}: task {id_} has {here} marks, and {there} in tasks.py")
+            on_sheet, in_code = asked.get(id_, "no"), marks.get(id_, "none")
+            if on_sheet != in_code:
+                raise CourseError(
+                    f"{sheet}: task {id_} has {on_sheet} marks, but {in_code} in tasks.py"
+                )
 
 
 def trials(course: Course) -> list[Trial]:
-    """Return the programs to try a course on.
+    """Return the programs to test a course on.
 
     Raises:
-        CourseError: for the first slip of their author.
+        CourseError: For the first mistake in ``mutants.toml`` or the solutions.
     """
     tasks, folder = course.grading().tasks, course.proof
     ids = tuple(task.id for task in tasks)
@@ -133,7 +142,9 @@ def trials(course: Course) -> list[Trial]:
     mutants = list(_mutants(folder / "mutants.toml", right, ids))
     missing = set(ids).difference(*(trial.loses for trial in mutants if trial.loses != ids))
     if missing:
-        raise CourseError(f"{folder / 'mutants.toml'}: no mutant loses marks in {min(missing)}")
+        raise CourseError(
+            f"{folder / 'mutants.toml'}: add a mutant that loses marks in task {min(missing)}"
+        )
     return [
         Trial("starter", course.starter, ids, tuple(Fraction(task.marks) for task in tasks)),
         *(Trial(path.stem, path, ()) for path in right),
@@ -142,55 +153,51 @@ def trials(course: Course) -> list[Trial]:
 
 
 def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterator[Trial]:
-    """Yield the mutants of a file."""
+    """Yield the trials of a ``mutants.toml``."""
     sources = {source.stem: source for source in right}
     for solution, mutants in read_toml(path).items():
         if solution not in sources:
             near = did_you_mean(solution, sources)
-            raise CourseError(f"{path}: no right solution is called {solution!r}{near}")
+            raise CourseError(f"{path}: there is no right solution {solution!r}{near}")
         for name, entry in mutants.items():
             try:
-                mutant = msgspec.convert(entry, Mutant)
+                mutant = msgspec.convert(entry, MutantSpec)
                 costs = tuple(map(Fraction, mutant.costs))
             except (msgspec.ValidationError, ValueError) as error:
                 raise CourseError(f"{path}: {solution}.{name}: {error}") from None
             for id_ in set(mutant.loses).difference(ids, ["all"]):
                 near = did_you_mean(id_, ids)
-                raise CourseError(f"{path}: {solution}.{name}: no task {id_!r}{near}")
+                raise CourseError(f"{path}: {solution}.{name}: there is no task {id_!r}{near}")
             loses = tuple(id_ for id_ in ids if {id_, "all"} & {*mutant.loses})
             trial = Trial(name, sources[solution], loses, costs, mutant)
-            assert trial.texts  # every search text is found
+            assert trial.changed_files  # raises if a search text is not found
             yield trial
 
 
-def tried(
+def grade_trials(
     trials: Sequence[Trial], grading: Grading, protection: Protection, jobs: int = 1
-) -> Iterator[tuple[Trial, Report]]:
-    """Grade programs, `jobs` at a time; yield them with their reports, in their order."""
-    sandbox = SandboxConfig(protection, seconds=SECONDS)
+) -> Iterator[tuple[Trial, GradeReport]]:
+    """Grade programs, `jobs` at a time; yield them in order with their reports."""
+    sandbox = SandboxConfig(protection, seconds=TRIAL_TIMEOUT_S)
 
-    def report_on(trial: Trial) -> Report:
+    def report_on(trial: Trial) -> GradeReport:
         with tempfile.TemporaryDirectory(prefix="py2048-prove-") as scratch:
             path = trial.write(Path(scratch))
             found = collect([path], grading, Path(scratch, "unpacked"))
             if len(found) != 1:
-                raise CourseError(f"{trial.source}: these are {len(found)} submissions, not one")
+                raise CourseError(f"{trial.source}: expected one submission, found {len(found)}")
             seconds = (trial.mutant and trial.mutant.seconds) or grading.seconds
             return grade(found[0], replace(grading, seconds=seconds), sandbox)
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
+    with sandbox.pool(jobs) as pool:
         yield from zip(trials, pool.map(report_on, trials), strict=True)
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)
 
 
 def new_course(folder: Path) -> list[Path]:
-    """Make the folder of a course that works as it is, to be filled; return its files.
+    """Create the folder of a small working course; return its files.
 
     Raises:
-        CourseError: where a file is there already, or the folder's name does not suit.
+        CourseError: If a file already exists or the folder's name is not a valid course name.
     """
     name = folder.resolve().name
     if name in COURSES or not re.fullmatch(r"[A-Za-z0-9_-]+", name):

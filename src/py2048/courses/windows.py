@@ -1,4 +1,4 @@
-"""What the courses with windows share: opening one, colours and fonts."""
+"""Window, colour and font helpers shared by the courses with a GUI."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ T = TypeVar("T")
 
 
 def opened(open_window: Callable[[], T]) -> T:
-    """Return what `open_window` returned.
+    """Call `open_window` and return its result.
 
     Raises:
-        MissingExtraError: where Python has no tkinter.
-        CourseError: where there is no display to open a window on.
+        MissingExtraError: If this Python has no tkinter.
+        CourseError: If there is no display.
     """
     try:
         import tkinter
     except ImportError as error:
         raise MissingExtraError(
-            "this Python has no tkinter, which draws the window; "
+            "this Python has no tkinter, which windows need; "
             "on Debian and Ubuntu install it with: sudo apt install python3-tk"
         ) from error
     try:
         return open_window()
     except tkinter.TclError as error:
         raise CourseError(
-            f"no window can be opened ({error}); "
-            "run this in a desktop session, or set DISPLAY to one"
+            f"cannot open a window ({error}): run this in a desktop session, or set DISPLAY to one"
         ) from error
 
 
 def run(play: Callable[[], object]) -> int:
-    """Play; return the exit status, 2 with one line for what cannot be done."""
+    """Run a course program and return its exit status; errors print one line and return 2."""
     try:
         status = play()
     except (CourseError, MissingExtraError) as error:
@@ -50,24 +49,26 @@ def run(play: Callable[[], object]) -> int:
 
 
 class Colors(dict[int, str]):
-    """The background of every number that can occur, also of those beyond the table.
+    """Tile background colours; missing numbers get a generated colour.
 
-    All of them are dark enough for white digits: a contrast of 4.5:1 or more.
+    All of them are dark enough for white digits, with a contrast of at least 4.5:1.
     """
 
     def __missing__(self, number: int) -> str:
-        """Make the colour of a number beyond the table, a power of two, and keep it."""
+        """Generate and store the colour of a power of two that is not in the table."""
         number = int(number)
         if number < 2 or number & (number - 1):
             raise KeyError(number)
-        hue = number.bit_length() * 0.381966 % 1  # the golden angle keeps neighbours apart
+        hue = (
+            number.bit_length() * 0.381966 % 1
+        )  # golden angle: neighbouring numbers differ clearly
         red, green, blue = (round(255 * c) for c in colorsys.hls_to_rgb(hue, 0.27, 0.55))
         self[number] = f"#{red:02x}{green:02x}{blue:02x}"
         return self[number]
 
 
 FIELD = "#232323"
-"""The ground on which tiles with these colours stand."""
+"""Board background behind the tiles."""
 
 colors = Colors(
     {
@@ -97,6 +98,6 @@ colors = Colors(
 def fitting_font(
     master: tkinter.Misc, text: str, width: int, height: int, weight: str = "normal"
 ) -> tuple[str, int, str]:
-    """Return the font in which `text` is at most about `width` pixels wide and `height` high."""
+    """Return a font in which `text` fits into about `width` by `height` pixels."""
     wide = max(1, int(master.tk.call("font", "measure", ("Arial", -height, weight), text)))
     return "Arial", -max(1, min(height, height * width // wide)), weight

@@ -1,7 +1,7 @@
-"""Gymnasium environments of every preset, one at a time or thousands together.
+"""Gymnasium environments for every preset, single or vectorised.
 
-Importing this package registers the ids (``py2048/Classic-v0`` and so on) with Gymnasium, if it
-is installed; `py2048.envs.functional` works without it. The classes are loaded at their first use::
+Importing this package registers the ids (``py2048/Classic-v0`` and so on) with Gymnasium if it is
+installed. `py2048.envs.functional` works without it. Classes are loaded on first use::
 
     import gymnasium
     import py2048.envs
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
 
 
 def environment_ids() -> dict[str, str]:
-    """Return the id of every preset's environment: ``qsan_qarut`` has ``py2048/QsanQarut-v0``."""
+    """Map preset names to environment ids: ``qsan_qarut`` to ``py2048/QsanQarut-v0``."""
     names = {rules.name: rules.name.split("_") for rules in list_rules()}
     return {
         name: f"py2048/{''.join(map(str.capitalize, parts))}-v0" for name, parts in names.items()
@@ -52,8 +52,8 @@ def environment_ids() -> dict[str, str]:
 def register_all() -> None:
     """Register every preset with Gymnasium, once.
 
-    The environments check the order of their calls themselves and the tests hold them to
-    Gymnasium's checker, so `gymnasium.make` wraps them in neither unless it is asked to.
+    `gymnasium.make` adds no order-enforcing or checking wrapper by default. The environments check
+    the order of calls themselves, and the tests run Gymnasium's checker on them.
     """
     import gymnasium
 

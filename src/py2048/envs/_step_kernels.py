@@ -1,11 +1,11 @@
-"""One game of any rules, advanced by one compiled call.
+"""Kernels that play one game of any rules, one compiled call per step.
 
-A game is an int64 array with the numbers named below, then the tables of tiles, then nothing else:
-rules and state together, because each array that is passed to a kernel costs a tenth of a
-microsecond. The rows of the uint8 array `rows`, `[n + 1, record]`, receive what the agent is given,
-as in ``engine/_show_kernels.py``; the last one holds the board in the place of its observation.
+A game is an int64 array: the numbers named below, followed by tables of tiles. Rules and state
+share one array because each array argument costs 0.1 µs per call. Each row of the uint8 array
+`rows`, `[n + 1, record]`, receives one step's outputs, as in ``engine/_show_kernels.py``. The last
+row holds the board instead of an observation.
 
-All kernels here borrow their arrays: counting references to them took two thirds of a step.
+All kernels here borrow their arrays; reference counting would take two thirds of a step.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
-    # for each direction the cells where a spawn may land.
+    # Then the tables: ranks and cumulative weights of start tiles, the same of spawns, and for
+    # each direction the cells where a spawn may land.
     TABLES,
 ) = range(11, 25)
 
@@ -56,9 +56,9 @@ from py2048.engine.jit import kernel
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
-"""A game can be over before its end was reported: at the start, or when it was restored."""
+"""A game may be `OVER` without having reported it, at the start or after a restore."""
 
-# What a step tells besides the reward; nothing of it in most steps.
+# Flags of a step; most steps have none.
 IS_ENDED = 1
 IS_ILLEGAL = 2
 IS_AFTER_THE_END = 4
@@ -70,7 +70,7 @@ Rows = NDArray[np.uint8]
 
 @kernel("(int64[::1], uint8[:, ::1], int64, int64)", borrows=True)
 def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
-    """Play `action` and write what the agent sees to a row; return reward and flags."""
+    """Play `action` and write the outputs to a row; return reward and flags."""
     flags = 0
     points: Int = np.int64(0)
     if action < 0 or action > 3:
@@ -98,7 +98,7 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
 
 @kernel("(int64[::1], uint8[:, ::1], int64, uint64)", borrows=True)
 def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
-    """Start the game of `seed` and write what the agent sees to a row."""
+    """Start the game of `seed` and write its outputs to a row."""
     words = game.view(np.uint64)
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     key = key_of(seed)
@@ -114,7 +114,7 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
 
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
-    """Judge a game whose board was set, and write what the agent sees to a row."""
+    """Update a game after its board was set, and write its outputs to a row."""
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
@@ -137,7 +137,7 @@ def show(game: Game, rows: Rows, row: int) -> None:
 
 @kernel(borrows=True)
 def reward_of(points: Int, kind: Int) -> float:
-    """Return the reward for `points`: themselves, or their logarithm with their sign."""
+    """Return the reward for `points`: unchanged, or their signed logarithm."""
     if kind == LOG:
         return math.copysign(math.log2(1.0 + math.fabs(points)), points)
     return float(points)
@@ -165,6 +165,6 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
-    """Set the legal directions and whether the game is over."""
+    """Update the legal directions and the status."""
     game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

@@ -1,10 +1,10 @@
-"""The game as functions of plain arrays: nothing is kept between calls, and nothing is changed.
+"""The game as pure functions of arrays.
 
-Boards are uint8 exponents `[..., rows, columns]` (0 for an empty cell) with any leading axes, none
-included; what belongs to a board has the same leading axes. Actions are 0 up, 1 down, 2 left,
-3 right. Chance is explicit: a turn is a slide to an *afterstate*, which the player chooses, and
-then a spawn, which a 64-bit draw decides. The draws of `draws_of` make the games of `py2048.Game`;
-any others will do.
+Boards are uint8 exponents `[..., rows, columns]`, with 0 for an empty cell and any number of
+leading axes. Per-board inputs and outputs have the same leading axes. Actions are 0 up, 1 down, 2
+left and 3 right. Randomness is explicit: a turn is a slide to an *afterstate*, chosen by the
+player, followed by a spawn, determined by a 64-bit draw. The draws of `draws_of` reproduce the
+games of `py2048.Game`; any other random numbers work as well.
 
 >>> from py2048 import get_rules
 >>> from py2048.envs import functional
@@ -14,7 +14,7 @@ any others will do.
 >>> boards.shape, after.shape, points.shape, legal.shape
 ((3, 4, 4), (3, 4, 4, 4), (3, 4), (3, 4))
 
-This module does without Gymnasium.
+This module does not need Gymnasium.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ __all__ = [
 
 
 def reset(rules: Rules, seeds: ArrayLike) -> Boards:
-    """Return the start of the game of each seed: uint8 `[..., rows, columns]`.
+    """Return the initial board of each seed's game: uint8 `[..., rows, columns]`.
 
     Args:
-        rules: the rules.
-        seeds: whole numbers from 0 to 2**64 - 1, `[...]`.
+        rules: The rules.
+        seeds: Whole numbers from 0 to 2**64 - 1, `[...]`.
 
     Raises:
-        OptionError: if they are not.
+        OptionError: If a seed is out of range or not a whole number.
     """
     numbers = _words(seeds, "seeds")
     return start_boards(rules, _flat(numbers)).reshape(*numbers.shape, *rules.shape)
 
 
 def legal(rules: Rules, boards: Boards) -> NDArray[np.bool_]:
-    """Return which actions are legal: bool `[..., 4]`; none where the game is over."""
+    """Return which actions are legal: bool `[..., 4]`. None are once the game is over."""
     cells = _cells(rules, boards)
     allowed = np.empty((len(cells), 4), np.bool_)
     _legal_all(cells, *rules.shape, CompiledRules.of(rules).ending_rank, allowed)
@@ -86,7 +86,7 @@ def slide(
 
     Returns:
         The afterstates `[..., rows, columns]`, the points of the merges, int64 `[...]`, and whether
-        anything moved, bool `[...]`. A slide that moves nothing returns the board.
+        anything moved, bool `[...]`. If nothing moves, the afterstate is the board itself.
     """
     cells = _cells(rules, boards)
     points = np.empty(len(cells), np.int64)
@@ -103,7 +103,8 @@ def afterstates(
     """Slide each board in all four directions.
 
     Returns:
-        As `slide`, with an axis of 4 for the actions: `[..., 4, rows, columns]` and `[..., 4]`.
+        The results of `slide` with an axis of 4 for the actions: `[..., 4, rows, columns]` and
+        `[..., 4]`.
     """
     cells = _cells(rules, boards)
     after, points = np.empty((len(cells), 4, rules.cells), np.uint8), np.empty((len(cells), 4), int)
@@ -114,16 +115,16 @@ def afterstates(
 
 
 def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> Boards:
-    """Return the boards after a tile has appeared on each afterstate.
+    """Spawn a tile on each afterstate.
 
     Args:
-        rules: the rules.
-        after: afterstates of legal slides.
-        actions: the actions that led there; a deterministic spawn depends on them.
-        draws: 64-bit draws `[...]`, such as `draws_of` returns; deterministic spawns ignore them.
+        rules: The rules.
+        after: Afterstates of legal slides.
+        actions: The actions of these slides, on which deterministic spawns depend.
+        draws: 64-bit draws `[...]`, such as those of `draws_of`. Deterministic spawns ignore them.
 
     Raises:
-        BoardError: if a board is full.
+        BoardError: If a board is full.
     """
     cells = _cells(rules, after)
     if not (cells == 0).any(axis=1).all():
@@ -139,12 +140,12 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
 def step(
     rules: Rules, boards: Boards, actions: ArrayLike, draws: ArrayLike
 ) -> tuple[Boards, NDArray[np.int64], NDArray[np.bool_]]:
-    """Play a turn on each board: slide, and if that moved something, spawn.
+    """Play a turn on each board: slide and, if anything moved, spawn.
 
     Returns:
-        The boards, the points that the rules give for the turn, int64 `[...]`, and whether the game
-        is over, bool `[...]`. Where the score is the sum of the board, the points are the growth of
-        the sum. A game that was over stays as it is.
+        The boards, the points of the turn by the rules, int64 `[...]`, and whether the game is
+        over, bool `[...]`. If the score is the sum of the board, the points are the increase of the
+        sum. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
@@ -155,10 +156,11 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draw of turn number `plies` (0 for the first) of the game of each seed.
+    """Return the draw of turn `plies` (0 for the first) in each seed's game.
 
     Raises:
-        OptionError: if these are not whole numbers from 0 to 2**64 - 1, or do not fit together.
+        OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes do not
+            broadcast.
     """
     keys, turns = _words(seeds, "seeds"), _words(plies, "plies")
     try:
@@ -173,16 +175,16 @@ def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
 
 
 def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, NDArray[np.float64]]:
-    """Return all boards that can follow one afterstate, with their probabilities.
+    """Return every board that can follow an afterstate, with its probability.
 
     Args:
-        rules: the rules.
-        after: the afterstate of a legal slide, uint8 `[rows, columns]`.
-        action: the action that led there.
+        rules: The rules.
+        after: The afterstate of a legal slide, uint8 `[rows, columns]`.
+        action: The action of that slide.
 
     Returns:
-        uint8 `[k, rows, columns]` and float64 `[k]`, which sum to one: empty cells in row-major
-        order, and for each the tiles in ascending order.
+        Boards, uint8 `[k, rows, columns]`, and probabilities, float64 `[k]`, which sum to one. They
+        are ordered by cell in row-major order, then by tile.
     """
     _check(rules, after)
     if after.ndim != 2:
@@ -199,9 +201,9 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
 
 
 def symmetries(boards: Boards) -> Boards:
-    """Return the images of each board: uint8 `[s, ..., rows, columns]`.
+    """Return the symmetric images of each board: uint8 `[s, ..., rows, columns]`.
 
-    The first is the board itself. A square has eight, another shape the four that keep it.
+    The first image is the board itself. Square boards have eight images, others four.
     """
     images = [boards, boards[..., ::-1], boards[..., ::-1, :], boards[..., ::-1, ::-1]]
     if boards.shape[-1] == boards.shape[-2]:
@@ -209,11 +211,11 @@ def symmetries(boards: Boards) -> Boards:
     return np.stack(images)
 
 
-# --- what the kernels take -----------------------------------------------------------------------
+# --- conversions ---------------------------------------------------------------------------------
 
 
 def _check(rules: Rules, boards: Any) -> None:
-    """Refuse what is not an array of boards that the engine can play."""
+    """Raise unless `boards` is an array of boards that the engine can play."""
     if not isinstance(boards, np.ndarray) or boards.dtype != np.uint8:
         kind = boards.dtype if isinstance(boards, np.ndarray) else shown(boards)
         raise BoardError(f"boards are an array of uint8 exponents, not {kind}")
@@ -221,13 +223,13 @@ def _check(rules: Rules, boards: Any) -> None:
 
 
 def _cells(rules: Rules, boards: Boards) -> Boards:
-    """Return the boards as `[n, cells]`, checked and copied."""
+    """Return a checked copy of the boards, `[n, cells]`."""
     _check(rules, boards)
     return np.array(boards, order="C").reshape(-1, rules.cells)
 
 
 def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the actions of all boards, checked: uint8 `[n]`."""
+    """Return the checked action of each board, uint8 `[n]`."""
     numbers = np.asarray(actions)
     if np.can_cast(numbers.dtype, np.int64):
         flat = _flat(_spread(numbers.astype(np.int64, copy=False), "actions", lead))
@@ -238,8 +240,8 @@ def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.uint8]:
 
 
 def _words(numbers: ArrayLike, what: str) -> Words:
-    """Return whole numbers from 0 to 2**64 - 1 as uint64, checked."""
-    # NumPy takes a list of small and large ones for floating-point numbers.
+    """Check whole numbers from 0 to 2**64 - 1 and convert them to uint64."""
+    # NumPy would convert a list of small and large numbers to floats.
     array = numbers if isinstance(numbers, np.ndarray) else np.array(numbers, object)
     wrong: list[Any] = []
     if array.dtype.kind == "O":
@@ -253,7 +255,7 @@ def _words(numbers: ArrayLike, what: str) -> Words:
 
 
 def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
-    """Return an array with a number for each board."""
+    """Broadcast an array to one number per board."""
     if array.shape == lead:
         return array
     try:
@@ -273,7 +275,7 @@ def _flat(numbers: NDArray[Number]) -> NDArray[Number]:
 def _legal_all(
     boards: Boards, rows: int, columns: int, target: int, legal: NDArray[np.bool_]
 ) -> None:
-    """Write which directions are legal on each board."""
+    """Write the legal directions of each board."""
     for number in range(len(boards)):
         bits = legal_cells(boards[number], rows, columns, target)
         for direction in range(4):
@@ -290,7 +292,7 @@ def _spawn_all(
     landing: NDArray[np.int64],
     is_fixed: bool,
 ) -> None:
-    """Let a tile appear on each board, on the first of fixed cells or at random."""
+    """Spawn a tile on each board: on the first free landing cell, or at random."""
     for number in range(len(boards)):
         if is_fixed:
             place_fixed_cells(boards[number], landing[directions[number]], ranks[0])

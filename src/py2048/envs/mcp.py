@@ -1,6 +1,6 @@
-"""A server of the Model Context Protocol on which an agent plays 2048; it needs the extra ``mcp``.
+"""An MCP server with which an agent plays 2048; needs the extra ``mcp``.
 
-``py2048 mcp`` starts it on standard input and output, where the agents' programs expect it.
+``py2048 mcp`` serves it on standard input and output.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
 RETRIES = 9
-"""How often in a row an agent may answer no legal move and still play on."""
+"""Maximum consecutive answers without a legal move before the game is given up."""
 
 
 def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = None) -> MCPServer:
-    """Return a server for one agent, with a game of these rules begun.
+    """Create a server for one agent and start its first game.
 
     Args:
-        rules: the rules of its games.
-        seed: the seed of the series of games, the same as those of ``py2048 evaluate``.
-        hints: the player that the tool ``hint`` asks; without one there is no such tool.
+        rules: Rules of the games.
+        seed: Seed of the series, whose games are those of ``py2048 evaluate``.
+        hints: Player asked by the tool ``hint``. Without one, the tool does not exist.
 
     Raises:
-        MissingExtraError: if the SDK is not installed.
-        PlayerError: if there is no such player.
+        MissingExtraError: If the SDK is not installed.
+        PlayerError: If the player does not exist.
     """
     with extra_for("the MCP server", "mcp"):
         from mcp.server import MCPServer

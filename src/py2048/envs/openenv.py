@@ -1,6 +1,6 @@
-"""2048 as an OpenEnv environment, played by what a model writes; needs the extra ``openenv``.
+"""2048 as an OpenEnv environment for language models; needs the extra ``openenv``.
 
-``uvicorn py2048.envs.openenv:app`` serves it; each connection plays games of its own.
+``uvicorn py2048.envs.openenv:app`` serves it. Each connection plays its own games.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ with extra_for("the OpenEnv server", "openenv"):
     from openenv.core.env_server.types import EnvironmentMetadata
 
 SESSIONS = 256
-"""How many connections may play at once."""
+"""Maximum number of simultaneous connections."""
 
 
 class Answer(Action):
-    """What the model has written, such as ``<move>left</move>``."""
+    """The model's output, such as ``<move>left</move>``."""
 
     answer: str
 
@@ -34,12 +34,12 @@ class Reply(Observation):
     """The board after an answer.
 
     Attributes:
-        observation: the board, as text, JSON or the ``data:`` URL of a picture.
-        message: the instructions at the start; then why an answer was not a legal move.
-        legal_moves: the moves that change the board.
-        is_legal: whether the answer was a legal move.
-        score: the points so far.
-        largest_tile: the largest tile.
+        observation: The board as text, JSON or a ``data:`` URL of an image.
+        message: The instructions at the start; afterwards, why an answer was not a legal move.
+        legal_moves: Names of the legal moves.
+        is_legal: Whether the answer was a legal move.
+        score: Points so far.
+        largest_tile: Largest tile on the board.
     """
 
     observation: str
@@ -54,9 +54,9 @@ class Progress(State):
     """The game so far.
 
     Attributes:
-        rules: the rules.
-        seed: its seed.
-        record: its record, which ``py2048 verify`` checks.
+        rules: The rules.
+        seed: Seed of the game.
+        record: Record of the game, for ``py2048 verify``.
     """
 
     rules: str
@@ -65,7 +65,7 @@ class Progress(State):
 
 
 class TextEnvironment(Environment):
-    """One connection's games."""
+    """The games of one connection."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -83,7 +83,7 @@ class TextEnvironment(Environment):
         retries: int = 3,
         max_moves: int | None = None,
     ) -> Reply:
-        """Start a game; the arguments are those of `TextGame`."""
+        """Start a game, with the arguments of `TextGame`."""
         self._game = TextGame(
             rules,
             seed=seed,
@@ -97,7 +97,7 @@ class TextEnvironment(Environment):
         return self._board(self._game.instructions)
 
     def step(self, action: Answer, timeout_s: float | None = None) -> Reply:  # noqa: ARG002
-        """Play what the model has written."""
+        """Play the model's answer."""
         step = self._game.step(action.answer)
         return self._board(step.message, is_legal=step.is_legal, reward=step.reward)
 
@@ -114,21 +114,21 @@ class TextEnvironment(Environment):
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """Return what the environment is."""
+        """Describe the environment."""
         about = "2048 under any rules, rewarded by points, the largest tile or exact regret"
         return EnvironmentMetadata(name="py2048", description=about)
 
     def _board(self, message: str, *, is_legal: bool = True, reward: float | None = None) -> Reply:
-        spoken, game = self._game, self._game.game
+        text_game, game = self._game, self._game.game
         return Reply(
-            observation=spoken.observation,
+            observation=text_game.observation,
             message=message,
-            legal_moves=list(spoken.legal_moves),
+            legal_moves=list(text_game.legal_moves),
             is_legal=is_legal,
             score=game.score,
             largest_tile=game.board.max_tile,
             reward=reward,
-            done=spoken.is_over,
+            done=text_game.is_over,
         )
 
 

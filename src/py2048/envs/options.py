@@ -1,4 +1,4 @@
-"""What an environment can be asked for: its rules, observations, rewards, illegal actions."""
+"""Options of environments: rules, observations, rewards and illegal actions."""
 
 from __future__ import annotations
 
@@ -20,59 +20,60 @@ if TYPE_CHECKING:
 
 
 class OptionError(Py2048Error, ValueError):
-    """An environment was asked for something that it does not have."""
+    """An environment received an invalid argument."""
 
 
 class Observation(Enum):
-    """What the agent sees of the board."""
+    """How the agent sees the board."""
 
     EXPONENTS = "exponents"
-    """The base-2 logarithm of each tile, 0 for an empty cell: uint8 `[rows, columns]`."""
+    """Base-2 logarithm of each tile, 0 for an empty cell: uint8 `[rows, columns]`."""
 
     ONEHOT = "onehot"
-    """A plane of zeros and ones for each exponent: uint8 `[planes, rows, columns]`."""
+    """One plane of zeros and ones per exponent: uint8 `[planes, rows, columns]`."""
 
     NORMALISED = "normalised"
-    """The exponents divided by the largest possible one: float32 `[rows, columns]`, 0 to 1."""
+    """Exponents divided by the largest possible one: float32 `[rows, columns]`."""
 
 
 class Illegal(Enum):
-    """What an action does that slides nothing."""
+    """The effect of an action that slides nothing."""
 
     NOOP = "noop"
-    """Nothing, except what the rules themselves take for it."""
+    """No effect, except the points that the rules themselves may take."""
 
     PENALTY = "penalty"
-    """Nothing to the board; the penalty is added to the reward (-1 unless another is given)."""
+    """The board stays, and the penalty (default -1) is added to the reward."""
 
     TERMINATE = "terminate"
-    """It ends the episode."""
+    """The episode ends."""
 
     RAISE = "raise"
-    """It raises `IllegalMoveError` and changes nothing."""
+    """`IllegalMoveError` is raised and nothing changes."""
 
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""Observations, of one of the types above."""
+"""Observations, of one of the types in `Observation`."""
 Each = Any
-"""A value, or an array of them with one for each environment."""
+"""A value, or an array with one value per environment."""
 Info = dict[str, Any]
 
 
 class Transition(NamedTuple):
-    """What a user's reward is computed from.
+    """The arguments of a custom reward.
 
-    In a `GameEnv` each field describes one step. In a `GameVectorEnv` each is an array with a
-    first axis of `num_envs`, so that a function which only does arithmetic serves both.
+    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each is an array with a
+    first axis of `num_envs`, so a function that only does arithmetic works in both.
 
     Attributes:
-        before: the exponents before the step, uint8 `[rows, columns]`.
-        action: the action, 0 to 3.
-        after: the exponents after it, the new tile included; of a finished game its last board.
-        points: what the rules give for it.
-        legal: whether it was a legal move.
-        terminated: whether the episode is over.
+        before: Exponents before the step, uint8 `[rows, columns]`.
+        action: The action, 0 to 3.
+        after: Exponents after the step, including the new tile. For a finished game, its last
+            board.
+        points: Points by the rules.
+        legal: Whether the move was legal.
+        terminated: Whether the episode is over.
     """
 
     before: Exponents
@@ -84,23 +85,23 @@ class Transition(NamedTuple):
 
 
 Reward = Callable[[Transition], Each]
-"""Computes a reward: a number, or in a vector environment float64 `[num_envs]`."""
+"""Computes a reward: a number, or float64 `[num_envs]` in a vector environment."""
 
 REWARDS = ("points", "log")
-"""The rewards known by name; `py2048.envs._step_kernels.reward_of` computes them."""
+"""Names of built-in rewards, computed by `py2048.envs._step_kernels.reward_of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The checked arguments of an environment.
+    """Checked arguments of an environment.
 
     Attributes:
-        rules: the rules of its games.
-        observation: what the agent sees.
-        reward: the name of a reward, or None for a custom one.
-        custom_reward: that one.
-        illegal: what an illegal action does.
-        penalty: what is added to the reward of an illegal action.
+        rules: Rules of the games.
+        observation: How the agent sees the board.
+        reward: Name of a built-in reward, or None for a custom one.
+        custom_reward: The custom reward, if any.
+        illegal: Effect of an illegal action.
+        penalty: Added to the reward of an illegal action.
     """
 
     rules: Rules
@@ -119,14 +120,14 @@ class Options:
         illegal: str,
         penalty: float | None,
     ) -> Options:
-        """Return the options that these arguments ask for.
+        """Check an environment's arguments.
 
         Raises:
-            RulesError: if the rules do not exist.
-            OptionError: if another argument is unknown; the message suggests one.
+            RulesError: If the rules do not exist.
+            OptionError: If another argument is invalid.
         """
         chosen = Illegal(known_word(illegal, "illegal", [kind.value for kind in Illegal]))
-        seen = Observation(
+        form = Observation(
             known_word(observation, "observation", [kind.value for kind in Observation])
         )
         if penalty is None:
@@ -135,7 +136,7 @@ class Options:
             raise OptionError("illegal='raise' takes no penalty: leave penalty out")
         return cls(
             rules=get_rules(rules),
-            observation=seen,
+            observation=form,
             reward=None if callable(reward) else known_word(reward, "reward", REWARDS),
             custom_reward=reward if callable(reward) else None,
             illegal=chosen,
@@ -147,7 +148,7 @@ def known_word(word: str, argument: str, words: Sequence[str]) -> str:
     """Return `word` if it is one of `words`.
 
     Raises:
-        OptionError: if not; the message names the argument and suggests a word.
+        OptionError: If it is not. The message suggests the closest match.
     """
     if word not in words:
         near = did_you_mean(str(word or ""), words)
@@ -166,10 +167,10 @@ def _finite(value: Any, argument: str) -> float:
 
 
 def count_of(value: object, argument: str) -> int:
-    """Return a whole number of at least 1.
+    """Return `value` as a whole number of at least 1.
 
     Raises:
-        OptionError: if `value` is anything else.
+        OptionError: If it is anything else.
     """
     number = whole_number(value)
     if number is None or number < 1:
@@ -178,10 +179,10 @@ def count_of(value: object, argument: str) -> int:
 
 
 def reset_options(options: object, *names: str) -> list[Any]:
-    """Return the values of the options that `reset` takes, None for those not given.
+    """Return the values of the options that `reset` accepts, None for missing ones.
 
     Raises:
-        OptionError: if another is given.
+        OptionError: If an unknown option is given.
     """
     given = {} if options is None else options
     if not isinstance(given, Mapping):
@@ -197,10 +198,11 @@ DIRECTIONS = 4
 
 
 def largest_exponents(rules: Rules) -> Exponents:
-    """Return what the largest tile of a board, the next one, … cannot exceed: uint8 `[cells]`.
+    """Return upper bounds of a board's exponents, sorted in descending order: uint8 `[cells]`.
 
-    The best that can happen is one tile of each size, doubling along the board, and the largest
-    tile that spawns twice: 17 (131072), 16, ... 2 on the classic board.
+    The most that can be reached is one tile of each size along the board and the largest spawning
+    tile
+    twice: 17 (131072), 16, ... 2 on the classic board.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1
@@ -209,10 +211,10 @@ def largest_exponents(rules: Rules) -> Exponents:
 
 
 def check_reachable(boards: Exponents, rules: Rules) -> None:
-    """Check that boards, uint8 `[n, rows, columns]`, have no tiles that a game cannot make.
+    """Check that boards, uint8 `[n, rows, columns]`, contain only tiles that games can reach.
 
     Raises:
-        BoardError: if a tile is too large, or there are too many large ones.
+        BoardError: If a tile is too large, or there are too many large tiles.
     """
     ranked = np.sort(boards.reshape(-1, rules.cells), axis=1)[:, ::-1]
     wrong = np.argwhere(ranked > largest_exponents(rules))
@@ -226,7 +228,7 @@ def check_reachable(boards: Exponents, rules: Rules) -> None:
 
 
 def space_of(options: Options) -> spaces.Box:
-    """Return the space of the observations of one board."""
+    """Return the observation space of one board."""
     from gymnasium import spaces
 
     shape, (_, levels) = options.rules.shape, encoding_of(options)
@@ -240,14 +242,14 @@ def space_of(options: Options) -> spaces.Box:
 
 
 def encoding_of(options: Options) -> tuple[int, int]:
-    """Return how kernels observe a board, and the largest exponent or the number of planes."""
+    """Return the kernels' observation code, and the largest exponent or number of planes."""
     largest = int(largest_exponents(options.rules)[0])
-    planes = min(largest + 1, MAX_PLANES)  # exponents beyond the last share it
+    planes = min(largest + 1, MAX_PLANES)  # larger exponents share the last plane
     is_onehot = options.observation is Observation.ONEHOT
     return list(Observation).index(options.observation), planes if is_onehot else largest
 
 
 def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
-    """Return the type of what is told of one position, as ``_show_kernels.py`` writes it."""
-    told = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
-    return np.dtype(told, align=True)
+    """Return the dtype of one position's score, mask and observation, for ``_show_kernels.py``."""
+    fields = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
+    return np.dtype(fields, align=True)

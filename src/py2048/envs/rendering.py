@@ -1,6 +1,6 @@
-"""Where an environment is shown: as text, as a picture drawn without a display, in a window.
+"""Rendering of environments as text, as an image without a display, or in a window.
 
-Pillow and tkinter are loaded when they are needed.
+Pillow and tkinter are imported on first use.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Picture = NDArray[np.uint8] | str | None
 MODES = "human", "rgb_array", "ansi"
 
 BOARD_SIZE = 400
-"""The longer side of the cells in pixels, as near as whole pixels allow."""
+"""Approximate length in pixels of the board's longer side."""
 
 HEADER = 40
 GAP = 8
@@ -37,25 +37,25 @@ PAGE, INK, EMPTY = "#171512", "#ece4d8", "#38332e"
 
 
 def shown_modes() -> list[str]:
-    """Return the modes that can be shown here: without a display, none with a window."""
+    """Return the render modes available here; a window needs a display."""
     has_display = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
     return [mode for mode in MODES if has_display or mode != "human"]
 
 
 class DisplayError(Py2048Error):
-    """A window was asked for and there is no display."""
+    """A window was requested, but there is no display."""
 
 
 class Screen:
-    """Where an environment is shown: nowhere, as text, as a picture, or in a window.
+    """Shows an environment as text, as an image, in a window, or not at all.
 
-    When the person closes the window, nothing more is shown and the program continues.
+    After the user closes the window, nothing more is shown and the program continues.
 
     Args:
-        mode: a render mode of `GameEnv`.
+        mode: A render mode of `GameEnv`.
 
     Raises:
-        OptionError: if there is no such mode.
+        OptionError: If the mode does not exist.
     """
 
     def __init__(self, mode: str | None) -> None:
@@ -65,10 +65,10 @@ class Screen:
         self._next_s = 0.0
 
     def show(self, board: NDArray[np.uint8], score: int) -> Picture:
-        """Return or show the board (exponents) as the mode asks.
+        """Return or show the board (exponents), depending on the mode.
 
         Raises:
-            DisplayError: if a window is asked for and there is no display.
+            DisplayError: If a window is needed and there is no display.
         """
         if self._mode is None or self._is_closed:
             return None
@@ -81,13 +81,13 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one; the next board to show opens another."""
+        """Close the window, if any. The next board opens a new one."""
         if self._root is not None:
             self._root.destroy()
             self._root = None
 
     def _show_in_window(self, picture: Image.Image) -> None:
-        """Show a picture, at most `RENDER_FPS` in a second."""
+        """Show an image, at most `RENDER_FPS` times a second."""
         import tkinter
 
         if self._root is None:
@@ -99,7 +99,7 @@ class Screen:
         picture.save(data, "PPM")
         image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
         self._label.configure(image=image)
-        self._image = image  # Tk shows it only while a reference to it is held
+        self._image = image  # Tk needs a reference to keep showing it
         self._root.update()
 
     def _open_window(self) -> None:
@@ -122,7 +122,7 @@ class Screen:
 
 
 def text_of(board: NDArray[np.uint8], score: int) -> str:
-    """Return the board as lines of right-aligned tiles under the score."""
+    """Return the score and the board as lines of text."""
     tiles = [[str(1 << int(e)) if e else "." for e in row] for row in board]
     width = max(len(tile) for row in tiles for tile in row)
     lines = [" ".join(tile.rjust(width) for tile in row) for row in tiles]
@@ -130,7 +130,7 @@ def text_of(board: NDArray[np.uint8], score: int) -> str:
 
 
 def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:
-    """Return the board as a picture with the score above it."""
+    """Draw the board and the score as a Pillow image."""
     from PIL import Image, ImageDraw
 
     rows, columns = board.shape
@@ -147,7 +147,7 @@ def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:
 
 @lru_cache(maxsize=512)
 def tile_picture(exponent: int, side: int) -> Image.Image:
-    """Return the picture of one cell, `side` pixels wide and high."""
+    """Draw one cell, `side` pixels wide and high."""
     from PIL import Image, ImageDraw
 
     tile = Image.new("RGB", (side, side), PAGE)
@@ -164,10 +164,10 @@ def tile_picture(exponent: int, side: int) -> Image.Image:
 
 
 def tile_colours(exponent: int) -> tuple[str, str]:
-    """Return the colours of a cell's face and of the number on it.
+    """Return a cell's background colour and text colour.
 
-    Neighbours in size differ by a third of the colour circle's warm half and in lightness, so that
-    an agent which learns from pixels can tell them apart.
+    Consecutive tiles differ clearly in hue and lightness, so that agents can tell them apart from
+    pixels.
     """
     if exponent == 0:
         return EMPTY, INK

@@ -38,22 +38,21 @@ from py2048.envs.options import (
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
 
 ROWS = 64
-"""Observations are views into blocks of this many; a block is never written to again."""
+"""Observations per memory block. They are views, and a block is never reused."""
 
 
 class GameState(NamedTuple):
-    """A game in progress: immutable, hashable, picklable.
+    """A game in progress: immutable, hashable and picklable.
 
-    Restoring it and repeating the actions repeats the game, because the spawns follow from `seed`
-    and `ply`. For other spawns from the same board give it another seed:
-    ``state._replace(seed=5)``.
+    Restoring a state and repeating the actions repeats the game, because spawns depend only on
+    `seed` and `ply`. Use another seed for other spawns: ``state._replace(seed=5)``.
 
     Attributes:
-        exponents: the base-2 logarithm of each tile in row-major order, 0 for an empty cell.
-        score: the points so far.
-        ply: the number of legal moves so far.
-        seed: the seed of this game, as of `py2048.Game`.
-        rules: the rules of the game; None for a position that any rules of its size may take up.
+        exponents: Base-2 logarithm of each tile in row-major order, 0 for an empty cell.
+        score: Points so far.
+        ply: Number of legal moves so far.
+        seed: Seed of the game, as in `py2048.Game`.
+        rules: Rules of the game. With None, any rules of the same board size accept the state.
     """
 
     exponents: bytes
@@ -64,12 +63,12 @@ class GameState(NamedTuple):
 
     @classmethod
     def of(cls, board: Board, *, score: int = 0, ply: int = 0, seed: int = 0) -> GameState:
-        """Return the state in which a game stands on `board`."""
+        """Create the state of a game on `board`."""
         tiles = (tile for row in board.rows for tile in row)
         return cls(bytes(tile.bit_length() - 1 if tile else 0 for tile in tiles), score, ply, seed)
 
     def board(self, rules: Rules) -> Board:
-        """Return the board, whose shape the rules know."""
+        """Return the board; its shape is taken from the rules."""
         tiles = [1 << exponent if exponent else 0 for exponent in self.exponents]
         starts = range(0, rules.cells, rules.columns)
         return Board([tiles[start : start + rules.columns] for start in starts])
@@ -78,9 +77,9 @@ class GameState(NamedTuple):
         """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: if it is of other rules, has another number of cells, or tiles that cannot
+            BoardError: If the state has other rules or another number of cells, or its tiles cannot
                 be reached.
-            OptionError: if another part is not what it should be.
+            OptionError: If another field is invalid.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
         if score is None or ply is None or ply < 0 or max(abs(score), ply) >= 2**62:
@@ -103,20 +102,20 @@ class GameState(NamedTuple):
 class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     """One game of 2048 under any rules.
 
-    ``docs/reference/environments.md`` describes spaces, rewards and ends.
+    ``docs/reference/environments.md`` describes spaces, rewards and episode ends.
 
     Args:
-        rules: a preset's name, a text for `Rules.parse`, or `Rules`.
+        rules: A preset name, a text for `Rules.parse`, or `Rules`.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition`.
-        illegal: what an illegal action does: ``noop``, ``penalty``, ``terminate`` or ``raise``.
-        penalty: what is added to the reward of an illegal action; by default -1 under ``penalty``
-            and otherwise nothing.
+        illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
+        penalty: Added to the reward of an illegal action. The default is -1 with ``penalty`` and 0
+            otherwise.
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
 
     Raises:
-        RulesError: if the rules do not exist, or a tile that appears is too large to compute with.
-        OptionError: if another argument is unknown.
+        RulesError: If the rules do not exist, or a spawning tile is too large to compute with.
+        OptionError: If another argument is invalid.
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
@@ -161,17 +160,17 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     ) -> tuple[Array, Info]:
         """Start the next game.
 
-        After ``reset(seed=s)``, game number ``e`` is ``Game(rules, seed=derive_seed(s, e))``,
-        counted from 0; `game_seed` tells it.
+        After ``reset(seed=s)``, game number ``e``, counted from 0, is
+        ``Game(rules, seed=derive_seed(s, e))``. Its seed is available as `game_seed`.
 
         Args:
-            seed: starts the series of games of this seed; without one the series continues.
+            seed: Starts a new series of games. Without a seed, the series continues.
             options: ``{"state": state}`` starts from a `GameState` instead.
 
         Raises:
-            OptionError: if another option is given, or the state is not one.
-            BoardError: if the state's board cannot occur under these rules.
-            SeedError: if `seed` is not a whole number from 0 to 2**64 - 1.
+            OptionError: If an option is unknown, or the state is invalid.
+            BoardError: If the state's board cannot occur under these rules.
+            SeedError: If `seed` is not a whole number from 0 to 2**64 - 1.
         """
         (state,) = reset_options(options, "state")
         seed = None if seed is None else rng.checked_seed(seed)
@@ -193,16 +192,16 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         """Play `action`: 0 up, 1 down, 2 left, 3 right.
 
         Raises:
-            ResetNeeded: before the first `reset` and after the end of an episode.
-            OptionError: if `action` is none of the four.
-            IllegalMoveError: if it is illegal and `illegal` is ``raise``.
+            ResetNeeded: Before the first `reset` and after the end of an episode.
+            OptionError: If `action` is not one of the four.
+            IllegalMoveError: If the action is illegal and `illegal` is ``raise``.
         """
         row = self._row
         if row == ROWS:
             row = self._renew_rows()
         try:
             reward, flags = self._advance(self._game, self._rows, row, index(action))
-        except Exception:  # Numba refuses what is too large for a word in more than one way
+        except Exception:  # Numba has several errors for integers beyond 64 bits
             if whole_number(action) in range(4):
                 raise
             raise _no_action(action) from None
@@ -220,43 +219,42 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._boards[row], reward + penalty, ended, False, info
 
     def render(self) -> Picture:
-        """Return a text (``ansi``) or a picture (``rgb_array``) of the board, or show it."""
+        """Return the board as text (``ansi``) or image (``rgb_array``), or show it."""
         return self._screen.show(self._cells.reshape(self.rules.shape), self.score)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if any."""
         self._screen.close()
 
-    # --- more than Gymnasium asks for ------------------------------------------------------------
+    # --- beyond Gymnasium's interface ------------------------------------------------------------
 
     @property
     def score(self) -> int:
-        """The points of the game so far."""
+        """Points of the game so far."""
         return int(self._game[kernels.SCORE])
 
     @property
     def game_seed(self) -> int:
-        """The seed of this game: ``Game(rules, seed=game_seed)`` is the same game."""
+        """Seed of this game; ``Game(rules, seed=game_seed)`` is the same game."""
         return self._game_seed
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now: bool `[4]`. Masked agents ask for it by this name."""
+        """Return which actions are legal now, bool `[4]`, by the name masked agents expect."""
         return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
 
     def state(self) -> GameState:
-        """Return the game as it stands, to come back to with `restore`."""
+        """Return the current state, for `restore`."""
         ply = int(self._game[kernels.PLY])
         return GameState(self._cells.tobytes(), self.score, ply, self._game_seed, self.rules)
 
     def restore(self, state: GameState) -> tuple[Array, Info]:
-        """Go to `state`, also one of another environment of the same rules.
+        """Continue from a state, which may come from another environment with the same rules.
 
-        Returns observation and info as `reset` does. The series of games that `reset` goes through
-        is not affected.
+        Returns observation and info like `reset`. The series of games is not affected.
 
         Raises:
-            BoardError: if the state is of other rules, or its board cannot occur under these.
-            OptionError: if it is not a state.
+            BoardError: If the state has other rules, or its board cannot occur under these.
+            OptionError: If it is not a valid state.
         """
         check_kind(state, GameState, OptionError, "a state: give a GameState")
         state.check(self.rules)
@@ -270,10 +268,10 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         kernels.look(self._game, self._rows, self._row)
         return self._shown()
 
-    # --- the inside ------------------------------------------------------------------------------
+    # --- implementation --------------------------------------------------------------------------
 
     def _renew_rows(self) -> int:
-        """Take a new block of rows for what the agent is given, the board last; return 0."""
+        """Allocate a new block of rows, the last one for the board; return 0."""
         records = np.zeros(ROWS + 1, self._record)
         self._rows = records.view(np.uint8).reshape(ROWS + 1, -1)
         place = self._rows[-1, SHOWN_AT : SHOWN_AT + self.rules.cells]
@@ -294,14 +292,14 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._boards[row], {"action_mask": self._masks[row], "score": self._scores[row]}
 
     def _reward_of(self, action: int, points: float, legal: bool, ended: bool) -> float:
-        """Return the reward that the user's function gives."""
+        """Compute the user's custom reward."""
         assert self._reward is not None
         before, self._before = self._before, self._cells.copy()
         boards = [cells.reshape(self.rules.shape) for cells in (before, self._before.copy())]
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty of an unusual step, or refuse it."""
+        """Return the penalty of a step with flags, or raise if it is not allowed."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
@@ -314,7 +312,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._penalty
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the window, and the rows, whose views a copy would tear apart."""
+        """Exclude the window, and the rows, which are views into one block."""
         left_out = ("_rows", "_boards", "_masks", "_scores", "_cells", "_screen", "_advance")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}
@@ -334,7 +332,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Return the array of a game that has not begun; a step before `begin` is refused."""
+    """Return the array of a game before `begin`; steps are refused until then."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

@@ -31,13 +31,13 @@ with extra_for("environments of Stable-Baselines3", "sb3"):
 
 
 class GameVecEnv(VecEnv):
-    """Games of 2048 for Stable-Baselines3; MaskablePPO asks it for masks.
+    """Games of 2048 for Stable-Baselines3, with action masks for MaskablePPO.
 
     Args:
-        envs: the games, which begin anew in the step that ends them.
+        envs: The games, with ``autoreset_mode='SameStep'``.
 
     Raises:
-        OptionError: if they begin anew at another time.
+        OptionError: If `envs` has another autoreset mode.
     """
 
     def __init__(self, envs: GameVectorEnv) -> None:
@@ -48,7 +48,7 @@ class GameVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Array:
-        """Begin all games, with the seeds of `seed` if it was called."""
+        """Start all games, using the seeds set by `seed` if any."""
         seeds = None if all(each is None for each in self._seeds) else self._seeds
         observations, infos = self.envs.reset(seed=seeds)
         self._masks: NDArray[np.int8] = infos["action_mask"]
@@ -59,29 +59,29 @@ class GameVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[np.integer]) -> None:
-        """Take the actions of the next step."""
+        """Store the actions of the next step."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play them; a game that ends tells its return and length as `Monitor` does."""
+        """Play the stored actions. Infos of finished games match those of `Monitor`."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1
         self._returns += rewards
         dones = ends | cuts
-        told: list[Info] = [{} for _ in range(self.num_envs)]
+        results: list[Info] = [{} for _ in range(self.num_envs)]
         for n in np.flatnonzero(dones):
-            told[n] = {
+            results[n] = {
                 "terminal_observation": infos["final_obs"][n],
                 "TimeLimit.truncated": bool(cuts[n] and not ends[n]),
                 "episode": {"r": float(self._returns[n]), "l": int(self._lengths[n])},
                 "score": int(infos["final_info"]["score"][n]),
             }
         self._lengths[dones], self._returns[dones] = 0, 0
-        return observations, rewards.astype(np.float32), dones, told
+        return observations, rewards.astype(np.float32), dones, results
 
     def close(self) -> None:
-        """Let the games go."""
+        """Close the environments."""
         self.envs.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -89,21 +89,21 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether the games have something: masks, for one."""
+        """Return whether the games have an attribute; action masks count as one."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute, which is the same for all games."""
+        """Return an attribute for each index; it is the same for all games."""
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, _value: Any, _indices: Any = None) -> None:
-        """Refuse: games of one vector do not differ."""
+        """Raise, because games of a vector environment share all attributes."""
         raise OptionError(f"{attr_name} is the same for all games of a vector: make another")
 
     def env_method(
         self, method_name: str, *_args: Any, indices: Any = None, **_options: Any
     ) -> list[Any]:
-        """Return the masks; there is no other method of single games."""
+        """Return action masks; single games have no other method."""
         if method_name != "action_masks":
             raise OptionError(f"a game of a vector has no {method_name}(), only action_masks()")
         masks = self.action_masks()
@@ -112,9 +112,9 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """Say that `Monitor` is there, whose `episode` the last info has; no game is wrapped."""
+        """Report a `Monitor` wrapper, because infos contain its `episode` entry."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:
-        """Return a picture of each game, with ``render_mode='rgb_array'``."""
+        """Return an image of each game; needs ``render_mode='rgb_array'``."""
         return self.envs.render() or ()

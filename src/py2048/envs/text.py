@@ -1,6 +1,6 @@
-"""`TextGame`: one game that is played by what a language model writes.
+"""`TextGame`: one game played by the text output of a language model.
 
-It needs no optional library, and the adapters for OpenEnv, verifiers and MCP are built on it::
+It needs no optional library. The adapters for OpenEnv, verifiers and MCP are built on it::
 
     from py2048.envs.text import TextGame
 
@@ -8,7 +8,7 @@ It needs no optional library, and the adapters for OpenEnv, verifiers and MCP ar
     step = game.step("I keep the corner. <move>left</move>")
     print(step.text, step.reward)
 
-A game depends on nothing but its own arguments: any number of them can be played side by side.
+Games are independent of each other, so any number can be played side by side.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OBSERVATIONS = ("text", "json", "image")
-"""A board as lines, as a JSON object, or as a picture: the text of a ``data:`` URL of a PNG."""
+"""Observation forms: lines of text, a JSON object, or a PNG as a ``data:`` URL."""
 
 REWARDS = ("points", "largest", "regret")
-"""The change of the score; of the base-2 logarithm of the largest tile; or, on boards that can be
-solved, what the move is worth less than the best one: exact, and never above zero."""
+"""Rewards: the change of the score; the change of the base-2 logarithm of the largest tile; or, on
+boards that can be solved, the exact negative regret of the move.
+"""
 
 END = "End your answer with one move, such as <move>left</move>."
 
 # --- what a model answers -------------------------------------------------------------------------
 
 MAX_ANSWER = 1 << 16
-"""How many characters of an answer are read, its last ones."""
+"""Maximum number of characters read, from the end of an answer."""
 
 _KEY = r"(?:move|action|direction|answer)"
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -56,24 +57,25 @@ _MARKED = [
         rf"\b{_KEY}\b[*_`\s]*(?::|=|\bis\b)[*_`\"'\s]*(\b(?:up|down|left|right)\b|[←↑→↓])",
     )
 ]
-"""Where the move stands in an answer, from what is clearest on."""
+"""Patterns that mark the move in an answer, the most reliable first."""
 
 _NAMED = re.compile(r"\b(?:up|down|left|right)\b|[←↑→↓]", re.IGNORECASE)
 _ARROWS = str.maketrans("⬅⬆➡⬇", "←↑→↓", "\N{VARIATION SELECTOR-16}")
 
 
 def read_move(answer: str) -> Direction:
-    """Return the move in what a model has written.
+    """Extract the move from a model's answer.
 
-    It is the whole answer (a name, a letter, an arrow, an action number), or what stands in the
-    last tag, JSON field, box or label of it; failing these, the one direction in the last line
-    that names any. Thoughts in ``<think>`` are not read, and what is ambiguous is not guessed.
+    If the whole answer is a move (a name, letter, arrow or action number), it is used. Otherwise
+    the move is taken from the last tag, JSON field, box or label. If there is none, the last line
+    that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and ambiguous
+    answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
     (<Direction.DOWN: 1>, <Direction.LEFT: 2>)
 
     Raises:
-        DirectionError: if there is no move in it, or more than one.
+        DirectionError: If the answer contains no move, or more than one.
     """
     text = _THOUGHT.sub("", str(answer)[-MAX_ANSWER:]).translate(_ARROWS)
     if (whole := _word(text)) is not None:
@@ -92,7 +94,7 @@ def read_move(answer: str) -> Direction:
 
 
 def _word(text: str) -> Direction | None:
-    """Return the direction that a word, a letter, an arrow or a number names, if it does."""
+    """Parse a word, letter, arrow or number as a direction; return None if it is not one."""
     word = text.strip(" \t\r\n\"'`*_.,:;!()[]{}<>")
     try:
         return Direction(int(word)) if word.isdecimal() else Direction.parse(word)
@@ -104,14 +106,14 @@ def _word(text: str) -> Direction | None:
 
 
 class TextStep(NamedTuple):
-    """What comes of an answer.
+    """The result of an answer.
 
     Attributes:
-        observation: the board, in the form that was asked for.
-        reward: the reward.
-        is_over: whether the episode is over.
-        is_legal: whether the answer was a legal move.
-        message: why it was not, or how the episode ended; else empty.
+        observation: The board, in the requested form.
+        reward: The reward.
+        is_over: Whether the episode is over.
+        is_legal: Whether the answer was a legal move.
+        message: Why the move was not legal, or how the episode ended; otherwise empty.
     """
 
     observation: str
@@ -122,33 +124,33 @@ class TextStep(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The message, if there is one, and the observation: the next turn of a conversation."""
+        """Message and observation, as the next turn of a conversation."""
         return "\n\n".join(filter(None, (self.message, self.observation)))
 
 
 class TextGame:
-    """One game, played by what a language model answers.
+    """One game played by a language model's answers.
 
-    An answer that is not a legal move changes nothing but what the rules themselves take for it;
-    the model is told why, and may answer again.
+    An answer that is not a legal move leaves the board unchanged, though the rules may take points
+    for it. The model is told the reason and may answer again.
 
     Args:
-        rules: a preset's name, a text for `Rules.parse`, or `Rules`.
-        seed: the seed of the game, as of `py2048.Game`; without one it is drawn.
-        board: a board to start from.
+        rules: A preset name, a text for `Rules.parse`, or `Rules`.
+        seed: Seed of the game, as in `py2048.Game`. The default is random.
+        board: Board to start from.
         observation: ``text``, ``json`` or ``image``.
         reward: ``points``, ``largest`` or ``regret``.
-        retries: the episode ends at one more answer in a row that is not a legal move.
-        max_moves: the episode ends after this many moves, if it is given.
-        player: who plays, for the record.
-        solution: for ``regret`` on boards of over eight cells, a file of ``py2048 solve --save``.
+        retries: Maximum consecutive answers that are not legal moves; one more ends the episode.
+        max_moves: Maximum number of moves per episode.
+        player: Name of the player, for the record.
+        solution: File of ``py2048 solve --save``, needed for ``regret`` on more than eight cells.
 
     Raises:
-        RulesError: if the rules do not exist.
-        SeedError: if the seed is not one.
-        BoardError: if the board is not one of these rules.
-        OptionError: if another argument is unknown.
-        PlayerError: if the regret of these rules cannot be known.
+        RulesError: If the rules do not exist.
+        SeedError: If the seed is invalid.
+        BoardError: If the board does not fit the rules.
+        OptionError: If another argument is invalid.
+        PlayerError: If regret cannot be computed for these rules.
     """
 
     def __init__(
@@ -175,20 +177,20 @@ class TextGame:
 
     @property
     def instructions(self) -> str:
-        """What a model is told before the first board."""
+        """Instructions for the model, to be sent before the first board."""
         rows, columns = self.rules.shape
         target, ends = self.rules.target, self.rules.ends_at_target
-        aim = f" Make a tile of {target}{', which ends the game' * ends}." if target else ""
+        goal = f" Make a tile of {target}{', which ends the game' * ends}." if target else ""
         return (
             f"You play 2048 on a board of {rows} rows and {columns} columns, where . is empty. A "
             "move slides all tiles up, down, left or right as far as they go, and two equal tiles "
             "that meet merge into their sum. It must change the board; then a new tile appears. "
-            f"The game is over when no move is legal.{aim} Score as much as you can. {END}"
+            f"The game is over when no move is legal.{goal} Score as much as you can. {END}"
         )
 
     @property
     def legal_moves(self) -> tuple[str, ...]:
-        """The names of the legal moves, none once the game is over."""
+        """Names of the legal moves; empty once the game is over."""
         return tuple(map(str, self.game.legal_directions()))
 
     @property
@@ -198,14 +200,14 @@ class TextGame:
 
     @property
     def observation(self) -> str:
-        """The board now, in the form that was asked for."""
+        """The current board, in the requested form."""
         return observed(self.game, self._observation)
 
     def step(self, answer: str) -> TextStep:
-        """Play what a model has answered.
+        """Play a model's answer.
 
         Raises:
-            GameOverError: if the episode is over.
+            GameOverError: If the episode is over.
         """
         if self.is_over:
             raise GameOverError("the episode is over: start another game")
@@ -223,34 +225,34 @@ class TextGame:
         elif self._values is None:
             reward = gained
         else:
-            reward = self._less_than_best(board, direction if is_legal else None, gained)
-        news = self._news() or ("" if is_legal else self._asked_again())
-        message = " ".join(filter(None, (message, news)))
+            reward = self._negative_regret(board, direction if is_legal else None, gained)
+        more = self._ending() or ("" if is_legal else self._retry_prompt())
+        message = " ".join(filter(None, (message, more)))
         return TextStep(self.observation, reward, self.is_over, is_legal, message)
 
     def record(self) -> Record:
-        """Return the game so far as a record that ``py2048 verify`` checks."""
+        """Return the game so far as a record for ``py2048 verify``."""
         return self.game.record()
 
     @property
     def _is_given_up(self) -> bool:
         return self._refused > self._retries
 
-    def _news(self) -> str:
-        """Return how the episode ended, if it did."""
-        made = f"{self.game.score} points, largest tile {self.game.board.max_tile}."
+    def _ending(self) -> str:
+        """Return how the episode ended, or an empty string."""
+        result = f"{self.game.score} points, largest tile {self.game.board.max_tile}."
         if self.game.is_over:
-            return f"The game is over: {made}"
+            return f"The game is over: {result}"
         if self._is_given_up:
-            return f"No retries are left: {made}"
-        return f"That was the last move: {made}" if self.is_over else ""
+            return f"No retries are left: {result}"
+        return f"That was the last move: {result}" if self.is_over else ""
 
-    def _asked_again(self) -> str:
+    def _retry_prompt(self) -> str:
         tries = self._retries - self._refused + 1
         return f"Legal moves: {', '.join(self.legal_moves)}. Tries left: {tries}. {END}"
 
-    def _less_than_best(self, board: Board, direction: Direction | None, gained: float) -> float:
-        """Return what a move is worth less than the best one; who gives up loses all of that."""
+    def _negative_regret(self, board: Board, direction: Direction | None, gained: float) -> float:
+        """Return the negative regret of a move. Giving up loses the entire remaining value."""
         assert self._values is not None
         values = self._values(board)
         best = max(values.values())
@@ -260,19 +262,19 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return the board of a game as one of the `OBSERVATIONS`."""
+    """Return a game's board in one of the forms of `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]
-        told = {"board": rows, "score": game.score, "moves": game.ply, "legal": legal}
-        return json.dumps(told | {"over": game.is_over})
+        fields = {"board": rows, "score": game.score, "moves": game.ply, "legal": legal}
+        return json.dumps(fields | {"over": game.is_over})
     if form == "image":
         return f"data:image/png;base64,{base64.b64encode(picture(game)).decode()}"
     return f"score {game.score}, move {game.ply}\n{game.board}\nlegal: {', '.join(legal) or 'none'}"
 
 
 def picture(game: Game) -> bytes:
-    """Return the board of a game as a PNG."""
+    """Return a game's board as PNG data."""
     import numpy as np
 
     from py2048.envs.rendering import picture_of
@@ -286,7 +288,7 @@ def picture(game: Game) -> bytes:
 def _exact_values(
     rules: Rules, solution: str | Path
 ) -> Callable[[Board], Mapping[Direction, float]]:
-    """Return what tells the exact value of each move on a board of these rules."""
+    """Return a function that rates a board's moves exactly."""
     from py2048.players.perfect import PerfectPlayer
     from py2048.review.judges import ExactJudge
 

@@ -49,15 +49,15 @@ Flags = NDArray[np.bool_]
 
 
 class Shown(NamedTuple):
-    """What agents are given of all games.
+    """The outputs of a step for all games.
 
     Attributes:
-        observations: of the boards, `[n, ...]`.
-        rewards: float64 `[n]`.
-        masks: legal actions, int8 `[n, 4]`.
-        scores: int64 `[n]`.
-        terminated: which episodes are over, bool `[n]`.
-        truncated: which are cut, bool `[n]`.
+        observations: Observations, `[n, ...]`.
+        rewards: Rewards, float64 `[n]`.
+        masks: Legal actions, int8 `[n, 4]`.
+        scores: Scores, int64 `[n]`.
+        terminated: Which episodes are over, bool `[n]`.
+        truncated: Which episodes are truncated, bool `[n]`.
     """
 
     observations: Array
@@ -69,19 +69,19 @@ class Shown(NamedTuple):
 
 
 OUT = ("observations", "rewards", "action_mask", "score", "terminations", "truncations")
-"""The names of buffers that a step may write to, in the order of `Shown`."""
+"""Names of the caller's output arrays, in the order of `Shown`."""
 
 
 class Layout(NamedTuple):
-    """Where the arrays of a frame lie.
+    """Layout of the arrays in a frame.
 
     Attributes:
-        n: the number of games.
-        padded: the same in whole blocks of the batch.
-        shape: the shape of one observation.
-        dtype: the type of its elements.
-        has_last: whether last positions are asked for.
-        penalty: what is added to the reward of an illegal action.
+        n: Number of games.
+        padded: `n` rounded up to whole blocks of the batch.
+        shape: Shape of one observation.
+        dtype: Element type of observations.
+        has_last: Whether final positions are needed.
+        penalty: Added to the reward of an illegal action.
     """
 
     n: int
@@ -93,10 +93,10 @@ class Layout(NamedTuple):
 
 
 class Frame:
-    """Memory for what agents are given of a step, and of the last positions of games that ended.
+    """Buffers for a step's outputs and for final positions of finished games.
 
-    A kernel writes to the addresses in `places`; agents are given views of `block`. A view that is
-    held keeps the block.
+    A kernel writes to the addresses in `places`. Agents receive views of `block`, which stays alive
+    as long as any view does.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -130,48 +130,47 @@ class Frame:
         self.unused = 0
 
     def shown(self) -> Shown:
-        """Return the step."""
+        """Return views of the step's outputs."""
         return Shown._make([array[:] for array in self._shown])
 
     def last(self) -> list[Array]:
-        """Return observations, masks and scores of episodes that are over, else 0: read-only."""
+        """Return read-only final observations, masks and scores; 0 where an episode continues."""
         return [array[:] for array in self._last]
 
 
 class FramePool:
-    """Hands out frames, never one of which a part is still in use.
+    """Recycles frames of which no view is in use any more.
 
-    An agent's arrays are new at each step. Fresh memory costs five times as much as what is
-    written to it, because the system hands it out page by page, so memory is used again once only
-    its frame refers to it.
-
+    Each step returns new arrays. Fresh memory would cost five times as much as writing the outputs,
+    because the OS maps it page by page, so a frame is reused once nothing else refers to its
+    memory.
     """
 
-    KEPT = 4
-    """How many frames wait to be used again; an agent holds two or three at a time."""
+    MAX_FRAMES = 4
+    """Number of frames kept for reuse; an agent holds two or three at a time."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._kept: list[Frame] = []
+        self._frames: list[Frame] = []
 
     def take(self) -> Frame:
-        """Return a frame with any content."""
+        """Return a frame with arbitrary contents."""
         if sys.implementation.name == "cpython":
-            for frame in self._kept:
+            for frame in self._frames:
                 if sys.getrefcount(frame.block) == frame.unused:
                     return frame
         frame = Frame(self._layout)
         frame.unused = sys.getrefcount(frame.block)
-        self._kept = [*self._kept[1 - self.KEPT :], frame]
+        self._frames = [*self._frames[1 - self.MAX_FRAMES :], frame]
         return frame
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Leave the frames out of copies."""
+        """Exclude frames from copies."""
         return FramePool, (self._layout,)
 
 
 class ShownBatch(BatchGames):
-    """A batch that shows itself to agents as options say; the others are those of `BatchGames`."""
+    """A batch that produces an environment's outputs, as its options specify."""
 
     def __init__(
         self,
@@ -197,9 +196,9 @@ class ShownBatch(BatchGames):
         orders[kernels.IS_LOG] = options.reward == "log"
 
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
-        """Begin the next game in the slots of `mask`, from `boards` if there are any.
+        """Start the next game in the slots of `mask`, optionally from `boards`.
 
-        Games that are over from their start end at their first step, which says so.
+        A game that is over from the start ends at its first step.
         """
         if boards is None:
             self.reset(mask)
@@ -208,10 +207,10 @@ class ShownBatch(BatchGames):
         self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Frame, Shown, int]:
-        """Play `steps` steps of the directions entered, and show what agents are given of the last.
+        """Play `steps` steps of the entered directions and show the last one.
 
-        Returns the frame with the last positions, what is shown, and how many episodes ended. The
-        frame is new: no later step writes to it while a part of it is held.
+        Returns the frame (for final positions), the outputs, and the number of episodes that ended.
+        No later step overwrites the frame while a view of it is in use.
         """
         frame = self._frames.take()
         shown, places = frame.shown(), frame.places
@@ -229,7 +228,7 @@ class ShownBatch(BatchGames):
     def _directed(
         self, out: Sequence[Array | None], shown: Shown, places: NDArray[np.int64]
     ) -> tuple[Shown, NDArray[np.int64]]:
-        """Have the kernel write to those of the caller's arrays that it can fill."""
+        """Let the kernel write directly to the caller's arrays where it can."""
         if self.n % LANES:
             return shown, places
         arrays: list[Array] = list(shown)
@@ -244,7 +243,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Return the caller's array with what the kernel has shown, or that if there is none."""
+    """Return the caller's array filled with the outputs, or the outputs without one."""
     if given is None:
         return own
     if given is not own:
@@ -254,12 +253,12 @@ def _delivered(given: Array | None, own: Array) -> Array:
 
 @dataclass(frozen=True)
 class VectorState:
-    """A copy of everything that decides how a vector environment continues.
+    """A copy of a vector environment's state.
 
     Attributes:
-        rules: the rules.
-        num_envs: the number of games.
-        batch: the games.
+        rules: The rules.
+        num_envs: Number of games.
+        batch: State of the games.
     """
 
     rules: Rules
@@ -270,27 +269,27 @@ class VectorState:
 class GameVectorEnv(VectorEnv[Array, Array, Array]):
     """`num_envs` games of 2048 under the same rules, advanced by one compiled call.
 
-    ``docs/reference/environments.md`` describes spaces, rewards, ends and the three ways to reset.
-    The first five arguments after `num_envs` are those of `GameEnv`.
+    ``docs/reference/environments.md`` describes spaces, rewards, episode ends and the three
+    autoreset modes. The five arguments after `num_envs` are those of `GameEnv`.
 
     Args:
-        num_envs: the number of games.
-        rules: a preset's name, a text for `Rules.parse`, or `Rules`; at most 254 cells.
+        num_envs: Number of games.
+        rules: A preset name, a text for `Rules.parse`, or `Rules`. At most 254 cells.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition` of arrays.
-        illegal: what an illegal action does: ``noop``, ``penalty``, ``terminate`` or ``raise``.
-        penalty: what is added to the reward of an illegal action.
-        autoreset_mode: when an episode that is over begins anew: ``SameStep``, ``NextStep`` or
+        illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
+        penalty: Added to the reward of an illegal action.
+        autoreset_mode: When a finished episode restarts: ``SameStep``, ``NextStep`` or
             ``Disabled``, or Gymnasium's `AutoresetMode`.
-        max_episode_steps: the steps after which an episode is truncated; by default never.
-        threads: how many threads may work; by default one for each processor.
+        max_episode_steps: Steps after which an episode is truncated. The default is never.
+        threads: Maximum number of threads. The default is one per processor.
         render_mode: ``ansi``, ``rgb_array`` or None.
 
     Raises:
-        RulesError: if the rules do not exist, or a tile that appears is too large for a batch or
-            ends the game at its start.
-        BoardError: if the board is too big for a batch.
-        OptionError: if another argument is unknown, or `max_episode_steps` is less than 1.
+        RulesError: If the rules do not exist, or a spawning tile is too large for a batch or ends
+            the game immediately.
+        BoardError: If the board is too big for a batch.
+        OptionError: If another argument is invalid.
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
@@ -350,28 +349,29 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, Info]:
-        """Begin the next episode in all environments, or in those of a mask.
+        """Start the next episode in all environments, or in those of a mask.
 
-        Environment ``i`` after ``reset(seed=s)`` is a `GameEnv` after
-        ``reset(seed=derive_seed(s, i))``, and with a list of seeds after ``reset(seed=seeds[i])``.
+        Environment ``i`` after ``reset(seed=s)`` equals a `GameEnv` after
+        ``reset(seed=derive_seed(s, i))``. With a list of seeds, it equals one after
+        ``reset(seed=seeds[i])``.
 
         Args:
-            seed: starts the series of games of this seed; without one, or where a list has None,
-                the series continue.
-            options: ``reset_mask``, bool `[num_envs]`, resets only where it is true; ``boards``,
-                exponents `[num_envs, rows, columns]`, are the positions to start from, with a
-                score of 0 (those of a mask if there is one); ``rules``, of all environments from
-                now on, must have the same shape and no larger tiles than those at the beginning.
+            seed: Starts new series of games. Without a seed, or where a list has None, the series
+                continue.
+            options: ``reset_mask``, bool `[num_envs]`, selects environments. ``boards``, exponents
+                `[num_envs, rows, columns]`, are start positions with a score of 0. ``rules``
+                replaces the rules of all environments; their boards must have the same shape and no
+                larger tiles than under the first rules.
 
         Raises:
-            OptionError: if another option is given, or the mask or the rules do not fit.
-            RulesError: if the rules do not exist, or a batch cannot play them.
-            BoardError: if the boards do not fit, or cannot occur under the rules.
-            SeedError: if a seed is not a whole number from 0 to 2**64 - 1.
+            OptionError: If an option is unknown, or the mask or the rules do not fit.
+            RulesError: If the rules do not exist, or a batch cannot play them.
+            BoardError: If the boards do not fit, or cannot occur under the rules.
+            SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
         """
         reset_mask, boards, given = reset_options(options, "reset_mask", "boards", "rules")
         mask = _checked_mask(reset_mask, self.num_envs)
-        rules = self.rules if given is None else self._fitting(given, mask)
+        rules = self.rules if given is None else self._compatible_rules(given, mask)
         if not (self._is_begun or mask.all()):
             raise ResetNeeded("reset all environments once before some of them")
         if boards is not None:
@@ -387,32 +387,33 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self._batch.seed_slots(slots, seeds[slots])
         self._batch.begin(mask, boards)
         self._is_begun = True
-        return self._told(self._batch.show()[1])
+        return self._observations_and_infos(self._batch.show()[1])
 
     def step(
         self, actions: NDArray[np.integer], out: Mapping[str, Array] | None = None
     ) -> tuple[Array, Array, Array, Array, Info]:
-        """Play one action in each environment; all arrays returned are new.
+        """Play one action in each environment; all returned arrays are new.
 
         Args:
-            actions: whole numbers 0 to 3, `[num_envs]`.
-            out: arrays to write to and return instead, by name: ``observations``, ``rewards``,
-                ``terminations``, ``truncations``, ``action_mask``, ``score``; those that are not
-                given are new. Those of the same type, with whole 512 environments, cost no copy.
+            actions: Whole numbers from 0 to 3, `[num_envs]`.
+            out: Arrays to write to and return, by name: ``observations``, ``rewards``,
+                ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing ones are new.
+                Arrays of the same type are filled without a copy if `num_envs` is a multiple of
+                512.
 
         Raises:
-            ResetNeeded: before the first `reset`, and where an episode that is over was not reset
-                and ``autoreset_mode`` is ``Disabled``.
-            DirectionError: if the actions are not `num_envs` numbers from 0 to 3.
-            OptionError: if `out` has another name.
-            IllegalMoveError: if one is illegal and `illegal` is ``raise``; nothing was played.
+            ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
+                not reset.
+            DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
+            OptionError: If `out` has an unknown name.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. Nothing is played.
         """
         self._check(actions)
         custom = self._options.custom_reward is not None
         before = (self._batch.observe(), self._waits()) if custom else None
         self._batch.enter(actions)
         frame, shown, ended = self._batch.show(1, () if out is None else _buffers(out))
-        observations, info = self._told(shown)
+        observations, info = self._observations_and_infos(shown)
         last = self.autoreset_mode is AutoresetMode.SAME_STEP and ended
         over = shown.terminated | shown.truncated if last else None
         if before is not None:
@@ -422,35 +423,35 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return observations, shown.rewards, shown.terminated, shown.truncated, info
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a text (``ansi``) or a picture (``rgb_array``) of each board, in a tuple."""
+        """Return each board as text (``ansi``) or image (``rgb_array``), in a tuple."""
         if self.render_mode is None:
             return None
         pairs = zip(self._batch.observe(), self._batch.scores, strict=True)
         return tuple(self._screen.show(board, int(score)) for board, score in pairs)
 
-    # --- more than Gymnasium asks for ------------------------------------------------------------
+    # --- beyond Gymnasium's interface ------------------------------------------------------------
 
     @property
     def game_seeds(self) -> NDArray[np.uint64]:
-        """The seeds of the games: `py2048.Game` with the same seed is the same game."""
+        """Seeds of the games; `py2048.Game` with the same seed is the same game."""
         return self._batch.seeds
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now: bool `[num_envs, 4]`."""
+        """Return which actions are legal now, bool `[num_envs, 4]`."""
         return self._batch.legal_mask
 
     def state(self) -> VectorState:
-        """Return a copy of all games as they stand, to come back to with `restore`."""
+        """Return a copy of the current state, for `restore`."""
         return VectorState(self.rules, self.num_envs, self._batch.get_state())
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
-        """Go to `state`, also one of another environment with the same arguments.
+        """Continue from a state, which may come from another environment with equal arguments.
 
-        Returns observations and infos as `reset` does.
+        Returns observations and infos like `reset`.
 
         Raises:
-            BoardError: if the state is of other rules or another number of games.
-            OptionError: if it is not a state.
+            BoardError: If the state has other rules or another number of games.
+            OptionError: If it is not a state.
         """
         check_kind(state, VectorState, OptionError, "a state: give a VectorState")
         if state.rules != self.rules:
@@ -459,14 +460,14 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise BoardError(f"the state has {state.num_envs} games, not {self.num_envs}")
         self._batch.set_state(state.batch)
         self._is_begun = True
-        return self._told(self._batch.show()[1])
+        return self._observations_and_infos(self._batch.show()[1])
 
-    # --- the inside ------------------------------------------------------------------------------
+    # --- implementation --------------------------------------------------------------------------
 
     def _slot_seeds(
         self, seed: int | Sequence[int | None] | NDArray[np.integer] | None
     ) -> tuple[Flags, NDArray[np.uint64]]:
-        """Return which environments begin a new series of games, and the seed of each series."""
+        """Return which environments start a new series, and the seed of each series."""
         count = self.num_envs
         if isinstance(seed, np.ndarray):
             seed = seed.tolist()
@@ -488,8 +489,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         keys = np.full(count, rng.key_of(seed), np.uint64)
         return np.ones(count, np.bool_), derive_seeds(keys, np.arange(count, dtype=np.uint64))
 
-    def _fitting(self, given: str | Rules, mask: Flags) -> Rules:
-        """Return rules for all environments, whose boards can be observed as those before."""
+    def _compatible_rules(self, given: str | Rules, mask: Flags) -> Rules:
+        """Check new rules, whose boards must fit the observation space; return them."""
         rules, first = get_rules(given), self._options.rules
         if not mask.all():
             raise OptionError("rules are those of all environments: leave out reset_mask")
@@ -498,7 +499,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return rules
 
     def _check(self, actions: NDArray[np.integer]) -> None:
-        """Refuse a step that cannot be."""
+        """Raise if a step is not allowed."""
         if not self._is_begun:
             raise ResetNeeded("step() was called before reset()")
         if self.autoreset_mode is AutoresetMode.DISABLED and self._batch.dones.any():
@@ -515,13 +516,13 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
 
     def _waits(self) -> Flags:
-        """Return which episodes are over and begin anew at the next step or reset."""
+        """Return which finished episodes restart at the next step or reset."""
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             return np.zeros(self.num_envs, np.bool_)
         return self._batch.dones.copy()
 
-    def _told(self, shown: Shown) -> tuple[Array, Info]:
-        """Return what is shown as observations and infos."""
+    def _observations_and_infos(self, shown: Shown) -> tuple[Array, Info]:
+        """Return outputs as observations and infos."""
         return shown.observations, {"action_mask": shown.masks, "score": shown.scores}
 
     def _reward(
@@ -532,7 +533,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         over: Flags | None,
         shown: Shown,
     ) -> None:
-        """Put the rewards that the user's function gives in the place of the points."""
+        """Replace points with the user's custom rewards."""
         reward, illegal = self._options.custom_reward, self._batch.illegal
         assert reward is not None
         after = self._batch.observe()
@@ -554,14 +555,14 @@ def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
 
 
 def _last_info(last: list[Array], over: Flags) -> Info:
-    """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
+    """Return ``final_obs`` and ``final_info`` with their masks, as Gymnasium names them."""
     observations, masks, scores = last
     info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
     return {"final_obs": observations, "_final_obs": over, "final_info": info, "_final_info": over}
 
 
 def _checked_mask(mask: object, count: int) -> Flags:
-    """Return which environments `reset` is asked to reset."""
+    """Return the environments that `reset` is to reset."""
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):

@@ -1,7 +1,7 @@
-"""2048 as a task set of verifiers v1, a seed a task; it needs the extra ``verifiers``.
+"""2048 as a task set of verifiers v1, one task per seed; needs the extra ``verifiers``.
 
-Its id is ``py2048-verifiers``: verifiers imports plugins by the name of a top-level module, which
-gives what is here.
+verifiers imports plugins by top-level module name, so the id ``py2048-verifiers`` refers to a small
+module that re-exports this one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["GameEnv", "GameTaskset"]
 
 
 class GameConfig(vf.TasksetConfig):
-    """Which games are played, by the arguments of `TextGame`; game `i` has its own seed."""
+    """Settings of the games: the arguments of `TextGame`, with a seed derived for each game."""
 
     rules: str = "classic"
     seed: int = 0
@@ -33,20 +33,20 @@ class GameConfig(vf.TasksetConfig):
 
 
 class GameData(vf.TaskData):
-    """A game that is to be played: the arguments of its `TextGame`."""
+    """The `TextGame` arguments of one task."""
 
     game: dict[str, Any]
 
 
 class GameTask(vf.Task[GameData]):
-    """A game."""
+    """A task: one game."""
 
 
 class GameTaskset(vf.Taskset[GameTask, GameConfig]):
-    """The games of a series."""
+    """A series of games."""
 
     def load(self) -> Iterator[GameTask]:
-        """Yield each game with its instructions and its first board."""
+        """Yield a task for each game, with its instructions and first board."""
         config = self.config
         names = ("rules", "observation", "reward", "retries", "max_moves", "solution")
         shared = {name: getattr(config, name) for name in names}
@@ -65,16 +65,16 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
-    """Who plays: by default a model that only answers, for which no sandbox is needed."""
+    """The player; by default a model that only answers and needs no sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 
 
 class GameEnv(vf.Env[GameEnvConfig]):
-    """Plays a game with a model; the trace has the reward, metrics and the verified record."""
+    """Plays a game with a model. The trace has the reward, metrics and the record."""
 
     async def run(self, task: GameTask, agents: Any) -> None:
-        """Play one game to its end, or as long as the model answers."""
+        """Play one game until it ends or the model stops answering."""
         game, total = TextGame(**task.data.game, player=agents.player.config.model or ""), 0.0
         async with agents.player.interaction(task) as interaction:
             segment = await interaction.turn()
@@ -93,7 +93,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
 
 def _message(text: str, observation: str) -> list[Any]:
-    """Return a user's turn; a board that is a picture is sent as one."""
+    """Return a user message; image observations are sent as images."""
     if not observation.startswith("data:"):
         return [vf.UserMessage(content="\n\n".join(filter(None, (text, observation))))]
     parts: list[Any] = [vf.TextContentPart(text=text)] if text else []

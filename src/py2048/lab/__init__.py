@@ -1,3 +1,3 @@
-"""Training, tournaments, and the benchmark of agents."""
+"""Training, tournaments and benchmarks, with their commands."""
 
 from __future__ import annotations

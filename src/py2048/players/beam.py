@@ -1,4 +1,4 @@
-"""The player that plans games whose spawns follow from the moves, such as those of cits1401."""
+"""The `beam` player, which plans deterministic games such as those of cits1401."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from py2048.players.player import checked_game
 from py2048.players.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
-SIGHT = 256
-"""How many moves ahead each direction is searched to rate it."""
+RATING_DEPTH = 256
+"""Number of moves searched after each direction to rate it."""
 
 
 class BeamPlayer:
-    """Plans the whole game where nothing is left to chance, as in cits1401; refuses other rules."""
+    """Plans whole games under deterministic rules such as cits1401; refuses other rules."""
 
     def __init__(self, width: int = 12) -> None:
         if not 1 <= width <= MAX_WIDTH:
@@ -26,53 +26,53 @@ class BeamPlayer:
         self.name = f"beam:width={width}"
         self._width = width
         self._planner: BeamPlanner | None = None
-        self._known: tuple[Rules, Board, Direction] | None = None
+        self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next move of the plan, or of a new plan if the game has left it.
+        """Return the next planned move; replan if the game has left the plan.
 
         Raises:
-            PlayerError: if the rules leave the spawn to chance, or a move costs points.
+            PlayerError: If the rules are not deterministic, or a move costs points.
         """
         if not checked_game(game).legal_directions():
             raise GameOverError("the game is over: there is no direction to choose")
         rules, board = game.rules, game.board
         _check(rules)
-        if self._known is None or self._known[:2] != (rules, board):
-            self._known = rules, board, self._following(rules, board)
-        return self._known[2]
+        if self._last_choice is None or self._last_choice[:2] != (rules, board):
+            self._last_choice = rules, board, self._next_planned(rules, board)
+        return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points of the moves that a search finds after each direction.
+        """Return the points that a search earns after each direction.
 
-        No direction is rated above the planned one, which was searched deeper.
+        No direction is rated above the planned one, which was searched more deeply.
 
         Raises:
-            PlayerError: as `choose`.
+            PlayerError: See `choose`.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
             return {}
         chosen = self.choose(game)
-        ratings = {direction: self._sight(game, direction) for direction in legal}
+        ratings = {direction: self._points_after(game, direction) for direction in legal}
         return ratings | {chosen: max(ratings.values())}
 
-    def _following(self, rules: Rules, board: Board) -> Direction:
-        """Return the move that comes next in the plan, if the game still follows it."""
-        if self._planner is None or self._known is None or turn_of(*self._known).board != board:
-            self._planner = BeamPlanner(board, rules, width=self._width)
-        planned = take(self._planner)
-        if planned is None:  # the plan ends here
+    def _next_planned(self, rules: Rules, board: Board) -> Direction:
+        """Return the next planned move; start a new plan if the game has left the old one."""
+        planned = None
+        if self._planner and self._last_choice and turn_of(*self._last_choice).board == board:
+            planned = take(self._planner)
+        if planned is None:  # off the plan, or at its end
             self._planner = BeamPlanner(board, rules, width=self._width)
             planned = take(self._planner)
         assert planned is not None, "a board with a legal move has a plan of one move"
         return planned
 
-    def _sight(self, game: Game, direction: Direction) -> float:
+    def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
-        score = before = board.sum  # where a score by the board's sum begins
-        for move in (direction, *beam_search(first, rules, width=self._width, depth=SIGHT)):
+        score = before = board.sum  # the score so far if the board's sum is the score
+        for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board
             score = score_after(rules, score, turn, board)
@@ -82,24 +82,24 @@ class BeamPlayer:
 def _check(rules: Rules) -> None:
     if not rules.is_deterministic:
         raise PlayerError(
-            f"beam plans games without chance; the rules {rules.name} leave the spawn to it: "
+            f"beam needs deterministic spawns, but {rules.name} has random ones: "
             "use expectimax, or play cits1401"
         )
     if CompiledRules.of(rules).legal_points < 0:
         raise PlayerError(
-            "beam plans the longest game, which is not the best where a move costs points "
+            "beam plans the longest game, which is not the best if moves cost points "
             f"(scoring={rules.scoring}): use expectimax"
         )
 
 
 def turn_of(rules: Rules, board: Board, direction: Direction) -> Turn:
-    """Return the turn of a legal move, whose spawn follows from it."""
+    """Return the turn of a legal move with its deterministic spawn."""
     slide = board.slide(direction, rules.merging)
     return Turn(direction, slide, draw_spawn(rules, slide.board, direction, 0))
 
 
 def take(planner: BeamPlanner) -> Direction | None:
-    """Return the next move of a plan, extended if necessary; `None` at its end."""
+    """Return the next move of a plan, extending it if necessary, or `None` at its end."""
     while (move := planner.take()) is None:
         if planner.is_complete:
             return None

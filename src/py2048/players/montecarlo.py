@@ -1,4 +1,4 @@
-"""The player that tries each direction in many random games."""
+"""The `montecarlo` player, which tries each direction in many random games."""
 
 from __future__ import annotations
 
@@ -11,43 +11,41 @@ from py2048.core.rng import checked_seed, mix64, random_seed
 from py2048.engine.batch import rollouts
 from py2048.engine.boards import exponents_of
 from py2048.engine.rules import CompiledRules
-from py2048.players.player import Meaning, Unit, best, checked_game
+from py2048.players.player import ChoosesBest, Meaning, Unit, checked_game
 
 MAX_GAMES = 1_000_000
-USUAL_MOVES = 2000
-"""More than random games have on boards of up to 5x5; on 6x6 they have 4,300, on 7x7 88,000."""
-MAX_CELLS = 25
-"""The most cells of a board on which that is so."""
+DEFAULT_MOVES = 2000
+"""Longer than random games on up to 5x5; on 6x6 they have 4,300 moves."""
+MAX_EXACT_CELLS = 25
+"""On larger boards, random games are cut short and their points underestimated."""
 
 
-class MonteCarloPlayer:
-    """Plays many random games from each direction and takes the one with the highest mean."""
+class MonteCarloPlayer(ChoosesBest):
+    """Plays many random games from each direction; takes the best mean."""
 
-    def __init__(self, games: int = 100, moves: int = USUAL_MOVES, seed: int | None = None) -> None:
+    def __init__(
+        self, games: int = 100, moves: int = DEFAULT_MOVES, seed: int | None = None
+    ) -> None:
         if not 1 <= games <= MAX_GAMES:
             raise PlayerError(f"games must be 1 to {MAX_GAMES}, not {games}")
         if moves < 1:
             raise PlayerError(f"moves must be 1 or more, not {moves}")
-        changed = {"moves": moves if moves != USUAL_MOVES else None, "seed": seed}
+        changed = {"moves": moves if moves != DEFAULT_MOVES else None, "seed": seed}
         options = [f"{name}={value}" for name, value in changed.items() if value is not None]
         self.name = ",".join([f"montecarlo:games={games}", *options])
         self._games, self._moves = games, moves
         self._seed = random_seed() if seed is None else checked_seed(seed)
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest mean."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points that random games bring from each legal direction on.
+        """Return the mean points that random games earn from each legal direction on.
 
-        The random games depend on the seed and the board only.
+        The random games depend only on the seed and the board.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
             return {}
         board = exponents_of(game.board.rows)
-        found = rollouts(
+        results = rollouts(
             game.rules,
             np.repeat(board[None], len(legal), axis=0),
             count=self._games,
@@ -55,18 +53,18 @@ class MonteCarloPlayer:
             directions=[direction.value for direction in legal],
             moves=self._moves,
         )
-        had = CompiledRules.of(game.rules).sum_points * game.board.sum
-        return dict(zip(legal, (found.scores.mean(axis=1) - had).tolist(), strict=True))
+        score_so_far = CompiledRules.of(game.rules).sum_points * game.board.sum
+        return dict(zip(legal, (results.scores.mean(axis=1) - score_so_far).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the points of random play, unless games on so large a board are cut short."""
-        if game.rules.cells > MAX_CELLS or self._moves < USUAL_MOVES:
+        """Return that values are points of random play, unless games are cut short."""
+        if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")
 
 
 def _seed_of(seed: int, board: bytes) -> int:
-    """Return a seed for the games from one board."""
+    """Return the seed of the games from one board."""
     for start in range(0, len(board), 8):
         seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
     return seed

@@ -1,4 +1,4 @@
-"""`perfect`: the best move, exactly, on boards that are small enough to be solved."""
+"""The `perfect` player: exactly best moves on boards small enough to be solved."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, PlayerError, SolvingError
 from py2048.core.game import Game
 from py2048.core.rules import Rules
-from py2048.players.player import Meaning, Recent, Unit, best, checked_game
+from py2048.players.player import ChoosesBest, Meaning, Recent, Unit, checked_game
 from py2048.players.solving import Goal, Solution, solve
 from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped_moves
 from py2048.players.solving.solver import solve_from
 
 QUICK_CELLS = 8
-"""The most cells of a board that is solved when it is first played, in some seconds."""
+"""Boards of up to this many cells are solved on first use, which takes some seconds."""
 
 
 _solved = Recent[Solution](4)
-"""What this process has solved: each game of a tournament begins with a new player."""
+"""Shared by all players, because each tournament game creates a new one."""
 
 _followed = Recent[Solution](4)
-"""What follows from a board whose best move does not come with py2048."""
+"""Solutions for positions that the bundled moves do not cover."""
 
 
 @lru_cache(maxsize=4)
@@ -30,16 +30,16 @@ def _loaded(file: Path, _changed: int) -> Solution:
     return Solution.load(file)
 
 
-class PerfectPlayer:
+class PerfectPlayer(ChoosesBest):
     """The exactly best move, on boards that are small enough to be solved.
 
-    Under the classic rules on 2x2, 2x3, 2x4 and 3x3 the best move of every position comes with
-    py2048, without its value. Another board of up to eight cells is solved when it is first played.
-    For all else a file is needed, made by ``py2048 solve RULES --save FILE``, which has the values.
+    Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
+    without their values. Other boards of up to eight cells are solved on first use. Everything else
+    needs a file made by ``py2048 solve RULES --save FILE``, which has the values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.
-        file: a solution, for its rules and its goal.
+        file: Solution file, used for its own rules and goal.
     """
 
     def __init__(self, goal: str = "score", file: str = "") -> None:
@@ -55,22 +55,13 @@ class PerfectPlayer:
             options.append(f"file={file}")
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
 
-    def choose(self, game: Game) -> Direction:
-        """Return the best direction.
-
-        Raises:
-            PlayerError: as `rate`.
-        """
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return what each legal move is worth: the points to come, or the chance in percent.
+        """Return the value of each legal move, in points to come or as a percentage.
 
-        Where only the best move is known, it is worth 1 and the others nothing.
+        If only the best move is known, it is worth 1 and all others 0.
 
         Raises:
-            PlayerError: if there is no solution for the rules, or no game under them meets the
-                board.
+            PlayerError: If there is no solution for the rules, or the board is unreachable.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -85,12 +76,12 @@ class PerfectPlayer:
             raise PlayerError(f"perfect: {error}") from None
         if self._goal.tile is None:
             return values
-        # Once the tile is made, every move is as good as any.
+        # Once the tile has been made, all moves are equally good.
         chances = values or dict.fromkeys(game.legal_directions(), 1.0)
         return {direction: 100 * chance for direction, chance in chances.items()}
 
     def meaning(self, game: Game) -> Meaning:
-        """Return that the move is exactly the best, and whether values are points."""
+        """Return that the best move is exact, and whether values are points."""
         if self._goal.tile is not None:
             return Meaning()
         moves = self._moves(game.rules)
@@ -99,7 +90,7 @@ class PerfectPlayer:
         return Meaning(Unit.POINTS, self.name, is_exact=True)
 
     def _moves(self, rules: Rules) -> DistilledMoves | None:
-        """Return the best moves that come with py2048, unless a file has values for the rules."""
+        """Return the bundled best moves, unless the player's file covers the rules."""
         if self._goal.tile is not None or self._serves(rules):
             return None
         try:
@@ -108,7 +99,7 @@ class PerfectPlayer:
             raise PlayerError(f"perfect: {error}") from None
 
     def _solution_for(self, game: Game) -> Solution:
-        """Return a solution that has the board of a game."""
+        """Return a solution that contains the game's board."""
         if self._moves(game.rules) is None:
             return self.solution(game.rules)
         return _followed.find(
@@ -122,10 +113,10 @@ class PerfectPlayer:
         return self._file is not None and boards_key(self._file.rules) == boards_key(rules)
 
     def solution(self, rules: Rules) -> Solution:
-        """Return the solution for rules; that of a small board is found when it is first asked for.
+        """Return the solution for rules, solving small boards on first use.
 
         Raises:
-            PlayerError: if there is none.
+            PlayerError: If there is none.
         """
         if self._file is not None and self._serves(rules):
             return self._file

@@ -1,4 +1,4 @@
-"""The `Player` protocol, and what a player may offer besides."""
+"""The `Player` protocol and its optional extensions."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Value = TypeVar("Value")
 
 
 class Unit(StrEnum):
-    """The unit of a player's values."""
+    """Unit of a player's values."""
 
     POINTS = "points"
-    """Points still to come, on average over games that the policy of the `Meaning` plays.
+    """Expected points still to come if the policy of the `Meaning` plays on.
 
-    A score by the board's sum counts from the sum of the board.
+    If the score is the board's sum, points are counted from the current sum.
     """
     CHANCE = "chance"
-    """The chance to make a tile, 0 to 1."""
+    """Chance to make a tile, from 0 to 1."""
     RATING = "rating"
-    """The player's own scale: more is better, nothing else is known."""
+    """The player's own scale, on which more is better."""
 
 
 class Chance(NamedTuple):
-    """How often a tile was made in recorded games, from the stage of a position on.
+    """How often recorded games made a tile, from the stage of a position on.
 
     Attributes:
-        tile: the tile, the next one that is in doubt.
-        made: how many of the games made it.
-        games: how many games there were.
+        tile: The next tile that is not certain.
+        made: Number of games that made it.
+        games: Number of games.
     """
 
     tile: int
@@ -44,15 +44,15 @@ class Chance(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a player's values of a position mean, and what is known of its stage.
+    """Meaning of a player's values for a position, and statistics of its stage.
 
     Attributes:
-        unit: the unit of the values.
-        policy: the player that makes these points, and this tile so often, when it plays on; empty
-            if neither is known.
-        excess: the points that the values were measured to be too high by, which hints take off.
-        chance: the chance of the next large tile, if enough games were recorded.
-        is_exact: whether the values are proven, not estimated.
+        unit: Unit of the values.
+        policy: Player that earns these points, and makes the tile this often, when it plays on;
+            empty if neither is known.
+        excess: Measured overestimate in points, which hints subtract.
+        chance: Chance of the next large tile, if enough games were recorded.
+        is_exact: Whether the values are proven instead of estimated.
     """
 
     unit: Unit = Unit.RATING
@@ -63,10 +63,10 @@ class Meaning(NamedTuple):
 
 
 def checked_game(game: Game) -> Game:
-    """Return `game`.
+    """Return `game`, or raise if it is not a `Game`.
 
     Raises:
-        PlayerError: if it is not a `Game`, but for example a board.
+        PlayerError: If it is something else, such as a board.
     """
     check_kind(game, Game, PlayerError, "a Game: use Game(rules, board=board)")
     return game
@@ -74,35 +74,33 @@ def checked_game(game: Game) -> Game:
 
 @runtime_checkable
 class Player(Protocol):
-    """Chooses a direction from a game's state.
+    """Chooses a direction for a game.
 
-    A player never changes the game it is asked about. `py2048.testing.check_player` checks the
-    whole contract.
+    A player never changes the game. `py2048.testing.check_player` checks the whole contract.
     """
 
     @property
     def name(self) -> str:
-        """The spec that makes this player again, such as ``expectimax:depth=3``."""
+        """Spec that recreates this player, such as ``expectimax:depth=3``."""
 
     def choose(self, game: Game) -> Direction:
         """Return a legal direction for `game`, which is not over.
 
         Raises:
-            GameOverError: if the game is over.
+            GameOverError: If the game is over.
         """
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction; empty if the game is over.
+        """Return the value of each legal direction, empty if the game is over.
 
-        `choose` returns the direction of the highest value; a player without preferences gives
-        all directions the same. `meaning_of` says whether the values are points or a rating on
-        the player's own scale.
+        `choose` returns the direction with the highest value. A player without preferences gives
+        all directions the same value. `meaning_of` returns the unit of the values.
         """
 
 
 @runtime_checkable
 class Explains(Protocol):
-    """Knows what its values mean. Optional: those of other players are a rating."""
+    """Optional extension for players whose values are more than ratings."""
 
     def meaning(self, game: Game) -> Meaning:
         """Return what the values of `rate` mean for `game`."""
@@ -114,12 +112,12 @@ def meaning_of(player: Player, game: Game) -> Meaning:
 
 
 class FinishedGame(NamedTuple):
-    """A game played to its end.
+    """Result of a game played to the end.
 
     Attributes:
-        score: its score, in the points of the rules.
-        max_tile: the largest tile on its last board.
-        moves: the number of legal turns.
+        score: Score under the rules.
+        max_tile: Largest tile on the final board.
+        moves: Number of legal moves.
     """
 
     score: int
@@ -128,16 +126,16 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """The player gives the game up. In a tournament the game ends there, and counts as it is."""
+    """Raised by a player that resigns. In a tournament, the current score counts."""
 
 
 class Usage(NamedTuple):
-    """What a player's moves have cost.
+    """Resources used by a player's moves.
 
     Attributes:
-        seconds: the time that it took.
-        boards: how many boards it rated.
-        tokens: how many tokens its language model wrote.
+        seconds: Time taken.
+        boards: Number of boards rated.
+        tokens: Number of tokens written by its language model.
     """
 
     seconds: float = 0.0
@@ -147,43 +145,52 @@ class Usage(NamedTuple):
 
 @runtime_checkable
 class CountsUsage(Protocol):
-    """Knows what its moves have cost. Optional: of others the processor time is known."""
+    """Optional extension for players that measure their own usage."""
 
     def usage(self) -> Usage:
-        """Return what the moves have cost since the player was made."""
+        """Return the resources used since the player was created."""
 
 
 @runtime_checkable
 class PlaysGames(Protocol):
-    """Plays whole games without returning to Python between moves.
+    """Optional extension for players that play whole games without returning to Python.
 
-    Optional: `py2048.lab.arena` plays move by move with other players.
+    `py2048.lab.arena` asks other players move by move.
     """
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
-        """Play the game of each seed to its end.
+        """Play the game of each seed to the end.
 
-        The games are those of a `Game` with the seed and `choose` of a new player, independent of
-        the other `seeds`. Without seeds, the player loads and compiles what it needs.
+        The games are those of a `Game` with that seed and a new player's `choose`, and do not
+        depend on the other `seeds`. Without seeds, the player only loads and compiles what it
+        needs.
         """
 
 
 def best(ratings: dict[Direction, float]) -> Direction:
-    """Return the direction of the highest value, the first of equals.
+    """Return the direction with the highest value; ties go to the first one.
 
     Raises:
-        GameOverError: if there is none.
+        GameOverError: If there are no directions.
     """
     if not ratings:
         raise GameOverError("the game is over: there is no direction to choose")
     return max(ratings, key=ratings.__getitem__)
 
 
+class ChoosesBest:
+    """Mixin for players that play the direction they rate highest."""
+
+    def choose(self: Player, game: Game) -> Direction:
+        """Return the direction with the highest value."""
+        return best(self.rate(game))
+
+
 class Recent(Generic[Value]):
-    """What a player has made, as solutions and searches: a few, those used last.
+    """Thread-safe LRU cache of expensive objects such as solutions and searches.
 
     Args:
-        size: how many.
+        size: Maximum number of objects.
     """
 
     def __init__(self, size: int) -> None:
@@ -197,7 +204,7 @@ class Recent(Generic[Value]):
         make: Callable[[], Value],
         is_good: Callable[[Value], bool] = lambda _: True,
     ) -> Value:
-        """Return what is kept under `key`; made first if there is nothing, or it is not good."""
+        """Return the object cached under `key`, or create it if it is missing or not good."""
         with self._lock:
             value = self._kept.pop(key, None)
             if value is None or not is_good(value):

@@ -1,22 +1,22 @@
-"""Compiling what players need: in the background for one player, or everything.
+"""Compile kernels, for one player in the background or for all ahead of time.
 
-Compiled kernels go into the cache, so another process can compile them. Compiling on a thread would
-block the screen of this process for tenths of a second, and for seconds on a busy machine; a thread
-is used only where no cache can be written.
+Compiled kernels go to an on-disk cache, so a subprocess can compile them. Compiling on a thread
+would block this process's screen for tenths of a second, or for seconds on a busy machine. A thread
+is used only if no cache can be written.
 
-``python -m py2048.players.preparing SPEC RULES`` is that other process.
+The subprocess runs ``python -m py2048.players.preparing SPEC RULES``.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory
 from typing import IO
 
@@ -30,53 +30,48 @@ from py2048.players.player import Player
 from py2048.players.registry import make_player
 
 REPORT_PERIOD_S = 0.25
-"""Seconds between two progress reports of the other process."""
+"""Interval between progress reports of the subprocess."""
 
 WARM_UP_SPECS = "expectimax:depth=1", "heuristic:depth=1"
 
 NICENESS = 5
-"""How much the other process lowers its priority."""
+"""Niceness of the subprocess."""
 
 
 class Preparation:
-    """A player that is being prepared for games under some rules.
+    """A player whose kernels are being compiled for some rules.
 
     Attributes:
-        is_over: whether it has ended. A failed player raises its error when it is used.
+        is_over: Whether compiling has ended. If it failed, the player raises the error when it is
+            used.
     """
 
-    def __init__(self, player: Player, rules: Rules, *, apart: bool) -> None:
-        self._player, self._rules, self._apart = player, rules, apart
+    def __init__(self, player: Player, rules: Rules, *, in_subprocess: bool) -> None:
+        self._player, self._rules, self._in_subprocess = player, rules, in_subprocess
         self._reported = Compiling()
         self.is_over = False
         threading.Thread(target=self._run, name="preparation", daemon=True).start()
 
     @property
     def progress(self) -> Compiling:
-        """The progress of the compiler."""
+        """Progress of the compiler."""
         return progress.now() or self._reported
 
     def _run(self) -> None:
         try:
-            if not (self._apart and cache_directory() and self._compile_apart()):
-                _ask(self._player, self._rules)
+            if not (self._in_subprocess and cache_directory() and self._run_subprocess()):
+                _use_once(self._player, self._rules)
         except Exception:  # noqa: BLE001 - the next use of the player raises it
             pass
         finally:
             self.is_over = True
 
-    def _compile_apart(self) -> bool:
-        """Compile in another process, which ends with this one; return whether it succeeded."""
-        # -P: do not import from the current folder, where a student may have a random.py.
+    def _run_subprocess(self) -> bool:
+        """Compile in a subprocess that ends with this process; return whether it succeeded."""
+        # -P: never import from the current folder, where a student may have a random.py.
         command = [sys.executable, "-P", "-m", __name__, self._player.name, str(self._rules)]
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
+            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
         except OSError:
             return False
         with process:
@@ -91,41 +86,41 @@ _running: dict[tuple[str, Rules], Preparation] = {}
 _lock = threading.Lock()
 
 
-def prepare(player: Player, rules: Rules, *, apart: bool = True) -> Preparation:
-    """Return the preparation of a player for rules: the running one, or else a new one.
+def prepare(player: Player, rules: Rules, *, in_subprocess: bool = True) -> Preparation:
+    """Start compiling a player's kernels, unless that is already in progress.
 
     Args:
-        player: the player.
-        rules: the rules.
-        apart: compile in another process, if there is a cache.
+        player: The player.
+        rules: The rules.
+        in_subprocess: Compile in a subprocess if there is an on-disk cache.
     """
     with _lock:
         key = player.name, rules
         for other in [each for each, running in _running.items() if running.is_over]:
             del _running[other]
         if key not in _running:
-            _running[key] = Preparation(player, rules, apart=apart)
+            _running[key] = Preparation(player, rules, in_subprocess=in_subprocess)
         return _running[key]
 
 
-def _ask(player: Player, rules: Rules) -> None:
-    """Let a player rate and choose its first move."""
+def _use_once(player: Player, rules: Rules) -> None:
+    """Make a player rate and choose its first move."""
     game = Game(rules, seed=1)
     if not game.is_over:
         player.rate(game)
         player.choose(game)
 
 
-def _main(spec: str, rules: str) -> None:
+def _compile_in_child(spec: str, rules: str) -> None:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     threading.Thread(target=_end_with_parent, args=(sys.stdin,), daemon=True).start()
     threading.Thread(target=_report, daemon=True).start()
-    _ask(make_player(spec), Rules.parse(rules))
+    _use_once(make_player(spec), Rules.parse(rules))
 
 
 def _end_with_parent(stdin: IO[str]) -> None:
-    """End this process when the other end of its input is closed."""
+    """Exit when the parent process closes its end of the pipe."""
     stdin.read()
     os._exit(1)
 
@@ -141,7 +136,7 @@ def _report() -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return a first use of each player under each preset, and of tables of endings, by name."""
+    """Return named tasks that compile all players under all presets."""
     pairs = [(spec, rules) for rules in list_rules() for spec in WARM_UP_SPECS]
     pairs += [("beam", get_rules("cits1401")), ("perfect", Rules.parse("ist:size=2x2"))]
     players: list[tuple[str, Callable[[], object]]] = [
@@ -152,7 +147,7 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 
 def _rate(spec: str, rules: Rules) -> None:
-    """Let a player rate its first move, if it plays under these rules."""
+    """Make a player rate its first move, if it supports these rules."""
     try:
         make_player(spec).rate(Game(rules, seed=1))
     except PlayerError:
@@ -160,7 +155,7 @@ def _rate(spec: str, rules: Rules) -> None:
 
 
 def _build_table() -> None:
-    """Build the smallest table, and look a board up in it."""
+    """Build the smallest endgame table and look up a board."""
     from py2048.players.solving import Formation, build_table
 
     tiles = [[2, 0, 32, 64], *([2**rank for rank in range(n, n + 4)] for n in (7, 11, 15))]
@@ -170,4 +165,4 @@ def _build_table() -> None:
 
 
 if __name__ == "__main__":
-    _main(*sys.argv[1:])
+    _compile_in_child(*sys.argv[1:])

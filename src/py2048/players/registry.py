@@ -1,7 +1,7 @@
-"""The registry: players by name, from the entry-point group ``py2048.players``.
+"""Player registry, based on the entry point group ``py2048.players``.
 
-The built-in players are registered in ``pyproject.toml`` exactly as a plugin's are in its own:
-a name that points to a callable, whose keyword parameters are the options of the spec.
+Built-in players are registered in ``pyproject.toml`` in the same way as plugins: a name refers to a
+callable whose keyword parameters are the options of the spec.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 GROUP = "py2048.players"
 MAX_SPEC = 1000
-"""The most characters of a spec: it is kept with games and shown in messages."""
-UNSHOWN = "Cc", "Cs"
-"""Characters that no screen shows and no file keeps: controls, halves of a surrogate pair."""
+"""Maximum length of a spec, which is stored with games and shown in messages."""
+UNPRINTABLE = "Cc", "Cs"
+"""Unicode categories not allowed in a spec: control characters and lone surrogates."""
 
 
 @cache
 def entries() -> Mapping[str, EntryPoint]:
-    """Return where the players are, by name, read once."""
-    from importlib.metadata import entry_points  # slow to import, and needed only here
+    """Return the entry points of all players by name (cached)."""
+    from importlib.metadata import entry_points  # slow to import
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
@@ -39,12 +39,12 @@ def list_players() -> tuple[str, ...]:
 
 
 def describe_player(name: str) -> str:
-    """Return one line about the player called `name`: its options and what it does.
+    """Return a one-line description of a player and its options.
 
-    For a plugin that cannot be loaded, the line is its error.
+    For a plugin that fails to load, return its error message.
 
     Raises:
-        PlayerError: if no player has this name.
+        PlayerError: If no player has this name.
     """
     _check_name(name)
     try:
@@ -57,23 +57,23 @@ def describe_player(name: str) -> str:
 
 
 def player_options(name: str) -> Mapping[str, inspect.Parameter]:
-    """Return the options of the player called `name`.
+    """Return a player's options.
 
     Raises:
-        PlayerError: if no player has this name, or it cannot be loaded.
+        PlayerError: If no player has this name, or it fails to load.
     """
     return _parameters(name, _factory(name))
 
 
 def make_player(spec: str) -> Player:
-    """Return the player that `spec` describes: ``name`` or ``name:key=value,…``.
+    """Create a player from a spec such as ``name`` or ``name:key=value,…``.
 
     >>> make_player("random:seed=1").name
     'random:seed=1'
 
     Raises:
-        PlayerError: if the name or an option is unknown, or a value cannot be used; the message
-            names it and the nearest right one.
+        PlayerError: If the name or an option is unknown, or a value is invalid. The message names
+            it and suggests the closest match.
     """
     _check_text(spec)
     name, colon, rest = spec.strip().partition(":")
@@ -83,23 +83,23 @@ def make_player(spec: str) -> Player:
         player = factory(**options)
     except (TypeError, ValueError, Py2048Error) as error:
         raise PlayerError(f"player {shown(spec)}: {error}") from None
-    except Exception as error:  # a plugin may fail in any way
-        raise PlayerError(f"player {shown(spec)} cannot be made: {_told(error)}") from error
+    except Exception as error:  # plugins may raise anything
+        raise PlayerError(f"player {shown(spec)} cannot be created: {_one_line(error)}") from error
     if not isinstance(player, Player):
         raise PlayerError(
-            f"player {shown(spec)} is not one: {shown(player)} lacks name, choose or rate"
+            f"player {shown(spec)} is invalid: {shown(player)} lacks name, choose or rate"
         )
     return player
 
 
 def with_seed(spec: str, seed: int) -> str:
-    """Return `spec` with the option ``seed``, if its player takes one and it names none.
+    """Add a ``seed`` option to a spec if its player takes one and the spec has none.
 
     >>> with_seed("random", 5), with_seed("random:seed=1", 5), with_seed("greedy", 5)
     ('random:seed=5', 'random:seed=1', 'greedy')
 
     Raises:
-        PlayerError: if no player has this name.
+        PlayerError: If no player has this name.
     """
     name, colon, rest = spec.strip().partition(":")
     if "seed" not in player_options(name):
@@ -116,8 +116,8 @@ def _check_text(spec: str) -> None:
             f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"
         )
     for sign in spec.strip():
-        if category(sign) in UNSHOWN:
-            raise PlayerError(f"player {shown(spec)}: {sign!r} cannot be shown; leave it out")
+        if category(sign) in UNPRINTABLE:
+            raise PlayerError(f"player {shown(spec)}: {sign!r} is not printable; leave it out")
 
 
 def _check_name(name: str) -> None:
@@ -129,20 +129,22 @@ def _factory(name: str) -> Callable[..., Player]:
     _check_name(name)
     try:
         factory: Callable[..., Player] = entries()[name].load()
-    except Exception as error:  # a plugin may fail in any way; say which one it was
-        raise PlayerError(f"the player {name!r} cannot be loaded: {_told(error)}") from error
+    except Exception as error:  # plugins may raise anything
+        raise PlayerError(f"the player {name!r} cannot be loaded: {_one_line(error)}") from error
     return factory
 
 
 def _parameters(name: str, factory: Callable[..., Player]) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(factory, eval_str=True).parameters
-    except Exception as error:  # annotations of a plugin are evaluated here
-        raise PlayerError(f"the options of player {name!r} are unknown: {_told(error)}") from error
+    except Exception as error:  # evaluates the plugin's annotations
+        raise PlayerError(
+            f"the options of player {name!r} are unknown: {_one_line(error)}"
+        ) from error
 
 
-def _told(error: Exception) -> str:
-    """Return an error as one line with its type."""
+def _one_line(error: Exception) -> str:
+    """Format an exception and its type in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -166,7 +168,7 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
 
 
 def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
-    """Return `text` as the first of the annotation's types that can read it."""
+    """Convert `text` to the first of the annotation's types that accepts it."""
     accepted = getattr(annotation, "__args__", (annotation,))
     for kind in (int, float):
         if kind in accepted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from math import inf
@@ -18,53 +18,52 @@ from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import (
     Chance,
+    ChoosesBest,
     FinishedGame,
     Meaning,
     Recent,
     Unit,
     Usage,
-    best,
     checked_game,
 )
 from py2048.players.search.context import is_searchable
-from py2048.players.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
+from py2048.players.search.expectimax import Evaluation, heuristic_win_value, max_spawns, rate_for
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher, play_games
 
 DEPTH = 3
-"""The default depth."""
+"""Default depth."""
 
-PLAIN_DEPTH = 2
-"""The depth of the search in plain Python, for rules that the compiled one does not take."""
-PLAIN_CELLS = 1 << 20
-"""How many cells the boards that it rates have together, unless `nodes` or `ms` limit it: those of
-about half a second."""
+PYTHON_DEPTH = 2
+"""Depth of the plain Python search, used for unsupported rules."""
+PYTHON_MAX_CELLS = 1 << 20
+"""Work limit of a plain Python search, in boards times cells; about half a second."""
 
-MAX_SPAWNS, DEPTH_OF_MANY = 256, 2
-"""Where more boards than this can follow a move, a search that follows all of them is less deep."""
+MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
+"""If more boards can follow a move, exhaustive searches have depth 2."""
 
 MAX_SEARCHERS = 4
-"""How many searchers a player keeps, those used last; one takes some 70 MB."""
+"""Searchers kept per player, least recently used first out; each takes about 70 MB."""
 
 _ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
 
 DEEP_NODES, DEEP_MS = 20_000, 0.5
-"""The least limits of a deep search, which rates 4x4 boards by another heuristic."""
+"""Searches with at least these limits use the heuristic for deep searches."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
 
-class SearchPlayer:
+class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
-    The first search on a kind of board is compiled, once on a machine, which takes some seconds:
-    use a thread where somebody waits, or run ``py2048 warm-up`` before.
+    The first search on a kind of board compiles kernels, which takes some seconds and happens once
+    per machine. Use a thread if someone is waiting, or run ``py2048 warm-up`` first.
 
     Args:
-        name: the spec of the player.
-        limits: how far it searches.
-        evaluation_for: returns the evaluation of leaves under given rules.
-        threads: how many threads search a move.
+        name: Spec of the player.
+        limits: How far to search.
+        evaluation_for: Returns the leaf evaluation for given rules.
+        threads: Number of threads that share the search of a move.
     """
 
     def __init__(
@@ -83,34 +82,30 @@ class SearchPlayer:
         self._searchers = Recent[Searcher](MAX_SEARCHERS)
         self._boards = 0
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, in the unit of `meaning`.
+        """Return the value of each legal direction, in the unit reported by `meaning`.
 
         Raises:
-            PlayerError: if there are no weights for the rules of the game.
+            PlayerError: If there are no weights for the game's rules.
         """
         if not checked_game(game).legal_directions():
             return {}
         if not is_searchable(game.rules):
-            return self._plain(game)
+            return self._rate_in_python(game)
         searcher = self.searcher(game.rules)
         values = searcher.rate(game.board)
         self._boards += searcher.nodes
         return values
 
     def usage(self) -> Usage:
-        """Return how many boards were rated."""
+        """Return the number of boards rated so far."""
         return Usage(boards=self._boards)
 
     def meaning(self, game: Game) -> Meaning:
-        """Return what the records of a network say of the stage; other values are a rating.
+        """Return what the values mean, based on the network's records.
 
-        The policy is the network without search, however deep the player searches: a search looks
-        for the points of such play from a few moves farther on.
+        The policy is the network without search, however deep the player searches, because a search
+        estimates the points of such play from a few moves ahead.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -124,31 +119,30 @@ class SearchPlayer:
         return Meaning(Unit.POINTS, NTUPLE, records.excess(game.board), chance)
 
     def searcher(self, rules: Rules) -> Searcher:
-        """Return the compiled search for the rules, whatever their name.
-
-        The player keeps those that were used last.
+        """Return a cached search for the rules, ignoring their name.
 
         Raises:
-            PlayerError: if there are no weights for the rules.
+            PlayerError: If there are no weights for the rules.
         """
         return self._searchers.find(_ALL_BUT_NAME(rules), lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
-        """Return a search of its own for the rules, to use beside others.
+        """Create a search for the rules, for concurrent use.
 
         Raises:
-            PlayerError: if there are no weights for the rules.
+            PlayerError: If there are no weights for the rules.
         """
         evaluation, limits = self._evaluation_for(rules), self._limits
-        if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MAX_SPAWNS:
-            limits = replace(limits, depth=min(limits.moves, DEPTH_OF_MANY))
+        spawns = rules.cells * len(rules.spawn_weights.tiles)
+        if limits.is_exhaustive and spawns > MAX_EXHAUSTIVE_SPAWNS:
+            limits = replace(limits, depth=min(limits.max_depth, MANY_SPAWNS_DEPTH))
         return Searcher(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
-        """Play the game of each seed to its end, compiled; wait for the compiler if necessary.
+        """Play one game per seed to the end, compiling kernels first if necessary.
 
         Raises:
-            PlayerError: if there are no weights for the rules.
+            PlayerError: If there are no weights for the rules.
         """
         if not is_searchable(rules):
             return [self._play(rules, seed) for seed in seeds]
@@ -156,10 +150,8 @@ class SearchPlayer:
         searcher.prepare(plays=True)
         games = play_games(searcher, seeds)
         self._boards += searcher.nodes
-        results = zip(
-            games.scores.tolist(), games.tiles.tolist(), games.plies.tolist(), strict=True
-        )
-        return [FinishedGame(*result) for result in results]
+        columns = (each.tolist() for each in (games.scores, games.tiles, games.plies))
+        return [FinishedGame(*row) for row in zip(*columns, strict=True)]
 
     def _play(self, rules: Rules, seed: int) -> FinishedGame:
         game = Game(rules, seed=seed)
@@ -167,25 +159,26 @@ class SearchPlayer:
             game.play(self.choose(game))
         return FinishedGame(game.score, game.board.max_tile, game.ply)
 
-    def _plain(self, game: Game) -> dict[Direction, float]:
+    def _rate_in_python(self, game: Game) -> dict[Direction, float]:
         limits, rules, evaluation = self._limits, game.rules, self._evaluation_for(game.rules)
         value: Evaluation
         if isinstance(evaluation, Network):
-            value, won = evaluation.value, 0.0
+            value, win_value = evaluation.value, 0.0
         else:
-            value, won = partial(board_value, heuristic=evaluation), value_of_win(rules)
-        seconds, deepest = inf, min(limits.moves, PLAIN_DEPTH)
+            value = partial(board_value, heuristic=evaluation)
+            win_value = heuristic_win_value(rules)
+        seconds, max_depth = inf, min(limits.max_depth, PYTHON_DEPTH)
         if limits.ms is not None:
             seconds = limits.ms / 1000
         else:
-            most = limits.nodes or PLAIN_CELLS // rules.cells
-            if len(Direction) ** 2 * most_spawns(rules, game.board) > most:
-                deepest = 1
-        return rate_within(seconds, rules, value, deepest, won, game.board)
+            most = limits.nodes or PYTHON_MAX_CELLS // rules.cells
+            if len(Direction) ** 2 * max_spawns(rules, game.board) > most:
+                max_depth = 1
+        return rate_for(seconds, rules, value, max_depth, win_value, game.board)
 
 
 class ExpectimaxPlayer(SearchPlayer):
-    """Looks ahead over all spawns and rates leaves by a network, or else a heuristic."""
+    """Searches over all spawns; rates leaves with a network or a heuristic."""
 
     def __init__(
         self,
@@ -199,18 +192,18 @@ class ExpectimaxPlayer(SearchPlayer):
     ) -> None:
         if depth is None and ms is None and nodes is None:
             depth = DEPTH
-        given = options_text(
-            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
-        )
-        workers = f",threads={threads}" if threads != 1 else ""
+        given: dict[str, object] = {"depth": depth, "ms": ms, "nodes": nodes, "cutoff": cutoff}
+        given |= {"evaluation": evaluation, "weights": weights}
+        if threads != 1:
+            given["threads"] = threads
         limits = SearchLimits(depth, nodes, ms, cutoff)
         is_deep = (nodes or 0) >= DEEP_NODES or (ms or 0.0) >= DEEP_MS
         rated = evaluation_by(evaluation, weights, is_deep=is_deep)
-        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
+        super().__init__(f"expectimax:{options_text(given)}", limits, rated, threads)
 
 
 class HeuristicPlayer(SearchPlayer):
-    """Looks ahead over all spawns and rates leaves by a heuristic; needs no weights."""
+    """Searches over all spawns; rates leaves with a heuristic and needs no weights."""
 
     def __init__(self, depth: int = DEPTH) -> None:
         super().__init__(
@@ -221,11 +214,11 @@ class HeuristicPlayer(SearchPlayer):
 def evaluation_by(
     evaluation: str, weights: str, *, is_deep: bool = False
 ) -> Callable[[Rules], Network | Heuristic]:
-    """Return the function that returns the evaluation for rules, by the options of a player.
+    """Return a function from rules to leaf evaluations, according to a player's options.
 
     Raises:
-        PlayerError: if the options contradict each other.
-        WeightsError: if the weights cannot be used.
+        PlayerError: If the options contradict each other.
+        WeightsError: If the weights cannot be used.
     """
 
     def heuristic(rules: Rules) -> Heuristic:
@@ -238,7 +231,7 @@ def evaluation_by(
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
         return heuristic
     if weights:
-        network = _loaded(weights)  # now: a file that changes later makes no other player
+        network = _loaded(weights)  # load now, so that later changes of the file have no effect
         return lambda rules: _fitting(network, rules, weights)
     if evaluation == NTUPLE:
         return network_for
@@ -246,7 +239,7 @@ def evaluation_by(
 
 
 class NtuplePlayer(SearchPlayer):
-    """Plays by a trained n-tuple network, one move ahead; weights=FILE brings your own."""
+    """Plays by a trained n-tuple network, one move ahead; weights=FILE uses your own."""
 
     def __init__(self, weights: str = "") -> None:
         name = f"ntuple:weights={weights}" if weights else "ntuple"
@@ -254,10 +247,10 @@ class NtuplePlayer(SearchPlayer):
 
 
 def network_for(rules: Rules, weights: str = "") -> Network:
-    """Return the network in the file `weights`, by default the one that comes with py2048.
+    """Return the network in the file `weights`, by default the installed one.
 
     Raises:
-        PlayerError: if there is none, or it is for other rules.
+        PlayerError: If there is no network, or it is for other rules.
     """
     if weights:
         return _fitting(_loaded(weights), rules, weights)
@@ -276,19 +269,17 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
     return network
 
 
-_kept: dict[str, tuple[object, Network]] = {}
-"""What this process has loaded, with the state of its files: each may be replaced."""
+_networks = Recent[tuple[object, Network]](64)
+"""Loaded networks with the state of their files, since files may be replaced."""
 
 
 def _loaded(weights: str) -> Network:
     state = _state(Path(weights)), _state(records_path(weights))
-    if weights not in _kept or _kept[weights][0] != state:
-        _kept[weights] = state, load(weights)
-    return _kept[weights][1]
+    return _networks.find(weights, lambda: (state, load(weights)), lambda old: old[0] == state)[1]
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Return when a file was changed, and its size; `None` if there is none."""
+    """Return a file's modification time and size, or `None` if it does not exist."""
     try:
         facts = path.stat()
     except (OSError, ValueError):
@@ -296,10 +287,10 @@ def _state(path: Path) -> tuple[int, int] | None:
     return facts.st_mtime_ns, facts.st_size
 
 
-def options_text(**options: object) -> str:
-    """Return the given options, as they are written in a spec."""
-    given = {name: value for name, value in options.items() if value not in (None, "", 0.0)}
+def options_text(options: Mapping[str, object]) -> str:
+    """Format options as in a spec; leave out empty ones and zeros."""
     return ",".join(
         f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
-        for name, value in given.items()
+        for name, value in options.items()
+        if value not in (None, "", 0.0)
     )

@@ -1,4 +1,4 @@
-"""Players that need no compiling: random, greedy, corner, and a quick search."""
+"""Players without compiled kernels: random, greedy, corner and quick."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from py2048.core.errors import PlayerError
 from py2048.core.game import Game
 from py2048.core.rng import checked_seed
 from py2048.players.ntuple.heuristic import board_value
-from py2048.players.player import best, checked_game
-from py2048.players.search.expectimax import rate_within, value_of_win
+from py2048.players.player import ChoosesBest, best, checked_game
+from py2048.players.search.expectimax import heuristic_win_value, rate_for
 
 QUICK_DEPTH = 8
-"""The greatest depth of a quick search."""
+"""Maximum depth of a quick search."""
 
 
 class RandomPlayer:
@@ -30,49 +30,36 @@ class RandomPlayer:
         return self._random.choice(legal) if legal else best({})
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate all directions the same."""
+        """Rate all legal directions equally."""
         return dict.fromkeys(checked_game(game).legal_directions(), 0.0)
 
 
-class GreedyPlayer:
-    """The direction that merges most now; of equals, the one that leaves most cells empty."""
+class GreedyPlayer(ChoosesBest):
+    """Takes the most points now; ties go to the most empty cells."""
 
     name = "greedy"
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the most points now."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points of each slide, and less than a point for each empty cell."""
-        slides = {
-            d: game.board.slide(d, game.rules.merging)
-            for d in checked_game(game).legal_directions()
-        }
-        cells = game.rules.cells
-        return {
-            d: slide.points + len(slide.board.empty_cells()) / cells for d, slide in slides.items()
-        }
+        """Return each slide's points, plus less than one point for its empty cells."""
+        board, rules = checked_game(game).board, game.rules
+        slides = [board.slide(direction, rules.merging) for direction in game.legal_directions()]
+        return {s.direction: s.points + len(s.board.empty_cells()) / rules.cells for s in slides}
 
 
-class CornerPlayer:
-    """Keeps the large tiles in the lower left corner: down, else left, else right, else up."""
+class CornerPlayer(ChoosesBest):
+    """Keeps large tiles in the lower left corner: prefers down, then left, right and up."""
 
     name = "corner"
     _order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
 
-    def choose(self, game: Game) -> Direction:
-        """Return the first legal direction of the order."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate the directions by their place in the order: 3 points down to 0."""
+        """Rate directions by their place in the player's order, from 3 points down to 0."""
         legal = checked_game(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
 
 
-class QuickPlayer:
-    """Looks two or three moves ahead by a heuristic, in plain Python; needs no compiling."""
+class QuickPlayer(ChoosesBest):
+    """Searches two or three moves ahead in plain Python; needs no compiling."""
 
     def __init__(self, ms: float = 300.0) -> None:
         if not 0 < ms < float("inf"):
@@ -80,13 +67,9 @@ class QuickPlayer:
         self.name = "quick" if ms == 300.0 else f"quick:ms={ms}".removesuffix(".0")
         self._seconds = ms / 1000
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, from the deepest search that time allows."""
+        """Return the values of the deepest search that fits the time."""
         if not checked_game(game).legal_directions():
             return {}
-        rules, won = game.rules, value_of_win(game.rules)
-        return rate_within(self._seconds, rules, board_value, QUICK_DEPTH, won, game.board)
+        rules, win_value = game.rules, heuristic_win_value(game.rules)
+        return rate_for(self._seconds, rules, board_value, QUICK_DEPTH, win_value, game.board)

@@ -87,11 +87,11 @@ def still(board: Board) -> list[Sprite]:
 
 def of_move(event: Moved) -> BoardTransition:
     """Return the animation of a move."""
-    motions, spawn = event.turn.slide.motions, event.turn.spawn
+    motions, spawn, rows = event.turn.slide.motions, event.turn.spawn, event.before.rows
     return BoardTransition(
-        moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
+        moving=tuple([(rows[r][c], (r, c), target) for (r, c), target, _ in motions]),
         board=event.board,
-        popping=frozenset(m.target for m in motions if m.merged),
+        popping=frozenset([m.target for m in motions if m.merged]),
         growing=frozenset() if spawn is None else frozenset({spawn.cell}),
     )
 

@@ -148,7 +148,7 @@ def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[C
     """Yield the compiler's progress until the player is ready."""
     from py2048.players.preparing import prepare
 
-    preparation = prepare(player, rules, apart=apart)
+    preparation = prepare(player, rules, in_subprocess=apart)
     while not preparation.is_over:
         yield preparation.progress
 

@@ -11,7 +11,7 @@ from py2048.core.game import Game
 from py2048.core.rng import checked_seed, derive_seed
 from py2048.players import Unit
 from py2048.players.solving.formations import CELLS, SIDE
-from py2048.players.solving.tables import Table
+from py2048.players.solving.tables import EndingTable
 from py2048.review.moves import Basis, MoveReview, move_review
 
 CHANCE_RANGE = 0.5, 0.95
@@ -36,14 +36,14 @@ class EndingPractice:
         kept: Share of the chances that the moves preserved: 1 if every move was optimal.
     """
 
-    def __init__(self, table: Table, board: Board, seed: int) -> None:
+    def __init__(self, table: EndingTable, board: Board, seed: int) -> None:
         self.table = table
         self.game = Game(table.rules, seed=seed, board=board)
         self.start = table.chance_of(board)
         self.kept = 1.0
 
     @classmethod
-    def deal(cls, table: Table, seed: int) -> EndingPractice:
+    def deal(cls, table: EndingTable, seed: int) -> EndingPractice:
         """Generate an ending; the same seed always gives the same one."""
         draws = random.Random(checked_seed(seed))
         candidates: list[tuple[float, Board]] = []
@@ -89,7 +89,7 @@ class EndingPractice:
         return move
 
 
-def _position(table: Table, draws: random.Random, seed: int) -> Board:
+def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
     """Return a position on the way to the target, which is still reachable."""
     ending = EndingPractice(table, _first_board(table, draws), seed)
     min_sum = table.target * draws.uniform(*PROGRESS_RANGE)
@@ -106,7 +106,7 @@ def _position(table: Table, draws: random.Random, seed: int) -> Board:
     return board
 
 
-def _first_board(table: Table, draws: random.Random) -> Board:
+def _first_board(table: EndingTable, draws: random.Random) -> Board:
     """Return a board with the formation's large tiles in order, and initial small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]

@@ -116,9 +116,9 @@ class SearchJudge(Judge):
         has_records = self._network is not None and self._network.records is not None
         self.unit = Unit.POINTS if has_records else Unit.RATING
         self._deep = self._searcher
-        if not limits.follows_all or limits.moves < LUCK_DEPTH:
+        if not limits.is_exhaustive or limits.max_depth < LUCK_DEPTH:
             self._deep = Searcher(rules, evaluation, SearchLimits(LUCK_DEPTH))
-        self._shallow = Searcher(rules, evaluation, SearchLimits(self._deep.limits.moves - 1))
+        self._shallow = Searcher(rules, evaluation, SearchLimits(self._deep.limits.max_depth - 1))
         self._moves = moves
 
     def rate(self, board: Board) -> Mapping[Direction, float]:

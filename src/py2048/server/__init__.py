@@ -1,19 +1,19 @@
-"""The web server: play in the browser, honest leaderboards, a JSON API. Needs the extra ``web``."""
+"""The web server: browser play, verified leaderboards and a JSON API. Needs the extra ``web``."""
 
 from __future__ import annotations
 
 from py2048.core.errors import extra_for
-from py2048.server.settings import ServerError, Settings, find_key, find_proxies
+from py2048.server.settings import ServerError, ServerSettings, find_key, find_proxies
 
-__all__ = ["ServerError", "Settings", "find_key", "find_proxies", "serve"]
+__all__ = ["ServerError", "ServerSettings", "find_key", "find_proxies", "serve"]
 
 
-def serve(settings: Settings, log_level: str = "info") -> None:
-    """Serve until the process is asked to stop.
+def serve(settings: ServerSettings, log_level: str = "info") -> None:
+    """Serve until the process is told to stop.
 
     Raises:
-        ServerError: if the address cannot be listened on.
-        MissingExtraError: if the extra ``web`` is not installed.
+        ServerError: If the address is not available.
+        MissingExtraError: If the extra ``web`` is not installed.
     """
     with extra_for("the server", "web"):
         from py2048.server.run import run

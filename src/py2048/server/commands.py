@@ -1,4 +1,4 @@
-"""``serve``, ``bot``, ``mcp``, ``backup``, ``restore``: the servers, their programs, the store."""
+"""Commands ``serve``, ``bot``, ``mcp``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from py2048.core.errors import ClientError, os_errors_as
 from py2048.core.game import Game
 from py2048.presentation import options
 from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
-from py2048.server import Settings, find_key, find_proxies
+from py2048.server import ServerSettings, find_key, find_proxies
 from py2048.server import serve as serve_with
 
 if TYPE_CHECKING:
@@ -29,15 +29,15 @@ _MAX_TOKEN_BYTES = 1000
 
 
 LogLevel = Literal["debug", "info", "warning", "error"]
-_LOG_LEVEL = Annotated[LogLevel, typer.Option(help="What to write to standard error.")]
+_LOG_LEVEL = Annotated[LogLevel, typer.Option(help="Minimum level of messages on standard error.")]
 
 
-def _options_of_a_server() -> dict[str, Parameter]:
-    """Return the options that the settings of a server declare, as parameters of a command."""
-    kinds = get_type_hints(Settings)
+def _server_options() -> dict[str, Parameter]:
+    """Return the options declared in `ServerSettings` as command parameters."""
+    kinds = get_type_hints(ServerSettings)
     found = {
         each.name: (Annotated[kinds[each.name], typer.Option(**each.metadata)], each.default)
-        for each in fields(Settings)
+        for each in fields(ServerSettings)
         if each.metadata
     } | {"log_level": (_LOG_LEVEL, "info")}
     return {
@@ -47,14 +47,14 @@ def _options_of_a_server() -> dict[str, Parameter]:
 
 
 def serve(**options: Any) -> None:
-    """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
+    """Serve the game to browsers until you press Ctrl+C. Needs the extra web."""
     level = options.pop("log_level")
     if options["trusted_proxies"] is None:
         options["trusted_proxies"] = find_proxies()
-    serve_with(Settings(key=find_key(data_folder()), **options), level)
+    serve_with(ServerSettings(key=find_key(data_folder()), **options), level)
 
 
-_OPTIONS = _options_of_a_server()
+_OPTIONS = _server_options()
 serve.__signature__ = Signature([*_OPTIONS.values()])  # type: ignore[attr-defined]  # for Typer
 DatabaseOption = Annotated[str | None, *_OPTIONS["database"].annotation.__metadata__]
 
@@ -63,19 +63,19 @@ def backup(
     file: Annotated[
         Path,
         options.word(
-            "FILE", "The file to write, such as monday.2048.jsonl.gz; a folder with --keep."
+            "FILE", "The file to write, such as monday.2048.jsonl.gz, or a folder with --keep."
         ),
     ],
     database: DatabaseOption = None,
     keep: Annotated[
         int | None,
         options.counting(
-            "FILE is a folder: write a file named by the time, and keep this many in it."
+            "Write a file named after the time to the folder FILE, and keep this many files."
         ),
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
+    """Copy the whole store, with all games and accounts, to FILE. Players can continue to play."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:
@@ -87,10 +87,10 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that backup has written.")],
+    file: Annotated[Path, typer.Argument(help="A file written by backup.")],
     database: DatabaseOption = None,
 ) -> None:
-    """Fill an empty store, of any kind of database, from the backup in FILE."""
+    """Fill an empty store, on any kind of database, from the backup in FILE."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:
@@ -109,7 +109,7 @@ def bot(
     token_file: Annotated[
         Path | None,
         options.taking(
-            "FILE", f"A file that holds the program's token; by default it is in {TOKEN}."
+            "FILE", f"A file with the program's token; by default the token is read from {TOKEN}."
         ),
     ] = None,
     games: options.GamesOption = 1,
@@ -118,9 +118,9 @@ def bot(
     jobs: options.JobsOption = 1,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Let PLAYER play on a server, by the token of a program made on its account page.
+    """Let PLAYER play on a server with a program's token from the account page.
 
-    Unfinished games of the same rules are continued first. Ctrl-C stops.
+    Unfinished games with the same rules are continued first. Ctrl+C stops.
     """
     from py2048.client import BotClient
     from py2048.players import make_player
@@ -130,11 +130,11 @@ def bot(
     players = [make_player(player) for _ in range(min(jobs or 1, games))]
     with BotClient(server, token, say=say) as asking:
         me = asking.me()
-    with StatusLine(quiet=quiet):  # compile before the clock runs
+    with StatusLine(quiet=quiet):  # compile before the server measures thinking time
         players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {asking.server}")
     begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]
-    plan = iter([*begun, *[None] * games][:games])  # each thread takes the next one
+    plan = iter([*begun, *[None] * games][:games])  # shared by the threads
     done: queue.SimpleQueue[RemoteGame | Exception] = queue.SimpleQueue()
 
     def play(player: Player) -> None:
@@ -144,7 +144,7 @@ def bot(
                     game = client.open_game(game_id) if game_id else client.new_game(wanted)
                     game.play_out(player)
                     done.put(game)
-        except Exception as error:  # noqa: BLE001 - it is raised in the main thread
+        except Exception as error:  # noqa: BLE001 - reraised in the main thread
             done.put(error)
 
     threads = [threading.Thread(target=play, args=(each,), daemon=True) for each in players]
@@ -178,11 +178,11 @@ def mcp(
     hints: Annotated[
         str | None,
         options.taking(
-            "PLAYER", "Let the agent ask this player for hints.", words=options.player_words
+            "PLAYER", "Allow the agent to ask this player for hints.", words=options.player_words
         ),
     ] = None,
 ) -> None:
-    """Let an agent play, by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
+    """Let an agent play by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
     from py2048.envs.mcp import make_server
 
     wanted, seed = game.chosen()
@@ -190,17 +190,17 @@ def mcp(
 
 
 def _token(file: Path | None) -> str:
-    """Return the token in a file or in the environment.
+    """Return the token from a file or the environment.
 
     Raises:
-        ClientError: if there is none.
+        ClientError: If there is none.
     """
     if file is not None:
         with os_errors_as(ClientError, f"cannot read the token in {file}"), file.open("rb") as text:
             return text.read(_MAX_TOKEN_BYTES).decode(errors="replace").strip()
     if not (token := os.environ.get(TOKEN, "").strip()):
         raise ClientError(
-            f"there is no token: set {TOKEN}, or name a file with --token-file; people make one for"
-            " a program on the account page of the server"
+            f"there is no token: set {TOKEN} or use --token-file; you can create a token on the"
+            " account page of the server"
         )
     return token

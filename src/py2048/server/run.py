@@ -1,4 +1,4 @@
-"""Running the server: one process or several, until somebody asks it to stop."""
+"""Runs the server in one process or several."""
 
 from __future__ import annotations
 
@@ -21,33 +21,31 @@ from uvicorn.supervisors import Multiprocess
 from py2048.app.storage import load_store
 from py2048.server.app import make_app
 from py2048.server.http.connections import HEAD_TIMEOUT_S, MAX_HEAD, Connections, HttpConnection
-from py2048.server.http.limits import Buckets
+from py2048.server.http.limits import TokenBuckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
-from py2048.server.settings import Network, ServerError, Settings
+from py2048.server.settings import Network, ServerError, ServerSettings
 
 _BACKLOG = 2048
-_OF_PORTS = errno.EADDRINUSE, errno.EACCES
-_SHUTDOWN_S = 20  # for open requests
-_WORKER_TIMEOUT_S = 20
-"""After this a worker that gives no sign of life is replaced."""
-
-BESIDE_SOCKETS = 500
-"""Connections for pages, in all."""
-BESIDE_SOCKETS_EACH = 100
-"""Connections for pages, of one address."""
-_OTHER_FILES = 100  # the database, the log, files of the page
+_PORT_ERRORS = errno.EADDRINUSE, errno.EACCES
+_SHUTDOWN_S = 20  # Time limit for requests in progress.
+_WORKER_TIMEOUT_S = 20  # An unresponsive worker is replaced.
+BESIDE_SOCKETS = 500  # Connections for pages.
+BESIDE_SOCKETS_EACH = 100  # Connections for pages per address.
+_OTHER_FILES = 100  # File descriptors for the database, logs and static files.
 
 
-def run(settings: Settings, log_level: str = "info") -> None:
-    """Serve until the process is asked to stop by SIGINT or SIGTERM.
+def run(settings: ServerSettings, log_level: str = "info") -> None:
+    """Serve until the process receives SIGINT or SIGTERM.
 
     Raises:
-        ServerError: if the address cannot be listened on, or workers cannot share the store.
-        StorageError: if what is named is not a database; one that is away is waited for.
+        ServerError: If the address is not available, or several workers would share SQLite.
+        StorageError: If the database URL is invalid. An unavailable database is retried instead.
     """
     if not load_store(settings.database) and settings.workers > 1:
-        raise ServerError("SQLite is for one process: give --database a PostgreSQL, or --workers 1")
+        raise ServerError(
+            "SQLite supports one process only: use --database with PostgreSQL, or --workers 1"
+        )
     listener = listen(settings.host, settings.port)
     config = _config(settings, log_level)
     if settings.workers == 1:
@@ -56,7 +54,7 @@ def run(settings: Settings, log_level: str = "info") -> None:
         def stop(*_: object) -> None:
             server.should_exit = True
 
-        # uvicorn hears these signals only once it runs, and raises them again when it has stopped.
+        # uvicorn handles these signals only while it runs, and raises them again when it stops.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         _announce(listener)
@@ -74,11 +72,11 @@ def _announce(listener: socket.socket) -> None:
     print(f"py2048 serves on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
 
 
-def _app(settings: Settings) -> ASGIApp:
-    """Return the application, in the process that serves it.
+def _app(settings: ServerSettings) -> ASGIApp:
+    """Create the application in the process that serves it.
 
-    There, Python looks for garbage in cycles less often than after every 700 new objects: each
-    move leaves some that live as long as their game, and no cycle.
+    This also makes garbage collection rarer than the default of every 700 new objects: moves leave
+    objects that live as long as their game, but no cycles.
     """
     app = make_app(settings)
     gc.collect()
@@ -87,21 +85,21 @@ def _app(settings: Settings) -> ASGIApp:
     return app
 
 
-def _config(settings: Settings, log_level: str) -> uvicorn.Config:
-    """Return what uvicorn is to do; it is sent to workers, so all of it can be pickled."""
+def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
+    """Return uvicorn's configuration. It is sent to workers, so it must be picklable."""
     connections = Connections(
         _max_connections(settings.sockets + BESIDE_SOCKETS),
         settings.sockets_per_address + BESIDE_SOCKETS_EACH,
-        partial(_is_among, settings.proxies),
+        partial(_is_in, settings.proxies),
     )
-    meter = Buckets(settings.address_rate, settings.address_rate * 3)
+    meter = TokenBuckets(settings.address_rate, settings.address_rate * 3)
     socket = partial(_socket_connection, connections, meter, HEAD_TIMEOUT_S)
     return uvicorn.Config(
         partial(_app, settings),
         factory=True,
         workers=settings.workers,
         timeout_worker_healthcheck=_WORKER_TIMEOUT_S,
-        # Both are called like classes.
+        # uvicorn calls both like classes.
         http=partial(HttpConnection, connections, HEAD_TIMEOUT_S),  # type: ignore[arg-type]
         ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MAX_CHARACTERS,
@@ -118,23 +116,23 @@ def _config(settings: Settings, log_level: str) -> uvicorn.Config:
 
 
 def _socket_connection(
-    connections: Connections, meter: Buckets, timeout_s: float, **given: Any
+    connections: Connections, meter: TokenBuckets, timeout_s: float, **uvicorn_args: Any
 ) -> asyncio.Protocol:
-    # Loaded for the first one, after the first page.
+    # Imported with the first WebSocket, so that the first page is fast.
     from py2048.server.http.sockets import SocketConnection
 
-    return SocketConnection(connections, meter, timeout_s, **given)
+    return SocketConnection(connections, meter, timeout_s, **uvicorn_args)
 
 
 def _max_connections(wanted: int) -> int:
-    """Return how many connections there may be, after asking the system for as many files."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    files = wanted + _OTHER_FILES if most == resource.RLIM_INFINITY else most
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    """Raise the file limit for the wanted number of connections; return how many are possible."""
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = wanted + _OTHER_FILES if hard_limit == resource.RLIM_INFINITY else hard_limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard_limit))
     return min(wanted, max(1, files - _OTHER_FILES))
 
 
-def _is_among(networks: tuple[Network, ...], host: str) -> bool:
+def _is_in(networks: tuple[Network, ...], host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -143,11 +141,15 @@ def _is_among(networks: tuple[Network, ...], host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket, before anything slow is loaded."""
+    """Return a listening socket.
+
+    Raises:
+        ServerError: If the address is not available.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         why, _, _ = (error.strerror or "").partition(" (while")
-        remedy = f"choose another {'--port' if error.errno in _OF_PORTS else '--host'}"
+        remedy = f"choose another {'--port' if error.errno in _PORT_ERRORS else '--host'}"
         raise ServerError(f"cannot listen on {host}:{port} ({why}): {remedy}") from None

@@ -1,8 +1,7 @@
-"""Every message and answer of the server as a type: read strictly, and described by OpenAPI.
+"""Message types of the WebSocket and the JSON API.
 
-What a browser or a program sends is decoded into these types, so nothing that it says is believed
-unchecked; what the server answers is encoded from them. docs/reference/web-protocol.md says what
-the messages mean.
+Input is decoded into these types, which validates it, and responses are encoded from them. The
+OpenAPI description is generated from them. docs/reference/web-protocol.md explains the messages.
 """
 
 from __future__ import annotations
@@ -18,47 +17,46 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 from py2048.core.errors import Py2048Error
 from py2048.core.language import _
 
-MAX_CHARACTERS = 4096
-"""The longest message that a browser may send."""
+MAX_CHARACTERS = 4096  # of an incoming message
 
 CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
 MODES = (RANKED, CASUAL, DAILY, BOT)
-"""The kinds of games that can be begun at any time."""
+"""Modes in which a game can be started at any time."""
 
 BATTLE = "battle"
-"""The kind of the games of a battle; see `py2048.server.play.battles`."""
+"""Mode of games in a battle."""
 OFFLINE = "offline"
-"""The category of a casual game of which a part was played without the server: likewise."""
+"""Category of casual games with turns from offline play; they count on no leaderboard."""
 
 POSITION = "position"
-"""The category of a casual game that began from a position of another: it counts on no board."""
+"""Category of casual games started from a position; they count on no leaderboard."""
 
 _MAX_ID = 32
-_VALUE_SHOWN = 40
-_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # what every database and browser can hold
+_MAX_QUOTED = 40
+_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # no NUL, which PostgreSQL rejects, and no lone surrogates
 T = TypeVar("T")
 
 
-class ActionRejected(Py2048Error):  # noqa: N818 - what the protocol calls it
-    """An action that the server does not do.
+class ActionRejected(Py2048Error):  # noqa: N818 - the protocol's term
+    """An action that the server rejects.
 
     Attributes:
-        reason: one word for programs.
-        wait: seconds after which to try again, 0.0 if that would not help.
+        reason: Machine-readable word.
+        wait_s: Seconds after which a retry may succeed; 0 if retrying does not help.
     """
 
-    def __init__(self, reason: str, message: str, wait: float = 0.0) -> None:
+    def __init__(self, reason: str, message: str, wait_s: float = 0.0) -> None:
         super().__init__(message)
         self.reason = reason
-        self.wait = wait
+        self.wait_s = wait_s
 
 
 def malformed(message: str) -> ActionRejected:
-    """Return the rejection of a message that no page of ours sends."""
+    """Return the rejection of an invalid message."""
     return ActionRejected("malformed", message)
 
 
-# Values. A description completes the sentence "NAME must be …".
+# Field types. A description completes the error message "NAME must be …".
 
 
 def _text(description: str) -> Meta:
@@ -76,7 +74,7 @@ def _name_of(kind: object) -> Meta:
 
 
 def _one_of(*names: str) -> Meta:
-    """Describe a text of ours, which needs no check, as one of some names."""
+    """Document the values of a string that the server produces, without validation."""
     return Meta(extra_json_schema={"enum": list(names)})
 
 
@@ -84,7 +82,7 @@ Text = Annotated[str, _text("a text")]
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
-"""Says which actions a page sends without waiting for answers; see `ClientConnection`."""
+"""Identifies a chain of actions sent without waiting for responses; see `ClientConnection`."""
 
 MAX_TURNS_TEXT = 1000
 TurnsText = Annotated[
@@ -110,7 +108,7 @@ BoardRows = Annotated[
 ]
 LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
 PERIODS = ("day", "week", "season", "ever")
-"""What a leaderboard covers: games that ended in this day, week or quarter, in UTC, or all."""
+"""Periods of leaderboards, by the end of a game in UTC; a season is a quarter."""
 
 _PERIOD = r"^(day|week|season|ever|[0-9]{4}-Q[1-4])$"
 PeriodName = Annotated[
@@ -118,7 +116,7 @@ PeriodName = Annotated[
     Meta(pattern=_PERIOD, description=f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4"),
 ]
 BOARDS: tuple[str, ...] = get_args(LeaderboardName)
-"""The boards of scores, each for itself."""
+"""Names of the leaderboards."""
 
 Heading = Annotated[str, _one_of(*get_args(_Side))]
 Mode = Annotated[str, _one_of(*MODES, BATTLE)]
@@ -128,7 +126,7 @@ UnitName = Annotated[str, _one_of("points", "rating", "chance")]
 BoardName = Annotated[str, _one_of(*BOARDS, BATTLE)]
 GameCategory = Annotated[str, _one_of(*BOARDS, BATTLE, OFFLINE, POSITION)]
 GRADES = ("best", "good", "inaccuracy", "mistake", "blunder")
-"""The grades of moves, as of `py2048.review.Grade`."""
+"""Values of `py2048.review.Grade`."""
 
 GradeName = Annotated[str, _one_of(*GRADES)]
 ReviewState = Annotated[str, _one_of("none", "waiting", "running", "done", "failed")]
@@ -136,28 +134,28 @@ Rows = tuple[tuple[int, ...], ...]
 Cell = tuple[int, int]
 
 
-# What a page sends over the WebSocket
+# Messages from pages
 
 
 class PageMessage(Struct, tag_field="type"):
-    """A message of a page, told apart by its `type`."""
+    """A message from a page; `type` selects its class."""
 
 
 class NewGame(PageMessage, tag="new"):
-    """A new game."""
+    """Start a new game."""
 
     rules: RulesText = "classic"
     mode: Text | UnsetType = UNSET
 
 
 class OpenRequest(PageMessage, tag="open"):
-    """Continue my game on this connection."""
+    """Open one of my games on this connection."""
 
     game: Text
 
 
 class WatchRequest(PageMessage, tag="watch"):
-    """Watch a game, of any player."""
+    """Watch any player's game."""
 
     game: Text
 
@@ -167,48 +165,48 @@ class LeaveRequest(PageMessage, tag="leave"):
 
 
 class NumberedRequest(PageMessage, kw_only=True):
-    """An action of a game, which a page may send in a chain."""
+    """An action in a game, which may be part of a chain."""
 
     number: ActionNumber
     chain: ChainNumber = UNSET
 
 
 class MoveRequest(NumberedRequest, tag="move", kw_only=True):
-    """Slide."""
+    """Make a move."""
 
     direction: DirectionName
 
 
 class UndoRequest(NumberedRequest, tag="undo"):
-    """Take back the last turn."""
+    """Undo the last turn."""
 
 
 class RedoRequest(NumberedRequest, tag="redo"):
-    """Play the last undone turn again."""
+    """Redo the last undone turn."""
 
 
 class HintRequest(NumberedRequest, tag="hint", kw_only=True):
-    """Ask a computer player what it would do."""
+    """Ask a computer player for a hint."""
 
     player: Text | None = None
 
 
 class OfflineRequest(PageMessage, tag="offline"):
-    """Take over turns that were played without the server."""
+    """Append turns that were played offline."""
 
     number: ActionNumber
     turns: TurnsText
 
 
 class AutoplayRequest(PageMessage, tag="autoplay"):
-    """Let a computer player make the moves; without one, stop it."""
+    """Let a computer player make the moves, or stop it if none is given."""
 
     player: Text | None = None
     delay: Delay = 0.0
 
 
 class BattleRequest(PageMessage, tag="battle"):
-    """Hear how a battle goes, named by itself or by one of its games."""
+    """Follow the standings of a battle, named by itself or by one of its games."""
 
     battle: Text | None = None
     game: Text | None = None
@@ -219,7 +217,7 @@ class GamesRequest(PageMessage, tag="games"):
 
 
 class PingRequest(PageMessage, tag="ping"):
-    """Ask for a sign of life."""
+    """Check the connection."""
 
 
 _TYPES = {
@@ -234,19 +232,19 @@ _type_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
 def parse_message(frame: str | None) -> PageMessage:
-    """Return the message in a frame.
+    """Decode a frame.
 
     Raises:
-        ActionRejected: if it is not one.
+        ActionRejected: If it is not a valid message (``malformed``).
     """
     if frame is None or len(frame) > MAX_CHARACTERS:
-        raise malformed(f"a message is text of at most {MAX_CHARACTERS} characters")
+        raise malformed(f"a message must be text of at most {MAX_CHARACTERS} characters")
     try:
         return _decoder.decode(frame)
     except ValidationError as error:
         kind = type_of(frame)
         if not kind:
-            raise malformed("a message is a JSON object with a type") from None
+            raise malformed("a message must be a JSON object with a type") from None
         if kind not in _TYPES:
             raise malformed(f"no message has the type {kind[:20]!r}") from None
         raise malformed(explain(error, _TYPES[kind], _type_decoder.decode(frame))) from None
@@ -255,7 +253,7 @@ def parse_message(frame: str | None) -> PageMessage:
 
 
 def type_of(frame: str | None) -> str:
-    """Return the type that a frame names, an empty text if it names none."""
+    """Return the type of a message, or an empty string if it has none."""
     try:
         kind = _type_decoder.decode(frame or "").get("type")
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
@@ -264,10 +262,10 @@ def type_of(frame: str | None) -> str:
 
 
 def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
-    """Return a JSON value, or the texts of a query or a form, as a type.
+    """Convert a JSON value, query or form to a type.
 
     Raises:
-        ActionRejected: if it is something else; the message names the field, and what it must be.
+        ActionRejected: If it does not match; the message names the field and the expected value.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -276,13 +274,13 @@ def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
 
 
 def explain(error: ValidationError, kind: type, value: object) -> str:
-    """Return what is wrong with a value that is not a `kind`: the field and what it must be."""
+    """Return an error message that names the invalid field and the expected value."""
     found = re.search(r"required field `(\w+)`|at `\$\.(\w+)", str(error))
     if found is None or not isinstance(value, dict):
         return "the body must be a JSON object"
     name = found[1] or found[2]
     wanted = _schema_of(kind)["properties"].get(name, {}).get("description", "something else")
-    given = f", not {str(value[name])[:_VALUE_SHOWN]!r}" if name in value else ""
+    given = f", not {str(value[name])[:_MAX_QUOTED]!r}" if name in value else ""
     return f"{name} must be {wanted}{given}"
 
 
@@ -297,34 +295,34 @@ def _schema_of(kind: type) -> dict[str, Any]:
 
 
 def checked_game_id(text: str) -> str:
-    """Return the id of a game, which need not exist.
+    """Return a valid game id; the game may not exist.
 
     Raises:
-        ActionRejected: if it cannot be one.
+        ActionRejected: If the id is invalid (``unknown_game``).
     """
     if not (0 < len(text) <= _MAX_ID and text.isascii() and text.isalnum()):
         raise ActionRejected("unknown_game", _("there is no such game"))
     return text
 
 
-# What a program sends to the JSON API
+# Bodies and queries of the JSON API
 
 
 class PositionRequest(Struct):
-    """A board, and the rules that it is played by; without them, classic ones of its size."""
+    """A board with its rules; the default rules are classic with the board's size."""
 
     board: BoardRows
     rules: RulesText | UnsetType = UNSET
 
 
 class AdviceRequest(PositionRequest):
-    """A position, and the player that is asked; without one, the usual."""
+    """A position and the player to ask; None selects the default player."""
 
     player: Text | None = None
 
 
 class GameRequest(Struct):
-    """The game to begin: with a token a bot game, with a cookie a casual one."""
+    """The game to start: a bot game with a token, a casual game with a cookie."""
 
     rules: RulesText = "classic"
     mode: Annotated[Text, Meta(extra_json_schema={"enum": ["bot", "casual"]})] | UnsetType = UNSET
@@ -344,13 +342,13 @@ class RulesQuery(Struct):
 
 
 class VerifyQuery(Struct):
-    """What the tiles of a record are to be checked against."""
+    """The secret to verify a record's tiles with."""
 
     secret: Annotated[str, Meta(description="the revealed secret of the game")] | None = None
 
 
 class LeaderboardQuery(Struct):
-    """Which leaderboard."""
+    """Selects a leaderboard."""
 
     rules: RulesText = "classic"
     board: Annotated[LeaderboardName, _name_of(LeaderboardName)] = "ranked"
@@ -358,25 +356,25 @@ class LeaderboardQuery(Struct):
 
 
 class TurnsQuery(Struct, rename={"first": "from"}):
-    """Which turns of a game."""
+    """Selects turns of a game."""
 
     first: Annotated[int, _whole(0, 10**9)] = 0
     limit: Annotated[int, _whole(1, 1000)] = 500
 
 
 class ReviewRequest(Struct):
-    """A request for a review; there is nothing to choose."""
+    """Requests a review; it has no options."""
 
 
-# What the server answers
+# Messages and responses from the server
 
 
-class Answer(Struct, forbid_unknown_fields=True):
-    """Something that the server says; it has no fields but those described."""
+class Reply(Struct, forbid_unknown_fields=True):
+    """Base class of everything the server sends."""
 
 
-class RulesInfo(Answer):
-    """Rules as a page shows them: `text` is the full text, `summary` one line for people."""
+class RulesInfo(Reply):
+    """Rules with their full `text`, and a one-line `summary` for people."""
 
     name: str
     text: str
@@ -386,30 +384,30 @@ class RulesInfo(Answer):
     summary: str
 
 
-class PlayerInfo(Answer):
-    """A computer player that may be asked."""
+class PlayerInfo(Reply):
+    """A computer player that gives hints."""
 
     spec: str
     summary: str
 
 
-class TileMotion(Answer):
-    """A tile that slides from one cell to another, `merged` if it merges there."""
+class TileMotion(Reply):
+    """A tile sliding between two cells, `merged` if it merges at the target."""
 
     source: Cell
     target: Cell
     merged: bool
 
 
-class NewTile(Answer):
+class NewTile(Reply):
     """A tile that appears."""
 
     tile: int
     cell: Cell
 
 
-class SlideInfo(Answer):
-    """What a direction does to a board, before a tile appears."""
+class SlideInfo(Reply):
+    """The effect of a direction on a board, before a tile appears."""
 
     legal: bool
     points: int
@@ -417,21 +415,21 @@ class SlideInfo(Answer):
     motions: list[TileMotion]
 
 
-class SlidesAnswer(Answer):
-    """What each direction does to a board."""
+class SlidesAnswer(Reply):
+    """The effect of each direction on a board."""
 
     legal: list[Heading]
     slides: dict[Heading, SlideInfo]
 
 
-class GameEvent(Answer, tag_field="kind"):
-    """Something that happened in a game; `say` tells it in a sentence."""
+class GameEvent(Reply, tag_field="kind"):
+    """An event in a game; `say` describes it in a sentence."""
 
     say: str
 
 
 class TurnEvent(GameEvent):
-    """Something that moves tiles."""
+    """An event that moves tiles."""
 
     direction: Heading
     points: int
@@ -440,17 +438,17 @@ class TurnEvent(GameEvent):
 
 
 class MovedEvent(TurnEvent, tag="moved"):
-    """A turn was played; `redone` if it had been undone before."""
+    """A turn was played, or `redone` after an undo."""
 
     redone: bool
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was taken back; `motions` run backwards, and `spawn` is the tile that goes."""
+    """A turn was undone: `motions` run backwards, and `spawn` is the tile that disappears."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
-    """A direction changed nothing; `points` is less than 0 where the rules take some."""
+    """A move changed nothing; `points` is negative if the rules penalize this."""
 
     direction: Heading
     points: int
@@ -475,10 +473,10 @@ class OverEvent(GameEvent, tag="over"):
 PlayedEvent = MovedEvent | NothingMovedEvent | UndoneEvent | WonEvent | OverEvent
 
 
-class GamePosition(Answer, kw_only=True):
-    """The position of a game, of which `version` counts the actions that led there.
+class GamePosition(Reply, kw_only=True):
+    """The position of a game after `version` actions.
 
-    `think_ms` is the time that a program has taken for all its moves, by the server's clock.
+    `think_ms` is a program's total thinking time, measured by the server.
     """
 
     game: str
@@ -499,7 +497,7 @@ class GamePosition(Answer, kw_only=True):
 
 
 class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
-    """All that a page needs to show a game that it knows nothing of."""
+    """The complete state of a game."""
 
     mine: bool
     watching: bool
@@ -512,40 +510,40 @@ class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
 
 
 class EventsMessage(GamePosition, tag_field="type", tag="events", kw_only=True):
-    """What has just happened in a game, and the position after it."""
+    """Events in a game and the resulting position."""
 
     events: list[PlayedEvent]
 
 
-class ServerMessage(Answer, tag_field="type"):
-    """A message of the server, told apart by its `type`."""
+class ServerMessage(Reply, tag_field="type"):
+    """A message from the server; `type` selects its class."""
 
 
-class Me(Answer):
-    """Who is connected."""
+class Me(Reply):
+    """The connected user."""
 
     name: str
     is_guest: bool
 
 
 class HelloMessage(ServerMessage, tag="hello"):
-    """The first message: who is who, and which game to continue."""
+    """The first message: the user, the game to continue, and the available players."""
 
     me: Me
     current: str | None
     players: tuple[str, ...]
 
 
-class ChanceInfo(Answer):
-    """How many of how many recorded games made a tile, from the stage of a position on."""
+class ChanceInfo(Reply):
+    """The tile was made in `made` of the `games` recorded games that reached this stage."""
 
     tile: int
     made: int
     games: int
 
 
-class HintAnswer(Answer, kw_only=True):
-    """What a player would do; `instead_of` names the player asked while that is compiled."""
+class HintAnswer(Reply, kw_only=True):
+    """A player's preferred move; `instead_of` names the requested player while it compiles."""
 
     direction: Heading
     values: dict[Heading, float]
@@ -556,8 +554,8 @@ class HintAnswer(Answer, kw_only=True):
     instead_of: str | None
 
 
-class HintOption(Answer):
-    """A direction of a hint as a row of a list; `share` is what it keeps of the best's worth."""
+class HintOption(Reply):
+    """A direction in a list of options; `share` is its value relative to the best."""
 
     direction: Heading
     text: str
@@ -566,7 +564,7 @@ class HintOption(Answer):
 
 
 class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
-    """A hint for the game at a version."""
+    """A hint for a version of the game."""
 
     game: str
     version: int
@@ -578,7 +576,7 @@ class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
 
 
 class CompilingMessage(ServerMessage, tag="compiling"):
-    """How far the compiler is with a player that somebody waits for."""
+    """Progress of compiling the kernels of a requested player."""
 
     game: str
     player: str
@@ -587,13 +585,13 @@ class CompilingMessage(ServerMessage, tag="compiling"):
 
 
 class AutoplayMessage(ServerMessage, tag="autoplay"):
-    """A computer player has begun to make the moves, or has stopped."""
+    """A computer player has started or stopped making the moves."""
 
     game: str
     player: str | None
 
 
-class OpenGameInfo(Answer):
+class OpenGameInfo(Reply):
     """A game in progress."""
 
     game: str
@@ -611,7 +609,7 @@ class GamesMessage(ServerMessage, tag="games"):
 
 
 class RejectedMessage(ServerMessage, tag="refused"):
-    """An action that was not done, and the state of the game."""
+    """A rejected action, with the state of the game."""
 
     reason: str
     message: str
@@ -621,8 +619,8 @@ class RejectedMessage(ServerMessage, tag="refused"):
     chain: int | UnsetType = UNSET
 
 
-class BattlePlayerInfo(Answer):
-    """Somebody in a battle; without a `game` there is no board yet."""
+class BattlePlayerInfo(Reply):
+    """A player in a battle; without a `game` there is no board yet."""
 
     seat: int
     name: str
@@ -637,7 +635,7 @@ class BattlePlayerInfo(Answer):
 
 
 class BattleMessage(ServerMessage, tag="battle"):
-    """How a battle goes: `starts_ms` and `ends_ms` are the milliseconds until then."""
+    """The standings of a battle; `starts_ms` and `ends_ms` are milliseconds from now."""
 
     battle: str
     stage: Annotated[str, _one_of("gathering", "running", "over")]
@@ -649,13 +647,13 @@ class BattleMessage(ServerMessage, tag="battle"):
 
 
 class PongMessage(ServerMessage, tag="pong"):
-    """A sign of life."""
+    """Response to a ping."""
 
 
-class GameRow(Answer):
-    """A row of a list of games; `finished` is none while a game is in progress.
+class GameRow(Reply):
+    """A row in a list of games; `finished` is null for a game in progress.
 
-    `think_ms` is the time of all moves together, on the board of programs.
+    `think_ms` is the total thinking time of a program.
     """
 
     place: int | None
@@ -673,7 +671,7 @@ class GameRow(Answer):
     think_ms: int | None = None
 
 
-class LeaderboardAnswer(Answer):
+class LeaderboardAnswer(Reply):
     """The best game of each player."""
 
     rules: str
@@ -682,7 +680,7 @@ class LeaderboardAnswer(Answer):
     games: list[GameRow]
 
 
-class TurnInfo(Answer):
+class TurnInfo(Reply):
     """A turn of a record, with the board and the score after it."""
 
     kind: Annotated[str, _one_of("moved", "nothing_moved")]
@@ -695,8 +693,8 @@ class TurnInfo(Answer):
     say: str
 
 
-class TurnsAnswer(Answer, rename={"first": "from"}):
-    """Some turns of a finished game; `times` are the milliseconds that each took."""
+class TurnsAnswer(Reply, rename={"first": "from"}):
+    """Turns of a finished game; `times` are the durations in milliseconds."""
 
     game: str
     start: Rows
@@ -706,12 +704,13 @@ class TurnsAnswer(Answer, rename={"first": "from"}):
     times: list[int]
 
 
-class ReviewedMove(Answer):
-    """What a review says of a legal turn; `loss` is in the unit of the review.
+class ReviewedMove(Reply):
+    """The review of a legal move.
 
-    `value` is what was to come before it with the best move, `losses` what each legal direction
-    loses against that, `share` the part of the chances that the move lost. `badge`, `headline` and
-    `why` say it in words, `why` of a mistake only.
+    `value` is the position's value with the best move, and `loss` what the played move loses, both
+    in the review's unit. `losses` has the loss of each legal direction, and `share` the fraction of
+    the chances that the move lost. `badge` and `headline` put this into words; `why` explains
+    mistakes.
     """
 
     ply: int
@@ -727,12 +726,12 @@ class ReviewedMove(Answer):
     why: str
 
 
-class Mistake(Answer):
-    """One of the worst moves of a game; `turn` is its place in the replay, counted from 0.
+class Mistake(Reply):
+    """One of the worst moves of a game.
 
-    `loss`, `luck` and `values` are in the unit of the review, `share` is the part of the chances
-    that the move lost, and `source` says what valued the position; if that is a table, `chances`
-    are those to make its tile after each direction.
+    `turn` is its 0-based index in the replay. `loss`, `luck` and `values` are in the review's unit,
+    and `share` is the fraction of the chances that the move lost. `source` names what valued the
+    position; for a table, `chances` has the probability of making its tile after each direction.
     """
 
     ply: int
@@ -752,8 +751,8 @@ class Mistake(Answer):
     say: str
 
 
-class PhaseInfo(Answer):
-    """The moves while one tile was the largest; `loss` and `luck` are in the review's unit."""
+class PhaseInfo(Reply):
+    """The moves while `tile` was the largest; `loss` and `luck` are in the review's unit."""
 
     tile: int
     first: int
@@ -763,13 +762,13 @@ class PhaseInfo(Answer):
     accuracy: float
 
 
-class ReviewSummary(Answer):
-    """What a review says of a game as a whole, and of its worst moves in order.
+class ReviewSummary(Reply):
+    """The review of a game as a whole, and its worst moves in order.
 
-    `reviewed` moves are graded, all but those after a goal was reached. Where values are points,
-    the score is what was `expected` at the start less the `loss` plus the `luck`. `most` is the
-    largest value of a position. `graph` is that of the values, an SVG element. `swing` is how far
-    the luck of such a game usually is from none.
+    `reviewed` counts the graded moves; moves after the goal are not graded. If the unit is points,
+    the score equals `expected` (the value at the start) minus `loss` plus `luck`. `most` is the
+    largest value of a position, `graph` an SVG element of the values, and `swing` the standard size
+    of luck in such a game.
     """
 
     judge: str
@@ -788,11 +787,11 @@ class ReviewSummary(Answer):
     swing: float = 0.0
 
 
-class ReviewAnswer(Answer, rename={"first": "from"}):
-    """The review of a finished game as far as it is, with some of its moves.
+class ReviewAnswer(Reply, rename={"first": "from"}):
+    """The review of a finished game so far, with some of its moves.
 
-    While it is `waiting`, `ahead` others come first; while it is `running`, `done` of the `total`
-    moves are reviewed; if it `failed`, `fault` says why.
+    While it is `waiting`, `ahead` reviews come first; while it is `running`, `done` of `total`
+    moves are reviewed; if it has `failed`, `fault` says why.
     """
 
     game: str
@@ -806,8 +805,8 @@ class ReviewAnswer(Answer, rename={"first": "from"}):
     moves: list[ReviewedMove]
 
 
-class VerifiedAnswer(Answer):
-    """Whether a record follows its rules; with a secret, whether its tiles are `fair`."""
+class VerifiedAnswer(Reply):
+    """Whether a record follows its rules and, with a secret, whether its tiles are `fair`."""
 
     ok: bool
     error: str | UnsetType = UNSET
@@ -819,8 +818,8 @@ class VerifiedAnswer(Answer):
     fair: bool | UnsetType = UNSET
 
 
-class RecordAnswer(Answer):
-    """A finished game as its record, see docs/reference/record-format.md."""
+class RecordAnswer(Reply):
+    """The record of a finished game, see docs/reference/record-format.md."""
 
     format: str
     version: int
@@ -838,8 +837,8 @@ class RecordAnswer(Answer):
     checksum: str
 
 
-class BotGame(Answer):
-    """A game in progress of a program."""
+class BotGame(Reply):
+    """A program's game in progress."""
 
     game: str
     rules: str
@@ -848,18 +847,18 @@ class BotGame(Answer):
     updated: str
 
 
-class BotAnswer(Answer):
-    """The program of a token, the person who answers for it, and its games in progress."""
+class BotAnswer(Reply):
+    """The program of a token, its owner and its games in progress."""
 
     name: str
     person: str | None
     games: list[BotGame]
 
 
-class ErrorAnswer(Answer):
-    """What went wrong, in one line; `reason` is one word for programs.
+class ErrorAnswer(Reply):
+    """An error in one line, with a machine-readable `reason`.
 
-    After `retry_ms` milliseconds the same request may be granted.
+    The same request may succeed after `retry_ms` milliseconds.
     """
 
     error: str
@@ -871,5 +870,5 @@ _encoder = msgspec.json.Encoder()
 
 
 def encode(answer: object) -> bytes:
-    """Return an answer as JSON."""
+    """Encode a message as JSON."""
     return _encoder.encode(answer)

@@ -1,4 +1,4 @@
-"""How a server is run: everything that can be set, in one frozen value."""
+"""Server settings."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from py2048.core.errors import Py2048Error, os_errors_as
 PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
-_MIN_KEY = 16
+_MIN_KEY = 16  # characters
 _ORIGIN = re.compile(
     r"(https?)://([a-z\d](?:[a-z\d._-]*[a-z\d])?|\[[a-f\d:]+])(?::([1-9]\d{0,4}))?/?", re.ASCII
 )
-_USUAL_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ServerError(Py2048Error):
-    """A server that cannot be started as it was asked for."""
+    """Settings with which the server cannot start."""
 
 
 def _option(default: Any, help_: str, **how: Any) -> Any:
-    """Return a field that is an option of ``py2048 serve`` as well, with its help and limits."""
+    """Return a field that is also an option of ``py2048 serve``."""
     return field(default=default, metadata={"help": help_, **how})
 
 
@@ -39,62 +39,68 @@ def _rate(default: float, help_: str) -> Any:
     return _option(default, help_, min=0.1, max=1e9)
 
 
-@dataclass(frozen=True, repr=False)  # some of it is secret
-class Settings:
-    """What a server does and what it allows.
+@dataclass(frozen=True, repr=False)  # it contains secrets
+class ServerSettings:
+    """How a server is run and what it allows.
 
-    With a `public_url` its origin is the only one that may speak to the server, and with ``https``
-    cookies are Secure. Only of `trusted_proxies` ``X-Forwarded-For`` is believed.
+    With a `public_url`, only pages of its origin may send requests, and an ``https`` URL makes
+    cookies Secure. ``X-Forwarded-For`` is honoured only from `trusted_proxies`.
 
     Attributes:
-        key: signs the cookies; all processes of one server share it.
-        players: the computer players that hints and autoplay may ask.
-        store_timeout_s: to wait for another program that holds the store, before players are told.
-        sweep_s: between two looks for what is to be finished or removed.
+        key: Signing key of the cookies, shared by all processes of a server.
+        players: Specs of the computer players for hints and autoplay.
+        store_timeout_s: How long to wait for a lock on the store before an action is rejected.
+        sweep_s: Interval between two runs of the maintenance tasks.
 
     Raises:
-        ServerError: if the public URL is not an origin, or the trusted proxies are not addresses.
+        ServerError: If the public URL is not an origin, or a trusted proxy is not an address.
     """
 
     key: str
-    host: str = _option("127.0.0.1", "The address to listen on; 0.0.0.0 lets other machines in.")
-    port: int = _option(2048, "The port to listen on; 0 takes a free one.", min=0, max=65535)
+    host: str = _option(
+        "127.0.0.1", "The address to listen on; 0.0.0.0 accepts connections from other machines."
+    )
+    port: int = _option(2048, "The port to listen on; 0 selects a free port.", min=0, max=65535)
     database: str | None = _option(
         None,
         "The database, such as postgresql://user:password@host/name or sqlite:///file. "
-        "By default PY2048_DATABASE_URL, else a file in the data folder.",
+        "By default PY2048_DATABASE_URL, or a file in the data folder.",
         metavar="URL",
     )
     public_url: str | None = _option(
-        None, "Where browsers find the server, if it is behind a proxy.", metavar="URL"
+        None, "The URL that browsers use, if the server is behind a proxy.", metavar="URL"
     )
     trusted_proxies: str | None = _option(
         None,
-        "Proxies that are believed about where a visitor comes from: addresses and networks with "
-        "commas, such as 127.0.0.1,10.0.0.0/8. By default PY2048_TRUSTED_PROXIES, else this "
-        "machine's if there is a --public-url.",
+        "Proxies whose X-Forwarded-For header is trusted: addresses and networks, separated by "
+        "commas, such as 127.0.0.1,10.0.0.0/8. By default PY2048_TRUSTED_PROXIES, or loopback "
+        "addresses if there is a --public-url.",
         metavar="ADDRESSES",
     )
-    moves_rate: float = _rate(30.0, "Moves a second that one player may make for long.")
+    moves_rate: float = _rate(30.0, "Sustained moves per second of one player.")
     bot_moves_rate: float = _rate(
-        100.0, "Moves a second that one program may make; it is held back beyond."
+        100.0, "Moves per second of one program; faster moves are delayed."
     )
-    bots_rate: float = _rate(200.0, "Moves a second of all programs together.")
-    address_rate: float = _rate(600.0, "Messages a second from one address, a class together.")
-    requests_rate: float = _rate(30.0, "Requests a second for pages, from one address.")
-    sockets: int = _option(5000, "Players connected at the same time, in all.", min=1)
+    bots_rate: float = _rate(200.0, "Moves per second of all programs together.")
+    address_rate: float = _rate(
+        600.0, "Messages per second from one address, such as a whole class."
+    )
+    requests_rate: float = _rate(30.0, "Page requests per second from one address.")
+    sockets: int = _option(5000, "Players connected at the same time.", min=1)
     sockets_per_address: int = _option(
         200, "Players connected at the same time from one address.", min=1
     )
     reviews: int = _option(
-        1, "Finished games reviewed at the same time; 0 switches reviews off.", min=0
+        1, "Finished games reviewed at the same time; 0 disables reviews.", min=0
     )
     workers: int = _option(
-        *(1, "Processes that serve together, one for each core, on PostgreSQL."), min=1, max=256
+        *(1, "Number of worker processes, such as one per core; more than one needs PostgreSQL."),
+        min=1,
+        max=256,
     )
     durability: Literal["disk", "process"] = _option(
         "disk",
-        "What an acknowledged move outlives: disk, a power cut too; process, the end of the "
+        "What acknowledged moves survive: disk, even a power cut; process, only a crash of the "
         "server, which is faster on SQLite.",
     )
     players: tuple[str, ...] = (
@@ -105,68 +111,68 @@ class Settings:
     sweep_s: float = 60.0
 
     def __post_init__(self) -> None:
-        _ = self.origin, self.proxies  # read them before anything starts
+        _ = self.origin, self.proxies  # validate them now
 
     @functools.cached_property
     def origin(self) -> str | None:
-        """The origin of the public URL as browsers write it, None without one."""
+        """Origin of the public URL as browsers write it, or None."""
         if not self.public_url:
             return None
         found = _ORIGIN.fullmatch(self.public_url.strip().lower())
         try:
             if found is None:
                 raise ValueError("no origin")
-            scheme, host, port = found[1], found[2], int(found[3] or _USUAL_PORTS[found[1]])
+            scheme, host, port = found[1], found[2], int(found[3] or _DEFAULT_PORTS[found[1]])
             if host.startswith("["):
                 host = f"[{ipaddress.IPv6Address(host[1:-1])}]"
             if port > 65535:
                 raise ValueError("no port")
         except ValueError:
             raise ServerError(
-                f"{self.public_url!r} is not a public URL of a server: write such as"
+                f"{self.public_url!r} is not the public URL of a server: use a URL such as"
                 " https://2048.example.org or http://192.168.0.7:8080, without a path"
             ) from None
-        return f"{scheme}://{host}" + ("" if port == _USUAL_PORTS[scheme] else f":{port}")
+        return f"{scheme}://{host}" + ("" if port == _DEFAULT_PORTS[scheme] else f":{port}")
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come by TLS."""
+        """Whether browsers connect through TLS."""
         return bool(self.origin and self.origin.startswith("https://"))
 
     @functools.cached_property
     def proxies(self) -> tuple[Network, ...]:
-        """The networks of the trusted proxies, as sockets of either version see them."""
-        usual = "127.0.0.1,::1" if self.public_url else ""
-        text = usual if self.trusted_proxies is None else self.trusted_proxies
+        """Networks of the trusted proxies, also in IPv4-mapped form."""
+        default = "127.0.0.1,::1" if self.public_url else ""
+        text = default if self.trusted_proxies is None else self.trusted_proxies
         networks: list[Network] = []
         for entry in filter(None, map(str.strip, text.split(","))):
             try:
                 network = ipaddress.ip_network(entry)
             except ValueError:
                 raise ServerError(
-                    f"{entry!r} is not an address or network of a trusted proxy: write such as"
-                    " 127.0.0.1 or 10.0.0.0/8, with commas between several"
+                    f"{entry!r} is not an address or network of a trusted proxy: use values such as"
+                    " 127.0.0.1 or 10.0.0.0/8, separated by commas"
                 ) from None
             networks.append(network)
-            if network.version == 4:  # a socket of both versions sees it so
+            if network.version == 4:  # a dual-stack socket sees the mapped address
                 mapped = int(network.network_address) + 0xFFFF_0000_0000
                 networks.append(ipaddress.IPv6Network((mapped, 96 + network.prefixlen)))
         return tuple(networks)
 
 
 def find_proxies() -> str | None:
-    """Return the trusted proxies that the environment names, None where it names none."""
+    """Return the trusted proxies from the environment, or None."""
     return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
 
 
 def find_key(folder: Path) -> str:
-    """Return the key that signs cookies: ``PY2048_SECRET_KEY``, else a file made once.
+    """Return the key from ``PY2048_SECRET_KEY``, or from a file that is created once.
 
     Args:
-        folder: where the file lies.
+        folder: Folder of the file.
 
     Raises:
-        ServerError: if the key is too short to be one, or the file cannot be made or read.
+        ServerError: If the key is too short, or the file cannot be created or read.
     """
     key = os.environ.get(KEY_VARIABLE, "").strip()
     path = folder / KEY_FILE

@@ -1,16 +1,17 @@
-"""The WebSocket: who connects, what a page asks for, and what is sent back."""
+"""The WebSocket endpoint: connects players and handles their messages."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
-from starlette.websockets import WebSocket, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from py2048.app.session import Hint
 from py2048.app.storage import Account
@@ -18,14 +19,17 @@ from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError, StorageError
 from py2048.core.language import _
 from py2048.server import schema
+from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SOCKET
+from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.games import guest_name, is_known, played_offline
-from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, RoomState, until_one_ends
+from py2048.server.play.backend import Backend
+from py2048.server.play.battles import BattleFeeds
+from py2048.server.play.games import guest_name, is_known, replay_offline
+from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, Rooms, RoomState
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
-from py2048.server.services import Services
-from py2048.server.site.auth import connecting, services_of
+from py2048.server.site.auth import Authenticator
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
@@ -33,48 +37,69 @@ if TYPE_CHECKING:
     from py2048.server.play.games import OnlineGame
 
 _log = logging.getLogger("py2048.web")
-RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
-_MAX_OFFENCES = 50
-"""After more malformed or hasty messages than this the connection is closed."""
+RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # Close codes; 4429 is modelled on HTTP's 429.
+_DISCONNECTED = OSError, WebSocketDisconnect
+_MAX_OFFENCES = 50  # Malformed or premature messages before the connection is closed.
 
 
-async def talk(websocket: WebSocket) -> None:
-    """Talk with one browser until it goes."""
-    services, scope = services_of(websocket), websocket.scope
-    address = address_of(scope)
-    socket: SocketConnection | None = scope.get("extensions", {}).get(SOCKET)
-    if socket is not None:
-        socket.count_for(address)
-    with services.limits.sockets.held(address) as is_free:
-        if not is_free:
-            await _refuse(websocket, CROWDED, "full")
-            return
-        try:
-            rooms = await services.ready()
-            user = await connecting(services, websocket.headers)
-            if user is None:
-                await _refuse(websocket, SIGN_IN, "sign in again")
+@dataclass(eq=False)
+class PlayEndpoint:
+    """Accepts WebSocket connections.
+
+    Args:
+        backend: The store and the open games.
+        auth: Identifies users.
+        limits: Rate limits.
+        hints: Computer players.
+        battles: Sends the standings of battles.
+    """
+
+    backend: Backend
+    auth: Authenticator
+    limits: RateLimits
+    hints: HintService
+    battles: BattleFeeds
+
+    async def serve(self, websocket: WebSocket) -> None:
+        """Serve one connection until it closes."""
+        address = address_of(websocket.scope)
+        socket: SocketConnection | None = websocket.scope.get("extensions", {}).get(SOCKET)
+        if socket is not None:
+            socket.count_for(address)
+        with self.limits.sockets.held(address) as is_free:
+            if not is_free:
+                await _reject(websocket, CROWDED, "full")
                 return
-            account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
-        except StorageError:
-            await _refuse(websocket, RESTART, "no store")
-            return
-        await websocket.accept(headers=[(b"set-cookie", each.encode()) for each in user.cookies])
-        connection = ClientConnection(services, account, address, user.session)
-        if socket:
-            connection.write_now = socket.write_now
-        connection.begin(current)
-        await _converse(connection, websocket)
+            try:
+                rooms = await self.backend.ready()
+                user = await self.auth.socket_user(websocket.headers)
+                if user is None:
+                    await _reject(websocket, SIGN_IN, "sign in again")
+                    return
+                account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
+            except StorageError:
+                await _reject(websocket, RESTART, "no store")
+                return
+            cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
+            await websocket.accept(headers=cookies)
+            connection = ClientConnection(
+                account.id, user.session, rooms=rooms, limits=self.limits, hints=self.hints,
+                battles=self.battles, owner=account, address=address,
+            )  # fmt: skip
+            if socket:
+                connection.write_now = socket.write_now
+            connection.begin(current)
+            await _exchange_messages(connection, websocket)
 
 
-async def _refuse(websocket: WebSocket, code: int, reason: str) -> None:
-    """Accept a connection only to say why it is refused: browsers tell nothing else."""
+async def _reject(websocket: WebSocket, code: int, reason: str) -> None:
+    # Browsers hide the reason of a rejected handshake, but not that of a closed connection.
     await websocket.accept()
     await websocket.close(code, reason)
 
 
-async def _converse(connection: ClientConnection, websocket: WebSocket) -> None:
-    """Read and send until either ends."""
+async def _exchange_messages(connection: ClientConnection, websocket: WebSocket) -> None:
+    """Receive and send messages until either side ends."""
 
     async def read() -> None:
         while (message := await websocket.receive())["type"] == "websocket.receive":
@@ -84,89 +109,104 @@ async def _converse(connection: ClientConnection, websocket: WebSocket) -> None:
         await websocket.send_text(frame.decode())
 
     try:
-        await until_one_ends(read(), connection.run(send))
+        await _run_until_first(read(), connection.run(send))
         is_connected = websocket.client_state is WebSocketState.CONNECTED
-        if is_connected and connection.closed not in (None, TOO_SLOW):
-            await websocket.close(connection.closed)
+        if is_connected and connection.close_code not in (None, TOO_SLOW):
+            await websocket.close(connection.close_code)
     finally:
         connection.end()
 
 
+async def _run_until_first(*works: Coroutine[object, object, object]) -> None:
+    """Run coroutines concurrently until the first finishes; log exceptions."""
+    tasks = [asyncio.create_task(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, _DISCONNECTED):
+                _log.error("a connection failed", exc_info=result)
+
+
+@dataclass(eq=False, kw_only=True)
 class ClientConnection(Client):
-    """One browser and its messages, in the order in which they come.
+    """A player's connection, which handles its messages in order.
 
-    Its page may send a chain of actions without waiting for answers. The first action of a chain
-    carries its number. Those after it take the next number, whatever they carry: an attempt that
-    changes nothing takes none, and the page cannot know it ahead. They are done only if nothing
-    else has happened in the game since, so no move is made on a board that its player has not seen.
-    The first one that is rejected breaks the chain: the rest of it is dropped without an answer.
+    A page may send a chain of actions without waiting for responses. The first action of a chain
+    must carry the next number of the game. The others take the next number whatever they carry,
+    because the page cannot know which attempts change nothing and so take no number. They are
+    played only if nothing else has happened in the game since the previous action, so no move is
+    made on a board that the player has not seen. A rejected action breaks the chain, and the rest
+    of the chain is dropped silently.
 
-    Args:
-        services: the server's parts.
-        account: who it is.
-        address: where it comes from.
-        session: the session that opened it, None for a guest.
+    Attributes:
+        rooms: The open games.
+        limits: Rate limits.
+        hints: Computer players.
+        battles: Sends the standings of battles.
+        owner: The player's account.
+        address: The client's network address.
     """
 
-    def __init__(
-        self, services: Services, account: Account, address: str, session: str | None = None
-    ) -> None:
-        super().__init__(account.id, session)
-        self._services = services
-        self._rooms = services.rooms
-        self._owner = account
-        self._address = address
-        self._offences = 0
-        self._told_to_wait = 0.0
-        self._chain: int | UnsetType = UNSET
-        self._broken_chain: int | UnsetType = UNSET
-        self._chained: tuple[OnlineGame, int] | None = None  # the game, and its version
-        self._later_hint: asyncio.Task[None] | None = None
+    rooms: Rooms
+    limits: RateLimits
+    hints: HintService
+    battles: BattleFeeds
+    owner: Account
+    address: str
+    _offences: int = field(default=0, init=False)
+    _retry_after: float = field(default=0.0, init=False)
+    _chain: int | UnsetType = field(default=UNSET, init=False)
+    _broken_chain: int | UnsetType = field(default=UNSET, init=False)
+    _last_chained: tuple[OnlineGame, int] | None = field(default=None, init=False)
+    _second_hint: asyncio.Task[None] | None = field(default=None, init=False)
 
     def begin(self, current: str | None) -> None:
-        """Say who is who, and which game to continue."""
-        self._rooms.clients.add(self)
-        name = self._owner.name or guest_name(self.account)
-        me = schema.Me(name, self._owner.name is None)
-        self._reply(schema.HelloMessage(me, current, self._services.hints.specs))
+        """Register the connection and send the hello message."""
+        self.rooms.clients.add(self)
+        name = self.owner.name or guest_name(self.account)
+        me = schema.Me(name, self.owner.name is None)
+        self._reply(schema.HelloMessage(me, current, self.hints.specs))
 
     def end(self) -> None:
-        """Leave."""
-        if self._later_hint:
-            self._later_hint.cancel()
-        if self.closed == TOO_SLOW:
-            self._services.metrics.slow_readers.inc()
-        self._services.battles.leave(self)
-        self._rooms.clients.discard(self)
-        self._rooms.leave(self)
+        """Leave the room and unregister the connection."""
+        if self._second_hint:
+            self._second_hint.cancel()
+        if self.close_code == TOO_SLOW:
+            self.rooms.metrics.slow_readers.inc()
+        self.battles.unfollow(self)
+        self.rooms.clients.discard(self)
+        self.rooms.leave(self)
 
     async def on_message(self, frame: str | None) -> None:
-        """Answer one message; never fails because of what it says."""
+        """Handle one message, valid or not."""
         arrived = time.monotonic()
         chain: int | UnsetType = UNSET
         try:
             message = schema.parse_message(frame)
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
-            is_program = self._owner.bot_of is not None
-            await self._services.limits.pace(self.account, is_program=is_program)
+            is_program = self.owner.bot_of is not None
+            await self.limits.pace(self.account, is_program=is_program)
             if chain is UNSET or chain != self._broken_chain:
-                await self._do(message, arrived)
+                await self._handle(message, arrived)
         except ActionRejected as error:
             self._reject(error, frame, chain)
         except PlayerError as error:
             self._reject(ActionRejected("player", str(error)), frame, chain)
         except StorageError as error:
-            self._rooms.note_fault(error, "the store failed")
+            self.rooms.note_fault(error, "the store failed")
             text = _("{trouble}: try again in a moment.")
             fault = ActionRejected("storage", text.format(trouble=messages.trouble_of(error)))
             self._reject(fault, frame, chain)
 
-    async def _do(self, message: schema.PageMessage, arrived: float) -> None:
-        """Do what a message asks for.
+    async def _handle(self, message: schema.PageMessage, arrived: float) -> None:
+        """Dispatch a message.
 
         Raises:
-            ActionRejected, PlayerError, StorageError: if it cannot be done.
+            ActionRejected, PlayerError, StorageError: If the action fails.
         """
         match message:
             case schema.MoveRequest() | schema.UndoRequest() | schema.RedoRequest():
@@ -180,20 +220,20 @@ class ClientConnection(Client):
             case schema.NewGame():
                 await self._new(message)
             case _:
-                await self._visit(message)
+                await self._handle_other(message)
 
-    async def _visit(self, message: schema.PageMessage) -> None:
-        """Do what a message asks for besides actions in a game."""
+    async def _handle_other(self, message: schema.PageMessage) -> None:
+        """Dispatch a message that is not an action in the open game."""
         match message:
             case schema.OpenRequest():
                 game = schema.checked_game_id(message.game)
-                await self._enter(await self._rooms.find_own(game, self.account))
+                await self._enter(await self.rooms.find_own(game, self.account))
             case schema.WatchRequest():
                 await self._watch(schema.checked_game_id(message.game))
             case schema.LeaveRequest():
-                self._rooms.leave(self)
+                self.rooms.leave(self)
             case schema.BattleRequest():
-                await self._services.battles.enter(self, message.battle, message.game)
+                await self.battles.follow(self.rooms, self, message.battle, message.game)
             case schema.GamesRequest():
                 await self._list_games()
             case schema.PingRequest():
@@ -202,37 +242,37 @@ class ClientConnection(Client):
     async def _play(
         self, message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest, arrived: float
     ) -> None:
-        room = await self._my_room()
+        room = await self._own_room()
         room.end_autoplay()
         game, number = room.game, self._number(message, room.game)
         match message:
             case schema.MoveRequest():
-                if self._owner.bot_of:
-                    self._rooms.keep(room)
+                if self.owner.bot_of:
+                    self.rooms.keep(room)
                 events = game.move(number, Direction.parse(message.direction), arrived)
             case schema.UndoRequest():
                 events = game.undo(number)
             case schema.RedoRequest():
                 events = game.redo(number)
-        self._note_done(message, game)
+        self._continue_chain(message, game)
         room.broadcast(events, self)
 
     def _reject(
         self, error: ActionRejected, frame: str | None, chain: int | UnsetType = UNSET
     ) -> None:
-        self._services.metrics.refused.inc()
+        self.rooms.metrics.refused.inc()
         if chain is not UNSET:
             self._broken_chain = chain
-        # A client that waits as it was told may be refused as often as it likes.
+        # Clients that wait for the requested time may be rejected any number of times.
         now = time.monotonic()
-        if error.reason == "malformed" or (error.reason == "rate" and now < self._told_to_wait):
+        if error.reason == "malformed" or (error.reason == "rate" and now < self._retry_after):
             self._offences += 1
             if self._offences > _MAX_OFFENCES:
                 self.close(VIOLATION)
         if error.reason == "rate":
-            self._told_to_wait = now + error.wait
+            self._retry_after = now + error.wait_s
         room, kind = self.room, schema.type_of(frame)[:20]
-        # What is shown while the game is loaded again may not be in the store.
+        # While the game is reloaded, its state in memory may differ from the store.
         state = (
             room.state_for(self.account) if room and room.state is not RoomState.LOADING else None
         )
@@ -242,11 +282,16 @@ class ClientConnection(Client):
         else:
             self._reply(message)
 
-    def _reply(self, message: schema.Answer) -> None:
+    def _reply(self, message: schema.Reply) -> None:
         self.send(schema.encode(message))
 
-    async def _my_room(self) -> Room:
-        """Return the room in which this browser plays, when it is ready for an action."""
+    async def _own_room(self) -> Room:
+        """Return the room of the player's own game once it is loaded.
+
+        Raises:
+            ActionRejected: If no game is open (``no_game``) or it is another player's
+                (``not_yours``).
+        """
         room = self.room
         if room is None:
             raise ActionRejected("no_game", _("no game is open here: open one"))
@@ -259,48 +304,45 @@ class ClientConnection(Client):
         """Return the number of an action in the game.
 
         Raises:
-            ActionRejected: if the game is not as the page expects it (``gap``).
+            ActionRejected: If the chain does not fit the game (``gap``).
         """
         if action.chain is UNSET:
             return action.number
         if action.chain != self._chain:
             is_expected = game.version == action.number - 1
         else:
-            is_expected = self._chained == (game, game.version)
+            is_expected = self._last_chained == (game, game.version)
         if not is_expected:
-            raise ActionRejected("gap", _("the game has changed since the action before"))
+            raise ActionRejected("gap", _("the game has changed since the previous action"))
         return game.version + 1
 
-    def _note_done(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
-        self._chain, self._chained = action.chain, (game, game.version)
-
-    # What can be asked for
+    def _continue_chain(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
+        self._chain, self._last_chained = action.chain, (game, game.version)
 
     async def _new(self, message: schema.NewGame) -> None:
         mode = message.mode
         if mode is UNSET:
-            mode = BOT if self._owner.bot_of else RANKED
-        limits = self._services.limits
-        limits.check(new_games=self.account, new_games_from=self._address)
-        if mode == DAILY and not await self._rooms.in_thread(self._rooms.games.daily, self.account):
-            kind = "known_dailies" if is_known(self._owner) else "new_dailies"
-            limits.check(**{kind: self._address})
-        room = await self._rooms.create(self, message.rules, mode)
+            mode = BOT if self.owner.bot_of else RANKED
+        self.limits.check(new_games=self.account, new_games_from=self.address)
+        if mode == DAILY and not await self.rooms.in_thread(self.rooms.games.daily, self.account):
+            limit = "known_dailies" if is_known(self.owner) else "new_dailies"
+            self.limits.check(**{limit: self.address})
+        room = await self.rooms.create(self, message.rules, mode)
         room.send_state(self)
 
     async def _enter(self, room: Room) -> None:
-        self._rooms.enter(self, room)
+        self.rooms.enter(self, room)
         await room.ready()
         room.send_state(self)
 
     async def _watch(self, game: str) -> None:
-        await self._rooms.in_thread(self._rooms.games.check_visible, game, self.account)
-        await self._enter(await self._rooms.find(game))
+        await self.rooms.in_thread(self.rooms.games.check_visible, game, self.account)
+        await self._enter(await self.rooms.find(game))
 
     async def _hint(self, message: schema.HintRequest) -> None:
-        room = await self._my_room()
+        room = await self._own_room()
         session = room.game.session
-        spec = self._services.hints.checked(message.player, session.rules, session.game.board)
+        spec = self.hints.checked(message.player, session.rules, session.game.board)
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", _("the game is over: there is nothing to advise"))
@@ -308,24 +350,24 @@ class ClientConnection(Client):
         if number <= room.game.version:
             room.send_state(self)
             return
-        self._services.limits.check(hints=self.account)
-        answers = self._services.hints.advise(spec, session.snapshot())
+        self.limits.check(hints=self.account)
+        answers = self.hints.advise(spec, session.snapshot())
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
-        room = await self._my_room()
+        room = await self._own_room()
         room.game.show_hint(number, hint)
-        self._note_done(message, room.game)
+        self._continue_chain(message, room.game)
         room.send(partial(messages.hint_message, room.game, hint), self)
-        if self._later_hint:
-            self._later_hint.cancel()
+        if self._second_hint:
+            self._second_hint.cancel()
         if hint.instead_of:
-            later = self._send_later_hint(room, hint.instead_of, answers)
-            self._later_hint = self._rooms.start(later)
+            sending = self._send_second_hint(room, hint.instead_of, answers)
+            self._second_hint = self.rooms.start(sending)
 
-    async def _send_later_hint(
+    async def _send_second_hint(
         self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]
     ) -> None:
-        """Say, after a quick hint, how far the compiler is; then give the hint asked for."""
+        """After a hint from a fast substitute, send compile progress and the requested hint."""
         version = room.game.version
         try:
             async for answer in answers:
@@ -339,42 +381,42 @@ class ClientConnection(Client):
             _log.info("no hint after the quick one", extra={"fault": str(error)})
 
     async def _autoplay(self, message: schema.AutoplayRequest) -> None:
-        room, hints = await self._my_room(), self._services.hints
+        room = await self._own_room()
         if message.player is None:
             room.set_autoplay(None)
         else:
             session = room.game.session
-            spec = hints.checked(message.player, session.rules, session.game.board)
-            delay = message.delay / 1000
-            hints.start_autoplay(self._rooms, room, spec, delay, self._address)
+            spec = self.hints.checked(message.player, session.rules, session.game.board)
+            delay_s = message.delay / 1000
+            self.hints.start_autoplay(self.rooms, room, spec, delay_s, self.address)
 
     async def _take_offline(self, message: schema.OfflineRequest) -> None:
-        """Take over turns that a thread has played in a copy: that would hold up all others."""
-        room = await self._my_room()
+        """Append turns that were played offline; a thread replays them in a copy of the game."""
+        room = await self._own_room()
         room.end_autoplay()
-        await room.ready()  # a copy does not learn what of it is written
-        limits, game = self._services.limits, room.game
+        await room.ready()  # a copy would not notice when pending changes are saved
+        limits, game = self.limits, room.game
         game.check_offline(message.number)
-        limits.check(offline=self._address)
+        limits.check(offline=self.address)
         played = await limits.replaying.do(
-            self._address, played_offline, game.tracked.copy(), message.turns
+            self.address, replay_offline, game.tracked.copy(), message.turns
         )
         turns = played.revision + 1 - message.number
-        limits.buckets["offline"].owe(self._address, turns * played.game.rules.cells)
-        room = await self._my_room()
-        if not room.game.leads_where(game):  # it was loaded again
-            raise ActionRejected("gap", _("the game has changed since the action before"))
+        limits.buckets["offline"].charge(self.address, turns * played.game.rules.cells)
+        room = await self._own_room()
+        if not room.game.has_same_turns(game):  # it was reloaded
+            raise ActionRejected("gap", _("the game has changed since the previous action"))
         room.game.take_offline(message.number, played)
         for client in room.clients:
             room.send_state(client)
 
     async def _list_games(self) -> None:
-        online = self._rooms.games.store.online
+        online = self.rooms.games.store.online
         games = [
             schema.OpenGameInfo(
                 game.id, messages.rules_info(game.rules), game.mode, game.score, game.position,
                 game.updated,
             )
-            for game in await self._rooms.in_thread(online.open_games, self.account)
+            for game in await self.rooms.in_thread(online.open_games, self.account)
         ]  # fmt: skip
         self._reply(schema.GamesMessage(games))

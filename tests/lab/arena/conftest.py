@@ -1,4 +1,4 @@
-"""Players for the arena's tests, installed for this process and those it starts."""
+"""Fixtures for the arena's tests: installed players and a Ray cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
-    """A Ray cluster with two nodes of one processor each, which soon notices that one is lost."""
+    """Start a Ray cluster of two single-CPU nodes that quickly notices a lost node."""
     from ray.cluster_utils import Cluster
 
     node = {"num_cpus": 1, "object_store_memory": 80_000_000}

@@ -1,7 +1,4 @@
-"""Players as plugins would bring them, for the arena's tests.
-
-`installed` puts them where every process finds them, as installing a package would.
-"""
+"""Players installed as plugins for the arena's tests."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ whole = arena_plugin:WholePlayer
 
 
 def installed(folder: Path) -> Path:
-    """Make `folder` a place for packages where this plugin is installed; return it."""
+    """Install this plugin in `folder` as a package would be; return the folder."""
     distribution = folder / "arena_plugin-1.0.dist-info"
     distribution.mkdir(parents=True)
     (distribution / "METADATA").write_text(
@@ -40,14 +37,14 @@ def installed(folder: Path) -> Path:
 
 
 class FragilePlayer(CornerPlayer):
-    """Plays as corner does, but its process is killed while `deaths` lasts, a file of lives."""
+    """Plays like corner, but kills its process once per file in `deaths`."""
 
     def __init__(self, deaths: str) -> None:
         self.name = f"fragile:deaths={deaths}"
         self._deaths = Path(deaths)
 
     def choose(self, game: Game) -> Direction:
-        """Kill this process, or choose as corner does."""
+        """Kill this process, or choose like corner."""
         if game.board.max_tile >= 32:
             for life in self._deaths.glob("*"):
                 life.unlink(missing_ok=True)
@@ -56,7 +53,7 @@ class FragilePlayer(CornerPlayer):
 
 
 class WrongPlayer(CornerPlayer):
-    """Chooses up, legal or not."""
+    """Always chooses up, even if it is illegal."""
 
     name = "wrong"
 
@@ -71,25 +68,25 @@ class FailingPlayer(CornerPlayer):
     name = "failing"
 
     def choose(self, game: Game) -> Direction:
-        """Divide by zero, sooner or later."""
+        """Divide by zero at some point."""
         return super().choose(game) if game.board.max_tile < 32 else Direction(1 // 0)
 
 
 class SlowPlayer(CornerPlayer):
-    """Plays as corner does and waits before each move."""
+    """Plays like corner, with a delay before each move."""
 
     def __init__(self, ms: float = 1.0) -> None:
         self.name = f"slow:ms={ms}"
         self._seconds = ms / 1000
 
     def choose(self, game: Game) -> Direction:
-        """Wait, then choose as corner does."""
+        """Wait, then choose like corner."""
         time.sleep(self._seconds)
         return super().choose(game)
 
 
 class WholePlayer:
-    """Plays whole games by itself; chooses at random from `seed`, or as corner does without."""
+    """Plays whole games: randomly with a `seed`, otherwise like corner."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.name = "whole" if seed is None else f"whole:seed={seed}"
@@ -97,7 +94,7 @@ class WholePlayer:
         self._played = 0
 
     def choose(self, game: Game) -> Direction:
-        """Return a legal direction, by the seed and the board."""
+        """Return a legal direction determined by the seed and the board."""
         legal = game.legal_directions()
         if self._seed is None:
             return CornerPlayer().choose(game)

@@ -1,4 +1,4 @@
-"""Agents from outside on published games, and submissions that anyone verifies."""
+"""External agents on published games, and verification of submissions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def program(folder: Path, text: str) -> str:
 
 
 def test_one_mind_plays_alike_however_it_is_asked(tmp_path, endpoint, monkeypatch):
-    """A program, an endpoint and a policy that choose the same play the same games."""
+    """A program, an endpoint and a policy that choose alike play identical games."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "first_policy.py").write_text(POLICY)
@@ -69,7 +69,7 @@ def test_one_mind_plays_alike_however_it_is_asked(tmp_path, endpoint, monkeypatc
 
 
 def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path):
-    """The question says why; after three answers the game ends where it is, and counts."""
+    """After an illegal answer the reason is sent; after three, the game ends and counts."""
     stubborn = 'import sys\nfor n, line in enumerate(sys.stdin): print("jump", flush=True)'
     player = any_player(program(tmp_path, stubborn))
     with pytest.raises(ResignedError, match="'jump' is not a move"):
@@ -98,13 +98,13 @@ def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path):
     ],
 )
 def test_an_agent_that_is_not_there_is_named(spec, told):
-    """The message says what to write, or what happened."""
+    """The error for an unavailable agent says how to write it, or what happened."""
     with pytest.raises(PlayerError, match=told):
         any_player(spec).choose(Game(RULES, seed=1))
 
 
 def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
-    """Its games are replayed; a log that claims more, or lacks a game, is refused with the file."""
+    """A submission whose log contradicts its records, or lacks a game, is rejected."""
     monkeypatch.setitem(protocol.TRACKS, "tiny", ("classic:size=2x2", 3))  # type: ignore[arg-type]
     words = ["benchmark-agent", "greedy", "--track", "tiny", "--quiet", "--jobs", "1"]
     folder = tmp_path / "submission"
@@ -139,11 +139,11 @@ def test_a_submission_is_what_its_records_say(tmp_path, monkeypatch, capsys):
     (folder / "records" / "1-greedy").rename(folder / "records" / "1-stranger")
     assert main(check) == 1  # over its budget still, and not to be had here
     with pytest.raises(TournamentError, match="holds stranger on tiny"):
-        protocol.open_submission(folder, protocol.Submission("corner", "tiny", {}, "", ""))
+        protocol.open_submission(folder, protocol.AgentSubmission("corner", "tiny", {}, "", ""))
 
 
 def test_a_search_tells_how_many_boards_it_rated():
-    """The budget of a search is what it rates, whatever the machine, and however it is played."""
+    """A search's reported number of boards does not depend on how it is played."""
     job = Job("expectimax:evaluation=heuristic,nodes=50", RULES, 1, (0,), recorded=True)
     (few,), (whole,) = run_job(job).played, run_job(replace(job, recorded=False)).played
     assert 0 < few.boards <= 60 * few.moves

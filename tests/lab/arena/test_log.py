@@ -1,4 +1,4 @@
-"""The log keeps every finished game, whatever happens to the run."""
+"""The tournament log keeps every finished game."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAMES = [
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A log with three games."""
+    """Return a log with three games."""
     path = tmp_path / "games.log"
     with closing(GameLog(path, TOURNAMENT)) as log:
         for game in GAMES:
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_added_is_read_again(path):
-    """All of it, to the last bit; records are not the log's affair."""
+    """Added games are read back exactly, except for their records."""
     with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES
         log.add(replace(GAMES[0], game=4, record="{}"))
@@ -41,7 +41,7 @@ def test_what_is_added_is_read_again(path):
 
 
 def test_other_players_and_more_games_may_join(path):
-    """Only rules and seed decide what a game is."""
+    """A log accepts more games and other players under the same rules and seed."""
     tournament = Tournament(("random",), get_rules("2x4"), 900, seed=8)
     with closing(GameLog(path, tournament)) as log:
         assert len(log.played) == 3
@@ -49,7 +49,7 @@ def test_other_players_and_more_games_may_join(path):
 
 @pytest.mark.parametrize("cut", [1, 20, 70])
 def test_a_line_cut_short_is_left_out(path, cut):
-    """What a crash left of the last line is removed, and the next game begins a line."""
+    """An incomplete last line is removed before the next game is written."""
     path.write_bytes(path.read_bytes()[:-cut])
     with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES[:2]
@@ -66,7 +66,7 @@ def test_a_line_cut_short_is_left_out(path, cut):
     ],
 )
 def test_a_log_of_another_tournament_is_refused(path, change, reason):
-    """Games of other rules or seeds never mix."""
+    """A log of other rules or another seed is refused."""
     before = path.read_bytes()
     with pytest.raises(TournamentError, match=reason):
         GameLog(path, replace(TOURNAMENT, **change))
@@ -83,7 +83,7 @@ def test_a_log_of_another_tournament_is_refused(path, change, reason):
     ],
 )
 def test_another_file_is_refused_and_left_alone(tmp_path, text, reason):
-    """A wrong name never costs a file."""
+    """A file that is not a log is refused and not changed."""
     path = tmp_path / "notes.txt"
     path.write_text(text)
     with pytest.raises(TournamentError, match=reason):
@@ -92,7 +92,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path, text, reason):
 
 
 def test_a_first_line_cut_short_is_written_again(path):
-    """A crash may leave a part of it."""
+    """An incomplete first line is rewritten."""
     whole = path.read_bytes()
     path.write_bytes(whole[:40])
     with closing(GameLog(path, TOURNAMENT)) as log:
@@ -101,7 +101,7 @@ def test_a_first_line_cut_short_is_written_again(path):
 
 
 def test_a_damaged_line_is_named(path):
-    """Its number and what it says."""
+    """The error for a damaged line has its number and its content."""
     path.write_text(path.read_text().replace('"score": 84', '"score": "84"'))
     with pytest.raises(TournamentError, match="line 3 is not a game"):
         GameLog(path, TOURNAMENT)

@@ -1,4 +1,4 @@
-"""Tournaments and solving on a Ray cluster of two nodes on this machine."""
+"""Tournaments and solving on a local Ray cluster of two nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from py2048.core.errors import PlayerError, Py2048Error, TournamentError
 from py2048.lab.arena import GameResult, Results, Tournament, compare_players, run_tournament
 from py2048.lab.arena.ray_cluster import RayPool, RayWorkers, run_there
 from py2048.players.solving import Solution, sharded, solve
-from py2048.players.solving.sharded import Progress, solve_sharded
+from py2048.players.solving.sharded import SolvingProgress, solve_sharded
 
 pytestmark = [
     pytest.mark.cluster,
@@ -60,11 +60,11 @@ class MortalWorkers:
 
 
 def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
-    """Solve; a process is killed forward and one backward, and a node is lost on the way back."""
+    """Solve while a process is killed in each direction and a node is lost."""
     deaths, seen = save.with_name("deaths"), dict[str, int]()
     deaths.mkdir()
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: SolvingProgress) -> None:
         seen[progress.stage] = seen.get(progress.stage, 0) + 1
         if seen[progress.stage] == 20:
             (deaths / progress.stage).touch()
@@ -85,8 +85,8 @@ def solved_with_losses(cluster: Any, rules: str, save: Path) -> Solution:
 @pytest.mark.slow
 @needs_ray
 def test_a_cluster_finds_what_one_machine_finds(cluster, tmp_path, monkeypatch, capsys):
-    """To the last digit, with killed processes and a lost node; the command does, too."""
-    monkeypatch.setattr(sharded, "FEW", 64)
+    """A cluster solves to the same last digit, despite killed processes and a lost node."""
+    monkeypatch.setattr(sharded, "MIN_SHARD_KEYS", 64)
     words = ["solve", "classic:size=2x2", "--cluster", cluster.address, "-q"]
     assert main([*words, "--save", str(tmp_path / "command")]) == 0
     assert capsys.readouterr().out.startswith("classic on 2x2: expected score 66.964149")
@@ -98,7 +98,7 @@ def test_a_cluster_finds_what_one_machine_finds(cluster, tmp_path, monkeypatch, 
 
 
 def test_another_version_on_a_machine_is_refused():
-    """Values and games of different versions never stand side by side."""
+    """Machines with different versions of py2048 cannot work together."""
     answer = run_there(dict, "0.0.0")
     assert isinstance(answer, Py2048Error)
     assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
@@ -115,7 +115,7 @@ def test_another_version_on_a_machine_is_refused():
     ],
 )
 def test_options_that_do_not_fit_a_cluster(words, reason, capsys):
-    """The command says so before it looks for one."""
+    """Incompatible options are refused before connecting to a cluster."""
     assert main(["solve", "classic:size=2x2", "--cluster", "auto", *words]) == 2
     assert capsys.readouterr().err == f"py2048: {reason}\n"
 
@@ -124,7 +124,7 @@ def test_options_that_do_not_fit_a_cluster(words, reason, capsys):
 
 
 def games_of(results: Results) -> dict[str, list[GameResult]]:
-    """Return all games without the time they took."""
+    """Return all games without their duration."""
     return {
         spec: [replace(game, seconds=0.0) for game in results.of(spec).values()]
         for spec in results.tournament.players
@@ -141,7 +141,7 @@ def scores_of(results: Results) -> list[int]:
 @needs_ray
 @pytest.mark.usefixtures("plugins")  # before the cluster, whose processes find them then
 def test_a_cluster_gives_the_results_of_one_process(cluster, tmp_path):
-    """The same games and records; also when workers are killed, and when a machine is lost."""
+    """Results on a cluster equal those of one process, even after losses."""
     tournament = Tournament(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
     assert games_of(played_on(cluster, tournament)) == games_of(compare_players(tournament, jobs=1))
     with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
@@ -162,7 +162,7 @@ def played_on(cluster: Any, tournament: Tournament) -> Results:
 
 
 def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
-    """Play 10 games of a player that kills two of the processes it is in."""
+    """Play 10 games with a player that kills two of its processes."""
     deaths.mkdir()
     for life in range(2):
         (deaths / str(life)).touch()
@@ -172,7 +172,7 @@ def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
 
 
 def played_with_a_lost_node(cluster: Any) -> Results:
-    """Play 10 games; one of the two machines disappears after the first."""
+    """Play 10 games while one node disappears after the first game."""
     results, lost = Results(Tournament(("slow:ms=4.0",), SMALL, 10)), None
     with closing(RayPool(cluster.address)) as pool:
         for _ in run_tournament(results, pool):
@@ -191,7 +191,7 @@ def played_with_a_lost_node(cluster: Any) -> Results:
     ("address", "reason"), [("127.0.0.1:1", "refused"), ("nonsense", "host:port")]
 )
 def test_a_cluster_that_is_not_there_is_one_clear_line(address, reason):
-    """With the address, and how to begin one."""
+    """The error for a missing cluster has the address and how to start one."""
     with pytest.raises(
         TournamentError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
     ) as e:

@@ -1,4 +1,4 @@
-"""Regret: exactly what a planted mistake costs, nothing for perfect play, less luck than scores."""
+"""Regret: exact for planted mistakes, zero for perfect play, less noisy than scores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def act(exponents, mask):
 
 
 def test_one_planted_mistake_is_all_the_regret():
-    """Perfect play but for one move loses what that move loses."""
+    """The regret of otherwise perfect play is what the one mistake loses."""
     solution, player = solve(RULES), make_player("perfect")
     game, planted = Game(RULES, seed=4), 0.0
     while not game.is_over:
@@ -45,13 +45,13 @@ def test_one_planted_mistake_is_all_the_regret():
 
 
 def test_a_game_given_up_loses_what_was_left():
-    """So that no player has less regret for ending its games."""
+    """Giving up a game adds its entire remaining value to the regret."""
     solution, game = solve(RULES), Game(RULES, seed=4)
     assert regrets_of(game.record(), solution) == [solution.value_of(game.board)]
 
 
 def test_score_and_regret_make_the_value_of_the_game():
-    """On average over games; the regret says so with a smaller error."""
+    """Mean score plus mean regret is the game's value, with a smaller error by regret."""
     solution = solve(RULES)
     tournament = Tournament(("random", "corner"), get_rules(RULES), 400, recorded=True)
     results = compare_players(tournament, jobs=1)
@@ -63,7 +63,7 @@ def test_score_and_regret_make_the_value_of_the_game():
 
 
 def test_after_the_tile_is_made_there_is_nothing_to_regret():
-    """For a tile the regret is the chance that was given away, until it is made."""
+    """When solving for a tile, regret ends once the tile is made."""
     solution = solve(RULES, "tile=32")
     board = Board.parse("16 16 2 / 4 2 .")
     game = Game(RULES, board=board)
@@ -75,14 +75,14 @@ def test_after_the_tile_is_made_there_is_nothing_to_regret():
 
 
 def test_games_without_records_have_none():
-    """The error names the way out."""
+    """The error for games without records says what to leave out."""
     results = compare_players(Tournament(("corner",), get_rules(RULES), 2), jobs=1)
     with pytest.raises(TournamentError, match="leave --log out"):
         next(regrets(results, solve(RULES)))
 
 
 def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
-    """As a table and as JSON, of policies too; from a file for a board of over eight cells."""
+    """`evaluate --regret` reports policies too, as table and JSON, on large boards from a file."""
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
     assert main([*words, "--regret"]) == 0
     out = capsys.readouterr().out
@@ -106,7 +106,7 @@ def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
 
 
 def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, monkeypatch, capsys):
-    """All is written when Ctrl-C comes while the second player's moves are judged."""
+    """Ctrl-C during the regret of the second player keeps all other results."""
     judged = py2048.lab.arena.statistics.regrets_of
 
     def interrupted(record: Record, solution: Solution) -> list[float]:

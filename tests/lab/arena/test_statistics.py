@@ -1,4 +1,4 @@
-"""Estimates and their intervals, against scipy."""
+"""Estimates and intervals, compared with scipy."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from py2048.lab.arena.statistics import estimate, rate
 
 @pytest.fixture(scope="module")
 def stats() -> ModuleType:
-    """Return scipy's, which each process that collects tests would else import for a second."""
+    """Import scipy.stats only when a test needs it, because that takes a second."""
     return import_module("scipy.stats")
 
 
 @given(values=st.lists(st.integers(0, 10**6), min_size=4, max_size=50))
 def test_a_mean_has_scipys_error_and_interval(stats, values):
-    """Mean, standard error and, within a hundredth, Student's interval."""
+    """Mean and error equal scipy's, and the interval is within 1 % of it."""
     found = estimate(values)
     assert found.mean == pytest.approx(sum(values) / len(values))
     error = float(stats.sem(values))
@@ -32,7 +32,7 @@ def test_a_mean_has_scipys_error_and_interval(stats, values):
 
 
 def test_few_values_say_nothing_about_the_interval():
-    """Of one value nor is the error known."""
+    """Small samples have no interval, and a single value has no error."""
     assert estimate([7]).mean == 7
     assert math.isnan(estimate([7]).error)
     assert estimate([7, 8, 9]).error > 0
@@ -41,7 +41,7 @@ def test_few_values_say_nothing_about_the_interval():
 
 @given(counts=st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_rates_have_wilsons_interval(stats, counts):
-    """As scipy computes it, also where nothing or everything was hit."""
+    """Wilson intervals equal scipy's, also for no hits and only hits."""
     hits, trials = counts
     found = rate(hits, trials)
     wanted = stats.binomtest(hits, trials).proportion_ci(0.95, method="wilson")

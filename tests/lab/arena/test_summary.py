@@ -1,4 +1,4 @@
-"""What came of a tournament: every number against a reckoning by hand, in text, JSON and CSV."""
+"""Tournament reports: every number checked by hand, in text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECOND = {0: (100, 16), 1: (250, 32), 2: (240, 16), 3: (500, 64)}
 
 
 def results(*games: dict[int, tuple[int, int]]) -> Results:
-    """Return results with these scores and largest tiles; 10 moves and 0.5 s each."""
+    """Return results with given scores and largest tiles, 10 moves and 0.5 s each."""
     names = ("greedy", "corner")[: len(games)]
     tournament = Tournament(names, get_rules("2x4"), 4, seed=1)
     return Results(
@@ -58,7 +58,7 @@ def test_a_comparison_by_hand():
 
 
 def test_only_games_that_both_finished_are_compared():
-    """A game of one player alone counts in its mean and not in the difference."""
+    """A comparison ignores games that only one player finished."""
     (pair,) = comparisons(results(FIRST, {1: (250, 32), 3: (500, 64)}))
     assert (pair.won.trials, pair.difference.mean) == (2, 225)
     assert comparisons(results(FIRST, {})) == []
@@ -67,7 +67,7 @@ def test_only_games_that_both_finished_are_compared():
 
 @given(st.lists(st.integers(2, 17).map(lambda rank: 1 << rank), min_size=1))
 def test_tile_rates_count_games(largest):
-    """From the tile that every game reached to the largest; never more often than the one below."""
+    """Tile rates begin with the tile that every game reached, and never increase."""
     rates = tile_rates(largest)
     assert list(rates) == sorted(rates)
     assert (min(rates), max(rates)) == (min(largest), max(largest))
@@ -78,7 +78,7 @@ def test_tile_rates_count_games(largest):
 
 
 def test_the_text_has_every_number():
-    """In columns that line up, whatever the names are."""
+    """The text report aligns its columns for names of any length."""
     text = text_report(results(FIRST, SECOND))
     assert "2x4, 4 games each, seed 1" in text
     blocks = [block.splitlines() for block in text.split("\n\n")][1:]
@@ -93,7 +93,7 @@ def test_the_text_has_every_number():
 
 
 def test_a_stopped_tournament_says_so():
-    """With how many games are finished, and what that does to the mean."""
+    """An incomplete report says how many games are finished and that means are biased."""
     text = text_report(results(FIRST, {1: (250, 32)}))
     assert "stopped after 5 of 8 games; long ones are more likely to be missing" in text
     assert "stopped" not in text_report(results(FIRST, SECOND))
@@ -105,14 +105,14 @@ def test_a_stopped_tournament_says_so():
     [(0, "0"), (0.123, "0.12"), (12.34, "12.3"), (99, "99"), (123.4, "123"), (1e6, "1,000,000")],
 )
 def test_numbers_have_the_digits_that_matter(value, text):
-    """Three or so; infinity and what is not known are a dash."""
+    """Numbers have about three digits; infinite and unknown ones are a dash."""
     assert number(value) == text
     assert number(math.nan) == number(math.inf) == "-"
     assert number(3.7, 375) == "4"
 
 
 def test_json_has_every_game_and_every_number():
-    """What cannot be known is null, never a word that is not JSON."""
+    """Unknown values are null in JSON."""
     values = json.loads(json.dumps(data(results(FIRST, SECOND)), allow_nan=False))
     assert values["complete"]
     greedy = values["players"][0]
@@ -126,7 +126,7 @@ def test_json_has_every_game_and_every_number():
 
 
 def test_csv_has_a_line_for_each_game():
-    """With the seed, so that each can be played again."""
+    """Each CSV line has the seed, so that the game can be replayed."""
     rows = list(csv.DictReader(StringIO(csv_text(results(FIRST, SECOND)))))
     assert len(rows) == 8
     assert rows[3] == {

@@ -1,4 +1,4 @@
-"""Tournaments: the same games wherever they are played, none dropped, faults named."""
+"""Tournaments give the same games wherever they are played, and report faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL = get_rules("2x4")
 
 
 def games_of(results: Results) -> dict[str, list[GameResult]]:
-    """Return all games without the time they took, which is never the same twice."""
+    """Return all games without their duration."""
     return {
         spec: [replace(game, seconds=0.0) for game in results.of(spec).values()]
         for spec in results.tournament.players
@@ -29,7 +29,7 @@ def games_of(results: Results) -> dict[str, list[GameResult]]:
 
 
 def by_hand(spec: str, rules: Rules, seed: int) -> Game:
-    """Play the game of a seed as a user would: a `Game` and a player."""
+    """Play the game of a seed with a `Game` and a player."""
     player = make_player(own_seed(spec, seed))
     game = Game(rules, seed=seed, player=player.name)
     while not game.is_over:
@@ -39,7 +39,7 @@ def by_hand(spec: str, rules: Rules, seed: int) -> Game:
 
 @pytest.mark.parametrize("name", [rules.name for rules in list_rules() if rules.cells <= 25])
 def test_games_are_those_of_a_game_and_a_player(name):
-    """Under every preset whose games are short: score, tile, moves and record of the plain loop."""
+    """Tournament games equal those of a plain loop over a `Game` and a player."""
     rules = get_rules(name)
     results = compare_players(Tournament(("random",), rules, 2, seed=3, recorded=True), jobs=1)
     for number, played in results.of("random").items():
@@ -55,7 +55,7 @@ def test_games_are_those_of_a_game_and_a_player(name):
 
 
 def test_results_are_the_same_for_any_number_of_processes():
-    """One process, two, three: the same games and the same records."""
+    """Results and records do not depend on the number of processes."""
     tournament = Tournament(("random", "greedy"), get_rules("3x3"), 30, seed=11, recorded=True)
     wanted = games_of(compare_players(tournament, jobs=1))
     assert [game.game for game in wanted["random"]] == list(range(30))
@@ -63,7 +63,7 @@ def test_results_are_the_same_for_any_number_of_processes():
 
 
 def test_a_game_depends_on_nothing_but_its_number():
-    """More games, fewer, other players beside: game i stays what it is."""
+    """Game i does not depend on the number of games or on other players."""
     many = compare_players(Tournament(("random", "greedy"), SMALL, 20, seed=5), jobs=1)
     few = compare_players(Tournament(("random",), SMALL, 7, seed=5), jobs=1)
     assert games_of(few)["random"] == games_of(many)["random"][:7]
@@ -71,7 +71,7 @@ def test_a_game_depends_on_nothing_but_its_number():
 
 @pytest.mark.usefixtures("plugins")
 def test_whole_games_are_those_of_choose():
-    """A player's own loop is used, in batches, and for one that draws lots game by game."""
+    """Games of a player's own loop equal those played move by move."""
     tournament = Tournament(("whole", "whole:seed=4"), SMALL, 12, seed=2)
     results = compare_players(tournament, jobs=1)
     recorded = compare_players(replace(tournament, recorded=True), jobs=1)
@@ -86,7 +86,7 @@ def test_whole_games_are_those_of_choose():
 
 @pytest.mark.usefixtures("plugins")
 def test_a_process_that_dies_is_replaced(tmp_path):
-    """Killing workers changes nothing in the results."""
+    """Killed workers do not change the results."""
     deaths = tmp_path / "deaths"
     deaths.mkdir()
     for life in range(2):
@@ -101,7 +101,7 @@ def test_a_process_that_dies_is_replaced(tmp_path):
 
 @pytest.mark.usefixtures("plugins")
 def test_a_player_that_always_kills_its_process_is_named(tmp_path):
-    """After three processes it is the player's fault; nothing waits for ever."""
+    """A player that kills three processes in turn fails by name."""
     (tmp_path / "deaths").mkdir()
     for life in range(100):
         (tmp_path / "deaths" / str(life)).touch()
@@ -122,7 +122,7 @@ def test_a_player_that_always_kills_its_process_is_named(tmp_path):
     ],
 )
 def test_a_player_that_fails_stops_the_tournament(spec, jobs, reason):
-    """With its name and the position or game, in one line; no game is dropped in silence."""
+    """A failing player stops the tournament with its name and position."""
     with pytest.raises(PlayerError, match=reason) as caught:
         compare_players(Tournament((spec,), SMALL, 4), jobs=jobs)
     assert "\n" not in str(caught.value)
@@ -138,14 +138,14 @@ def test_a_player_that_fails_stops_the_tournament(spec, jobs, reason):
     ],
 )
 def test_impossible_tournaments_are_refused(players, games, reason):
-    """Before any game is played."""
+    """Invalid tournaments are refused before any game."""
     with pytest.raises(Py2048Error, match=reason):
         Tournament(players, SMALL, games)
     assert issubclass(TournamentError, ValueError)
 
 
 def test_a_tournament_goes_on_with_the_games_that_are_missing():
-    """Games that are known are not played again; the results are those of one run."""
+    """A continued tournament plays only missing games and gives the same results."""
     tournament = Tournament(("greedy", "corner"), SMALL, 10)
     wanted = compare_players(tournament, jobs=1)
     known = [game for game in wanted.of("greedy").values() if game.game % 3]
@@ -160,7 +160,7 @@ def test_a_tournament_goes_on_with_the_games_that_are_missing():
 
 
 def test_a_tournament_that_is_to_end_plays_what_has_begun():
-    """No game is broken off, so the first games are all there, long ones too."""
+    """Games in progress are finished after keep_going returns False."""
     results = Results(Tournament(("random",), SMALL, 1000))
     with closing(ProcessPool(2)) as pool:
         list(run_tournament(results, pool, lambda: results.count < 5))
@@ -169,7 +169,7 @@ def test_a_tournament_that_is_to_end_plays_what_has_begun():
 
 
 def test_an_interrupt_waits_until_a_game_is_written_and_counted():
-    """Whenever Ctrl-C comes, what has been written down is what is counted."""
+    """After Ctrl-C, the saved games are exactly the counted ones."""
     results, written = Results(Tournament(("random",), SMALL, 10)), []
 
     def save(played: GameResult) -> None:
@@ -183,7 +183,7 @@ def test_an_interrupt_waits_until_a_game_is_written_and_counted():
 
 
 def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side():
-    """The first jobs are single games; later ones fill about half a second; all games are there."""
+    """Jobs begin with single games and grow to half a second; none is lost."""
     tournament = Tournament(("greedy", "corner"), SMALL, 1000)
     schedule = Schedule(Results(tournament), width=2)
     given: dict[str, list[int]] = {"greedy": [], "corner": []}
@@ -202,7 +202,7 @@ def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side():
 
 
 def test_closing_a_pool_ends_its_processes():
-    """Nothing is left behind, also when jobs are not done."""
+    """Closing a pool ends its processes even while they work."""
     before, pool = set(active_children()), ProcessPool(2)
     for number in range(4):
         pool.submit(Job("expectimax:depth=3", get_rules("classic"), 0, (number,)))
@@ -213,7 +213,7 @@ def test_closing_a_pool_ends_its_processes():
 
 
 def test_a_player_sees_no_seed(monkeypatch):
-    """What a player is asked about has another seed than the game, so no tile can be foreseen."""
+    """Players see a seed that does not predict the game's tiles."""
     seen = set()
 
     def choose(self: object, game: Game) -> object:

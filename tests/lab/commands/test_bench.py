@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say, and everything can be compiled beforehand."""
+"""The benchmarks measure correctly, and warm-up compiles everything."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ BENCHMARKS = str(ROOT / "benchmarks")
 
 @pytest.fixture(autouse=True)
 def benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the modules of the benchmarks be imported, as their scripts do."""
+    """Make the benchmarks' modules importable."""
     monkeypatch.syspath_prepend(BENCHMARKS)
 
 
 def test_contestants_take_turns_and_the_first_does_not_count():
-    """Each plays once a round, in order; the warm-up is left out; text and data show the best."""
+    """Contestants take turns in order, and the first round is a warm-up."""
     from measuring import Effort, data_of, race, text_of
 
     played: list[str] = []
@@ -53,7 +53,7 @@ def test_contestants_take_turns_and_the_first_does_not_count():
 
 
 def test_c_baseline_plays_the_same_game(tmp_path):
-    """The C program does as much as we do: its games score as random play scores."""
+    """The C baseline has the mean score of random play."""
     import baselines
 
     program = baselines.build("baseline.c", tmp_path)
@@ -66,7 +66,7 @@ def test_c_baseline_plays_the_same_game(tmp_path):
 
 
 def test_c_environments_do_the_same(tmp_path):
-    """The C environments mask, score and end as ours do: random legal play scores the same."""
+    """The C environments mask, score and end games like ours."""
     import baselines
 
     library = baselines.build("environment_core.c", tmp_path, "-shared", "-fPIC")
@@ -83,7 +83,7 @@ def test_c_environments_do_the_same(tmp_path):
 
 
 def test_command_measures_and_prints_json(capsys):
-    """``py2048 bench`` gives machine, signature and speeds, as a table or as JSON."""
+    """``py2048 bench`` prints machine, signature and speeds as a table or JSON."""
     quick = ["bench", "--rounds", "1", "--seconds", "0.001", "-j", "1"]
     assert main([*quick, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -104,10 +104,10 @@ def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 
 def test_the_repository_measures_more(capsys, monkeypatch):
-    """``make bench`` lists its subjects, refuses others, and measures memory, for example."""
+    """``make bench`` lists its subjects, rejects unknown ones and measures memory."""
     repository_command(monkeypatch, "--list")
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
-    assert {"engine", "environments", "startup", "compilation", "memory", "search"} <= listed
+    assert {"engine", "environments", "startup", "memory", "web"} <= listed
     with pytest.raises(ValueError, match="2"):
         repository_command(monkeypatch, "enjine")
     assert "there is no benchmark 'enjine'" in capsys.readouterr().err
@@ -120,7 +120,7 @@ def test_the_repository_measures_more(capsys, monkeypatch):
 @pytest.mark.timeout(900)  # the first on a machine compiles everything
 @pytest.mark.parametrize("only", ["3x3", pytest.param("", marks=pytest.mark.slow, id="all")])
 def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, monkeypatch, only):
-    """It says how many forms there are and where; with --quiet nothing."""
+    """After warm-up, a search and a training need no compilation."""
     wanted = [use for use in warmup_tasks() if only in use[0]]
     monkeypatch.setattr("py2048.lab.commands.bench.warmup_tasks", lambda: wanted)
     assert main(["warm-up"]) == 0

@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-m", "py2048", "evaluate"]
 
 
 def test_everything_that_is_asked_for_is_written(tmp_path, capsys):
-    """JSON, CSV, a picture, and a record of each game that verifies."""
+    """JSON, CSV, a plot and verified records are written on request."""
     files = {name: tmp_path / f"out.{name}" for name in ("csv", "png")}
     words = ["evaluate", "random", "greedy", "--rules", "2x4", "--games", "6", "--jobs", "2"]
     outputs = ["--json", "--csv", str(files["csv"]), "--plot", str(files["png"])]
@@ -39,7 +39,7 @@ def test_everything_that_is_asked_for_is_written(tmp_path, capsys):
 
 @pytest.mark.parametrize("words", ["--json greedy", "greedy --json"])
 def test_json_alone_goes_to_stdout(words, capsys):
-    """Nothing else does, so that a program can read it."""
+    """With --json, stdout has nothing else."""
     assert main(["evaluate", *["--size", "2x2", "-n", "3", "-j", "1", "-q"], *words.split()]) == 0
     captured = capsys.readouterr()
     assert len(json.loads(captured.out)["players"][0]["played"]) == 3
@@ -47,7 +47,7 @@ def test_json_alone_goes_to_stdout(words, capsys):
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
-    """Only what is missing is played: games, players, and records that were not kept."""
+    """A continued run plays only games that the log or the records lack."""
     log, records = tmp_path / "games.log", str(tmp_path / "records")
     words = ["evaluate", "greedy", "--rules", "2x4", "-j", "1", "--log", str(log)]
     lines = 1
@@ -65,7 +65,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
 
 
 def test_a_cluster_without_ray_names_the_extra(monkeypatch, capsys):
-    """One line that says what to install."""
+    """Without Ray, the error names the extra to install."""
     monkeypatch.setitem(sys.modules, "ray", None)
     assert main(["evaluate", "greedy", "--cluster", "auto"]) == 2
     message = f"a cluster needs ray, which is not installed: {install_line('py2048[cluster]')}"
@@ -74,7 +74,7 @@ def test_a_cluster_without_ray_names_the_extra(monkeypatch, capsys):
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_reports_what_is_finished(jobs, tmp_path):
-    """And exits with 130; log, table and report have the same games."""
+    """Ctrl-C exits with 130, and log, table and report have the same games."""
     log, table = tmp_path / "games.log", tmp_path / "out.csv"
     words = ["greedy", "--games", "100000", "--jobs", jobs, "--log", str(log), "--csv", str(table)]
     process = subprocess.Popen(
@@ -97,7 +97,7 @@ def test_ctrl_c_reports_what_is_finished(jobs, tmp_path):
 
 
 def test_a_terminal_shows_the_means_so_far():
-    """In one line, which is gone when the tables come."""
+    """A status line shows the means so far and disappears before the tables."""
     terminal = pexpect.spawn(
         COMMAND[0],
         [*COMMAND[1:], "greedy", "corner", "-n", "100", "-j", "1"],

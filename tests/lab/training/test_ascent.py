@@ -1,4 +1,4 @@
-"""Saved boards, what is measured from them, and trainings of bands that go on after any end."""
+"""Saved boards, measurements from them, and band trainings that survive interruptions."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import get_rules
 from py2048.cli import main
 from py2048.core.errors import Py2048Error, RulesError, WeightsError
 from py2048.lab.training.ascent import STRETCHES, Ascent, AscentPlan, plan_from
-from py2048.lab.training.bands import BandTrainer, CardBandTrainer
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import (
     SavedBoards,
-    Share,
+    SuccessRate,
     calibrate,
     collect,
-    excess_by_sum,
-    played_on,
+    measure_overestimate,
+    play_to_tile,
 )
-from py2048.lab.training.trainer import Trainer, config_from
+from py2048.lab.training.run import load_checkpoint, save_checkpoint
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Bands, Network
 from py2048.players.ntuple.weights import load, save
@@ -50,13 +52,13 @@ tile = 512
 games = 300
 [[bands]]
 tile = 512
-least = 960
+min_sum = 960
 goal = 4000.0
 moves = [200000, 300000]
 rates = [0.25, 0.05]
 [[bands]]
 tile = 512
-least = 768
+min_sum = 768
 goal = 4000
 moves = [100000]
 rates = [0.25]
@@ -65,14 +67,14 @@ rates = [0.25]
 
 @cache
 def network() -> Network:
-    """Return a network that has learnt a little, for boards up to a 64."""
-    trainer = Trainer(config_from({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
+    """Return a slightly trained network for boards up to 64."""
+    trainer = Trainer(TrainingConfig.from_data({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
     trainer.run(games=3000)
     return trainer.network({"games": 3000, "moves": trainer.moves, "seconds": 1.0})
 
 
 def stretches(folder: Path) -> list[dict[str, int]]:
-    """Return what an ascent noted of the last stretch."""
+    """Read the last stretches logged by an ascent."""
     with (folder / STRETCHES).open(encoding="utf-8", newline="") as file:
         return [{name: int(row[name]) for name in row} for row in csv.DictReader(file)]
 
@@ -87,7 +89,7 @@ def saved() -> SavedBoards:
 
 
 def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
-    """Each with its tile and at least its sum, just reached; the same on two threads."""
+    """Boards are saved just after entering a stage, also with two threads."""
     boards = saved()
     for stage in STAGES:
         found = boards.of(stage)
@@ -106,7 +108,7 @@ def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
 
 
 def test_games_are_played_on_from_saved_boards() -> None:
-    """Each belongs to the game that its first board is from, so held-out games stay apart."""
+    """Continued games keep the number of their origin, so held-out games stay apart."""
     late = saved().last()
     assert (late.stages == STAGES[2]).all()
     found = collect(player(network()), [(1024, 1024)], 40, starts=late, threads=2)
@@ -118,7 +120,7 @@ def test_games_are_played_on_from_saved_boards() -> None:
 
 
 def test_no_game_is_for_training_and_for_measuring() -> None:
-    """Boards are held out by game, and measured over as many games as possible."""
+    """Boards are held out by game and spread over as many games as possible."""
     training, held_out = saved().split()
     assert len(training) + len(held_out) == len(saved())
     assert not set(training.games.tolist()) & set(held_out.games.tolist())
@@ -128,93 +130,99 @@ def test_no_game_is_for_training_and_for_measuring() -> None:
 
 
 def test_a_band_learns_from_saved_boards() -> None:
-    """It makes the next tile more often from boards of other games, without search and with it."""
+    """A trained band makes the next tile more often, with and without search."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
     training, held_out = boards.of((1024, 1920)).split()
     play = player(network())()
     band = Band(1024, 1920, goal=8000.0)
-    level, slope = excess_by_sum(play, play, training, band, band.end, seed=3)
+    level, slope = measure_overestimate(play, play, training, band, band.end, seed=3)
     band = band._replace(level=level, slope=slope)
-    trainer = BandTrainer(network(), LAYOUT, band, training.words)
+    trainer = band_trainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
         trainer.reset_coherence()
-        trainer.run(700_000, rate)
-    better = trainer.finished(1.0)
+        learn(trainer, 700_000, rate)
+    better = trainer.with_band(1.0)
     for depth in (1, 2):
-        before = played_on(player(network(), depth), held_out)
-        after = played_on(player(better, depth), held_out)
-        assert len(before.made) == len(after.made) == len(held_out)
+        before = play_to_tile(player(network(), depth), held_out)
+        after = play_to_tile(player(better, depth), held_out)
+        assert len(before.successes) == len(after.successes) == len(held_out)
         assert after.last_stretch.share > before.last_stretch.share
         assert after.worth(8000.0).mean() > before.worth(8000.0).mean()
 
 
 def test_boards_are_played_on_until_a_larger_tile() -> None:
-    """With the points until then; a tile is worth a goal besides. The same on two threads."""
+    """Outcomes have the points until the tile, also with two threads."""
     boards = saved().of(STAGES[1]).spread(20)
-    found, again = (played_on(player(network()), boards, threads=n) for n in (1, 2))
-    assert np.array_equal(found.made, again.made)
+    found, again = (play_to_tile(player(network()), boards, threads=n) for n in (1, 2))
+    assert np.array_equal(found.successes, again.successes)
     assert np.array_equal(found.points, again.points)
-    assert found.last_stretch == (found.made.sum(), 20)
-    assert 0 < found.made.sum() < 20
-    assert (found.points[found.made] >= 1024).all()
-    assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.made)
+    assert found.last_stretch == (found.successes.sum(), 20)
+    assert 0 < found.successes.sum() < 20
+    assert (found.points[found.successes] >= 1024).all()
+    assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.successes)
 
 
 def test_a_band_may_end_with_a_smaller_tile() -> None:
-    """As where a 1024 is there already, and a second 512 is to be made."""
+    """A band can end when a second, smaller tile is made."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1440)], 300, continuations=4)
     training, held_out = boards.of((1024, 1440)).split()
     play = player(network())()
     band = Band(1024, 1440, goal=8000.0, makes=512)
     assert (band.ending, band.end) == (512, 1536)
-    level, slope = excess_by_sum(play, play, training, band, band.end)
-    trainer = BandTrainer(
+    level, slope = measure_overestimate(play, play, training, band, band.end)
+    trainer = band_trainer(
         network(), LAYOUT, band._replace(level=level, slope=slope), training.words
     )
-    trainer.run(300_000, 0.25)
+    learn(trainer, 300_000, 0.25)
     assert trainer.passed > 0
     before, after = (
-        played_on(player(each), held_out, makes=512) for each in (network(), trainer.finished(1.0))
+        play_to_tile(player(each), held_out, target_tile=512)
+        for each in (network(), trainer.with_band(1.0))
     )
     assert after.last_stretch.share > before.last_stretch.share
-    assert (after.points[after.made] >= 512).all()
+    assert (after.points[after.successes] >= 512).all()
 
 
 REFERENCE: dict[str, Any] = {"device": "reference", "games_at_once": 8}
 
 
-@pytest.mark.parametrize("make", [BandTrainer, partial(CardBandTrainer, **REFERENCE)])
-def test_a_band_training_goes_on_as_if_nothing_had_happened(make: Any, tmp_path: Path) -> None:
-    """From its file, bit for bit."""
+@pytest.mark.parametrize("settings", [{}, REFERENCE], ids=["cpu", "reference"])
+def test_a_band_training_continues_from_its_checkpoint(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """A resumed training gives the same weights, bit for bit, as one that never stopped."""
     training, _ = saved().of(STAGES[2]).split()
-    known = network(), LAYOUT, Band(512, 960, 50.0, 1.0, 1000.0), training.words
-    trainer, path = make(*known), tmp_path / "band.npz"
-    trainer.run(20_000, 0.25)
-    trainer.save(path, {"seen": 1})
-    again = make(*known)
-    assert again.restore(path) == {"seen": 1}
+    task = BandTask(network(), Band(512, 960, 50.0, 1.0, 1000.0), training.words)
+    trainer, path = band_trainer(task.network, LAYOUT, *task[1:], **settings), tmp_path / "band.npz"
+    learn(trainer, 20_000, 0.25)
+    save_checkpoint(trainer, path, {"seen": 1})
+    unmeasured = task._replace(band=Band(512, 960))
+    again, notes = load_checkpoint(path, None, unmeasured)
+    assert notes == {"seen": 1}
     for each in (trainer, again):
         each.reset_coherence()
-        each.run(20_000, 0.1)
+        learn(each, 20_000, 0.1)
     assert np.array_equal(trainer.weights, again.weights)
     assert (trainer.games, trainer.moves) == (again.games, again.moves)
     with pytest.raises(WeightsError, match="another band"):
-        make(network(), LAYOUT, Band(512, 900), training.words).restore(path)
+        load_checkpoint(path, None, task._replace(band=Band(512, 900)))
+    with pytest.raises(WeightsError, match="not of a whole network"):
+        load_checkpoint(path)
 
 
 def test_a_band_training_stays_on_its_device(tmp_path: Path) -> None:
-    """A card keeps other things than threads, and those of as many games as it plays."""
+    """A checkpoint keeps its kind of device and its number of games at once."""
     training, _ = saved().of(STAGES[2]).split()
-    known, path = (network(), LAYOUT, Band(512, 960), training.words), tmp_path / "band.npz"
-    CardBandTrainer(*known, **REFERENCE).save(path, {})
-    with pytest.raises(WeightsError, match="begun on the device reference"):
-        BandTrainer(*known).restore(path)
-    with pytest.raises(WeightsError, match="number of games at once"):
-        CardBandTrainer(*known, device="reference", games_at_once=9).restore(path)
+    task, path = BandTask(network(), Band(512, 960), training.words), tmp_path / "band.npz"
+    save_checkpoint(band_trainer(task.network, LAYOUT, *task[1:], **REFERENCE), path)
+    with pytest.raises(WeightsError, match="on the device reference cannot resume on another"):
+        load_checkpoint(path, {"device": "cpu"}, task)
+    with pytest.raises(WeightsError, match="games_at_once cannot change"):
+        load_checkpoint(path, {"games_at_once": 9}, task)
 
 
 def test_values_are_compared_with_what_came() -> None:
-    """For each stage that games reach; what comes at first is the score less that so far."""
+    """Calibration compares expected with realised points at each reached stage."""
     found = calibrate(player(network()), [(4, 0), (64, 96), (1 << 15, 1 << 15)], 50, seed=2)
     rows = found.stages
     assert (found.games, found.seed) == (50, 2)
@@ -229,7 +237,7 @@ def test_values_are_compared_with_what_came() -> None:
 
 @pytest.mark.slow
 def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
-    """Whatever it was doing; each band is in the history, and kept if it is better."""
+    """A killed ascent resumes; every band is in the history and kept if better."""
     weights, folder, plan = tmp_path / "base.npz", tmp_path / "run", tmp_path / "plan.toml"
     save(network(), weights)
     plan.write_text(PLAN.format(weights=weights))
@@ -265,7 +273,7 @@ tile = 64
 games = 60
 [[bands]]
 tile = 64
-least = {least}
+min_sum = {least}
 goal = 400.0
 moves = [3000]
 rates = [0.25]
@@ -273,7 +281,7 @@ rates = [0.25]
 
 
 def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
-    """Play by the band that it is to replace, or by one before it, does not count."""
+    """The measured overestimate ignores the band to be replaced and earlier bands."""
     plan = plan_from(tomllib.loads(f'tuples = "0123 4567"{SMALL.format(weights="", least=96)}'))
     boards = collect(player(network()), [(64, 64), (64, 96)], 60).last()
     table = np.random.default_rng(1).integers(-100, 100, 2 * LAYOUT.size, np.int16)
@@ -286,7 +294,7 @@ def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
 def test_a_training_takes_no_folder_of_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither of a network nor of bands, begun or continued; what is there stays as it is."""
+    """Trainings of networks and bands refuse each other's folders."""
     save(network(), tmp_path / "base.npz")
     plan = tmp_path / "plan.toml"
     plan.write_text(f'tuples = "0123 4567"{SMALL.format(weights=tmp_path / "base.npz", least=96)}')
@@ -307,7 +315,7 @@ def test_a_training_takes_no_folder_of_another(
 
 
 def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
-    """With the tuples, ranks and step of those that are there; others are refused at once."""
+    """New bands need the tuples, ranks and step of existing ones."""
     bands = Bands(LAYOUT, (Band(64, 96, goal=400.0),), np.zeros(LAYOUT.size, np.int16), 7.0)
     save(replace(network(), bands=bands), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=112)
@@ -326,7 +334,7 @@ def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
 
 
 def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
-    """At the beginning, at each checkpoint and at the end."""
+    """Last stretches are logged at the start, at checkpoints and at the end."""
     save(network(), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=96)
     (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
@@ -343,7 +351,7 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
 
 
 def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -> None:
-    """And makes the same bands, with the same figures of their training."""
+    """An interrupted ascent gives the same bands and figures as an uninterrupted one."""
     noise = np.random.default_rng(2).normal(0, 50, LAYOUT.size).astype(np.float32)
     save(Network(LAYOUT, CLASSIC, noise), tmp_path / "base.npz")
     text = SMALL.format(weights=tmp_path / "base.npz", least=96).replace("[3000]", "[30_000]")
@@ -374,8 +382,8 @@ def test_an_ascent_on_the_reference_goes_on_after_an_interrupt(tmp_path: Path) -
 
 @pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
 def test_a_share_is_never_certain(made: int, boards: int) -> None:
-    """Its error is not 0 where none or all made it, and the usual one where they are many."""
-    share, other = Share(made, boards), Share(boards - made, boards)
+    """The error of a success rate is positive and close to the usual one."""
+    share, other = SuccessRate(made, boards), SuccessRate(boards - made, boards)
     usual = (share.share * (1 - share.share) / boards) ** 0.5
     assert share.error == pytest.approx(other.error)
     assert share.error > 0
@@ -383,12 +391,12 @@ def test_a_share_is_never_certain(made: int, boards: int) -> None:
 
 
 def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
-    """With what to do, after the few games were played."""
+    """The error for a band without boards says to collect more games."""
     save(network(), tmp_path / "base.npz")
-    band = {"tile": 4096, "least": 6144, "goal": 1000.0}
+    band = {"tile": 4096, "min_sum": 6144, "goal": 1000.0}
     games = [{"tile": 2048, "games": 3}, {"tile": 4096, "games": 3, "after": 2048}]
     plan = {"weights": str(tmp_path / "base.npz"), "collect": games, "bands": [band]}
-    with pytest.raises(WeightsError, match="band 4096 6144: of the games for 4096 too few"):
+    with pytest.raises(WeightsError, match="band 4096 6144: too few games for 4096"):
         Ascent(tmp_path / "new", plan_from(plan), print).run()
 
 
@@ -407,15 +415,15 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
         *(("collect", name, 0) for name in ("tile", "games", "depth", "continuations")),
         ("collect", "tile", 63),
         ("collect", "after", -2),
-        *(("bands", name, -1) for name in ("tile", "least", "goal", "makes")),
-        ("bands", "least", 62),
+        *(("bands", name, -1) for name in ("tile", "min_sum", "goal", "target_tile")),
+        ("bands", "min_sum", 62),
         ("bands", "goal", float("inf")),
         ("bands", "moves", [0]),
         ("bands", "rates", [-0.1]),
     ],
 )
 def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value: object) -> None:
-    """At once, and the message has the name and the value."""
+    """The error for an invalid plan has the setting's name and value."""
     plan = tomllib.loads(SMALL.format(weights="base.npz", least=96))
     changed = plan[part][0] if part else plan
     changed[name] = value
@@ -427,16 +435,27 @@ def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value:
 
 
 def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
-    """With the name of what is wrong."""
+    """Contradictory plans are refused with a reason."""
     band = {"tile": 128, "least": 192, "goal": 1000.0}
     for values, message in (
-        ({"bands": [band | {"makes": 100}]}, "band 128 192: makes = 100 is not a tile"),
+        ({"bands": [band | {"target_tile": 100}]}, "band 128 192: target_tile = 100 is not a tile"),
         ({"bands": [band]}, "no games are collected"),
-        ({"bands": [band | {"rates": [0.1]}]}, "number of moves for each"),
+        ({"bands": [band | {"rates": [0.1]}]}, "3 moves for 1 rates"),
         ({"bands": [band | {"leest": 3}]}, "leest"),
         ({"collect": [{"tile": 64, "games": 9, "after": 32}]}, "64 cannot begin after 32"),
-        ({"bands": [band | {"makes": 64}]}, "band 128 192 begins where 64 is made"),
+        ({"bands": [band | {"target_tile": 64}]}, "band 128 192 begins where 64 is made"),
     ):
         with pytest.raises((WeightsError, RulesError), match=message):
             plan_from(values)
     assert isinstance(Ascent(tmp_path / "new", plan_from({}), print).plan, AscentPlan)
+
+
+def test_earlier_names_of_band_settings_are_accepted() -> None:
+    """Plans may say `least` and `makes` for `min_sum` and `target_tile`."""
+    band: dict[str, Any] = {"tile": 128, "goal": 1000.0}
+    collected = [{"tile": 128, "games": 3}]
+    earlier, now = (
+        plan_from({"collect": collected, "bands": [band | each]})
+        for each in ({"least": 200, "makes": 128}, {"min_sum": 200, "target_tile": 128})
+    )
+    assert earlier == now

@@ -1,4 +1,4 @@
-"""Bands: chosen at the root, saved and loaded, learnt from saved boards."""
+"""Bands: selection, files, lazy unpacking, and search."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LATE_BOARD = "64 16 8 2/4 2 . ./2 . . ./. . . ."
 
 
 def banded(bands: tuple[Band, ...] = LATE) -> Network:
-    """Return a network that has learnt nonsense, with bands."""
+    """Return a network with random weights and bands."""
     generator = np.random.default_rng(4)
     table = generator.integers(-100, 300, BASE.weights, np.int16)
     added = generator.integers(-100, 300, len(bands) * LAYOUT.size, np.int16)
@@ -52,7 +52,7 @@ NETWORK = banded()
 
 @st.composite
 def boards(draw: st.DrawFn) -> Board:
-    """A board in play, with tiles up to 256."""
+    """Draw boards with tiles up to 256."""
     ranks = st.one_of(st.just(0), st.integers(1, 5), st.integers(1, 8))
     cells = draw(st.lists(ranks, min_size=16, max_size=16).filter(any))
     return Board(
@@ -61,7 +61,7 @@ def boards(draw: st.DrawFn) -> Board:
 
 
 def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
-    """Its own largest tile, and the highest sum that is reached, without the tile to make."""
+    """A board's band has its largest tile, the highest reached sum, and an unmade target."""
     for tiles, expected in (
         ((32, 32, 16, 16), None),
         ((64, 16, 8), None),
@@ -82,7 +82,7 @@ def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
 
 @given(boards())
 def test_a_search_is_of_one_band(board: Board) -> None:
-    """All leaves are valued by the band of the root, and the tile to make is worth its goal."""
+    """A search values all leaves by the root's band, and the target tile by its goal."""
     band = NETWORK.band_of(board)
     value = SEARCHERS[1].values(exponents_of(board.rows))
     assert value == pytest.approx(NETWORK.value(board, band), rel=1e-4, abs=0.1)
@@ -94,7 +94,7 @@ def test_a_search_is_of_one_band(board: Board) -> None:
 
 
 class BandedExpectimax(Expectimax):
-    """A plain search of one band: it ends where the tile of the band is made."""
+    """A plain search with one band, ending where its target tile is made."""
 
     def __init__(self, band: Band | None, depth: int) -> None:
         goal = band.goal if band else 0.0
@@ -109,7 +109,7 @@ SEARCHERS = {depth: Searcher(NETWORK.rules, NETWORK, SearchLimits(depth)) for de
 
 
 def test_a_game_goes_through_the_bands() -> None:
-    """A whole game in the kernel is made of the moves of single searches, and ends only stuck."""
+    """A kernel's game consists of the moves of single searches."""
     searcher = SEARCHERS[2]
     cells = searcher.cells_of(Board.parse(LATE_BOARD))
     state = np.zeros(3, np.int64)
@@ -130,7 +130,7 @@ def test_a_game_goes_through_the_bands() -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
-    """Bit for bit, beside exact or packed weights; a file without bands has none."""
+    """Bands are saved and loaded bit for bit, with exact and packed weights."""
     path = tmp_path / "network.npz"
     if packed:
         save_packed(NETWORK, path, step=0.5)
@@ -147,7 +147,7 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
 
 
 def lazily_loaded(folder: Path, depth: int) -> tuple[Searcher, LazyTable]:
-    """Return a search by the network, loaded from a file, and the table of its bands."""
+    """Load the network from a file; return a searcher and its bands' table."""
     save_packed(NETWORK, folder / "network.npz", step=0.5)
     loaded = load(folder / "network.npz")
     assert loaded.bands is not None
@@ -158,8 +158,8 @@ def lazily_loaded(folder: Path, depth: int) -> tuple[Searcher, LazyTable]:
 def test_a_band_is_unpacked_while_games_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only then, and the games are the same, whole and from a board in the middle of a band."""
-    monkeypatch.setattr("py2048.players.ntuple.network.NEAR", 0)
+    """Bands are unpacked only while needed, and games stay the same."""
+    monkeypatch.setattr("py2048.players.ntuple.network.PREFETCH_SUM", 0)
     searcher, lazy = lazily_loaded(tmp_path, depth=1)
     searcher.rate(Board.parse("32 16 8 4/2 . . ./. . . ./. . . ."))
     assert not lazy.loaded
@@ -185,8 +185,8 @@ def test_a_band_is_unpacked_while_games_need_it(
 def test_a_band_is_unpacked_before_a_game_comes_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the background, once a band that the board may come to is near."""
-    monkeypatch.setattr("py2048.players.ntuple.network.NEAR", 4)
+    """A band is unpacked in the background before a game reaches it."""
+    monkeypatch.setattr("py2048.players.ntuple.network.PREFETCH_SUM", 4)
     searcher, lazy = lazily_loaded(tmp_path, depth=2)
     for text, expected in (
         ("64 16 4 ./. . . ./. . . ./. . . .", set()),  # six less than the first
@@ -204,7 +204,7 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
 
 
 def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the command at once, by a search when it needs the band, though the file is gone then."""
+    """Damaged bands are reported by the command, and by a search that needs them."""
     path = tmp_path / "network.npz"
     save_packed(NETWORK, path, step=0.5)
     data = bytearray(path.read_bytes())
@@ -225,7 +225,7 @@ def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_a_band_is_added_or_replaced() -> None:
-    """The others keep their weights, in their order."""
+    """Adding or replacing a band leaves the others unchanged."""
     assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, before in ((Band(64, 100), [0, None, 1, 2]), (Band(64, 110, 7.0), [0, None, 2])):
@@ -237,7 +237,7 @@ def test_a_band_is_added_or_replaced() -> None:
 
 
 def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
-    """Those of other tiles stay, and those of its tile with a larger sum, with their weights."""
+    """`beyond` drops a band and earlier ones of its tile."""
     assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, left in (
@@ -254,7 +254,7 @@ def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
 
 
 def test_bands_that_cannot_be_are_refused() -> None:
-    """On other boards, in games that end at a tile, or in another order."""
+    """Bands are refused on other boards, with a target end, or in the wrong order."""
     assert NETWORK.bands is not None
     with pytest.raises(WeightsError, match="4x4"):
         replace(NETWORKS["classic:size=3x3"], bands=NETWORK.bands)
@@ -265,7 +265,7 @@ def test_bands_that_cannot_be_are_refused() -> None:
 
 
 def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its strength is that of play by the bands; its values are compared with what comes."""
+    """`py2048 weights` describes bands and measures strength with them."""
     path = tmp_path / "network.npz"
     facts = {"games": 3, "moves": 50, "seconds": 1.0}
     history = tuple({"band": [64, least], "kept": least > 70, **facts} for least in (90, 70))

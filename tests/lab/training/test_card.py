@@ -1,4 +1,4 @@
-"""Learning by thousands of games at once: the reference, and the CUDA sources against it."""
+"""Training in many games at once: the reference, and the CUDA source against it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from tests.engine.emulation import every_card
 from py2048.cli import main
 from py2048.core.errors import Py2048Error, WeightsError
 from py2048.engine import cuda
-from py2048.lab.training.card import CardTrainer, Ground, source_of
+from py2048.lab.training.bands import BandContext
+from py2048.lab.training.card import CardTrainer, source_of
 from py2048.lab.training.run import load_checkpoint, save_checkpoint
-from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load
 
 SMALL = TrainingConfig(tuples="lines+squares", device="reference", games_at_once=64, seed=3)
@@ -25,7 +26,7 @@ ODD = replace(SMALL, ranks=7, restart_length=30)
 
 
 def is_same(one: CardTrainer, other: CardTrainer) -> bool:
-    """Whether two trainings have come to the same state, bit for bit."""
+    """Return whether two trainings have the same state, bit for bit."""
     mine, theirs = one.arrays(), other.arrays()
     return all(
         np.array_equal(mine[name].view(np.uint8), theirs[name].view(np.uint8)) for name in mine
@@ -40,7 +41,7 @@ def test_a_card_learns_what_the_reference_learns(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Bit for bit: weights, errors, boards, results; then in games without learning."""
+    """The CUDA source and the reference have the same state, bit for bit."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
     reference, trainer = CardTrainer(config), CardTrainer(replace(config, device="cuda"))
@@ -52,13 +53,13 @@ def test_a_card_learns_what_the_reference_learns(
 
 
 def test_the_source_compiles_for_a_card() -> None:
-    """With NVRTC, which needs no card."""
+    """NVRTC compiles the source without a GPU."""
     pytest.importorskip("cupy")
-    assert b"learn" in cuda.compiled(source_of(ODD, Ground.of_table(ODD.rules)), "90")
+    assert b"learn" in cuda.compiled(source_of(ODD, BandContext.without_band(ODD.rules)), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
-    """With one afterstate that waits, where a board meets each weight once, but for rounding."""
+    """With one game and one waiting afterstate, learning is TD(0) except for rounding."""
     tiles = "+".join(f"{2**rank}:1" for rank in range(1, 13))
     values: dict[str, Any] = {
         "rules": f"many:start=13x{tiles},spawn=2:9+4:1",
@@ -66,8 +67,10 @@ def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
         "trajectory_length": 1,
         "seed": 1,
     }
-    plain = Trainer(config_from(values))
-    card = CardTrainer(config_from(values | {"device": "reference", "games_at_once": 1}))
+    plain = Trainer(TrainingConfig.from_data(values))
+    card = CardTrainer(
+        TrainingConfig.from_data(values | {"device": "reference", "games_at_once": 1})
+    )
     plain.run(games=1)
     card.run(moves=plain.moves + 1)  # the game ends one step after its last move
     assert card.moves == plain.moves + 1 > 20
@@ -79,7 +82,7 @@ def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
 
 
 def test_play_improves() -> None:
-    """A small network triples its points in some hundred games."""
+    """A small network triples its score in a few hundred games."""
     trainer = CardTrainer(SMALL)
     before = trainer.evaluate(20, 1)
     trainer.run(games=600)
@@ -90,7 +93,7 @@ def test_play_improves() -> None:
 
 
 def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
-    """As if nothing had happened."""
+    """A resumed training equals an uninterrupted one."""
     trainer, path = CardTrainer(ODD), tmp_path / "checkpoint.npz"
     trainer.run(games=10)
     save_checkpoint(trainer, path)
@@ -100,14 +103,14 @@ def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
         each.run(moves=500)
     assert is_same(trainer, again)
     assert again.tally.data() == trainer.tally.data()
-    with pytest.raises(WeightsError, match="stays there"):
+    with pytest.raises(WeightsError, match="cannot resume on another"):
         load_checkpoint(path, {"device": "cpu"})
 
 
 def test_the_command_trains_on_the_reference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With checkpoint, curve and weights, and on with a smaller rate."""
+    """The command trains and resumes on the reference device."""
     folder = str(tmp_path / "net")
     settings = ["-s", "tuples=lines+squares", "-s", "games_at_once=8", "-s", "evaluate_every=20"]
     assert main(["train", folder, "--device", "reference", "--games", "40", *settings]) == 0
@@ -123,9 +126,9 @@ def test_the_command_trains_on_the_reference(
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
-        ("rules=5x5", "device reference plays on 4x4"),
-        ("stages=[16384]", "without stages"),
-        ("temporal_coherence=false", "with temporal_coherence"),
+        ("rules=5x5", "device reference supports only 4x4"),
+        ("stages=[16384]", "does not support stages"),
+        ("temporal_coherence=false", "needs temporal_coherence"),
         ("games_at_once=100000", "games_at_once must be at most 32767"),
         ("device=gpu", "device = gpu"),
     ],
@@ -133,7 +136,7 @@ def test_the_command_trains_on_the_reference(
 def test_what_no_card_can_do_is_refused(
     setting: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line."""
+    """Unsupported settings are refused in one line."""
     given = ["-s", "device=reference", "-s", setting]
     assert main(["train", str(tmp_path / "net"), *given]) == 2
     assert reason in capsys.readouterr().err
@@ -142,7 +145,7 @@ def test_what_no_card_can_do_is_refused(
 def test_without_a_card_the_command_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line: what to install, or that there is none."""
+    """Without a GPU, the error says what is missing."""
     try:
         cuda.card()
     except Py2048Error:

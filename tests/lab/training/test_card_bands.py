@@ -1,4 +1,4 @@
-"""Bands learnt as a card does: the CUDA source against the reference, it against threads."""
+"""Bands trained in many games at once: CUDA source against reference and threads."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.engine.emulation import every_card
+from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import Board, get_rules
 from py2048.core.errors import WeightsError
 from py2048.engine import cuda
-from py2048.lab.training.bands import BandTrainer, CardBandTrainer
-from py2048.lab.training.card import Ground, source_of
+from py2048.lab.training.bands import BandTask
+from py2048.lab.training.card import CardTrainer, source_of
 from py2048.lab.training.trainer import TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Bands, Network
@@ -29,7 +30,7 @@ ABOVE = Band(512, 600, -100.1, 1.3, 9000.0, makes=128)
 
 
 def network(above: Band | None = ABOVE, kind: type = np.int16) -> Network:
-    """Return a network that has learnt nonsense, with a band above."""
+    """Return a network with random weights, and optionally a band above."""
     generator = np.random.default_rng(4)
     table = generator.integers(-100, 300, BASE.weights).astype(kind)
     whole = Network(BASE, get_rules("classic"), table, step=0.7)
@@ -40,7 +41,7 @@ def network(above: Band | None = ABOVE, kind: type = np.int16) -> Network:
 
 
 def starts() -> NDArray[np.uint64]:
-    """Return boards of the band: a 512, a pair of 64, and smaller tiles."""
+    """Return boards of the band with a 512, a pair of 64 and smaller tiles."""
     generator = np.random.default_rng(5)
     ranks = generator.integers(0, 6, (3000, 16)).astype(np.uint64)
     ranks[:, 0], ranks[:1000, 5:7] = 9, 6
@@ -52,9 +53,11 @@ def starts() -> NDArray[np.uint64]:
 
 def card_trainer(
     device: str = "reference", above: Band | None = ABOVE, **settings: Any
-) -> CardBandTrainer:
-    given = {"games_at_once": 8, "seed": 3, "device": device} | settings
-    return CardBandTrainer(network(above), LAYOUT, BAND, starts(), **given)
+) -> CardTrainer:
+    given = {"games_at_once": 8, "seed": 3, "device": device, "restart_length": 0} | settings
+    trainer = band_trainer(network(above), LAYOUT, BAND, starts(), **given)
+    assert isinstance(trainer, CardTrainer)
+    return trainer
 
 
 @pytest.mark.parametrize("above", [ABOVE, None], ids=["a band above", "no band above"])
@@ -65,7 +68,7 @@ def test_a_card_learns_the_bands_of_the_reference(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Bit for bit, in games that end in each way and in games from the middle."""
+    """The CUDA source trains bands like the reference, bit for bit."""
     card = card_of(tmp_path)
     monkeypatch.setattr(cuda, "card", lambda: card)
     reference, trainer = (
@@ -73,7 +76,7 @@ def test_a_card_learns_the_bands_of_the_reference(
     )
     for moves, rate in ((20, 0.5), (400, 0.05)):
         for each in (reference, trainer):
-            each.run(moves, rate)
+            learn(each, moves, rate)
             each.reset_coherence()
         assert trainer.weights.tobytes() == reference.weights.tobytes()
         assert (trainer.games, trainer.moves) == (reference.games, reference.moves)
@@ -83,23 +86,21 @@ def test_a_card_learns_the_bands_of_the_reference(
 
 
 def test_the_source_of_a_band_compiles_for_a_card() -> None:
-    """With NVRTC, which needs no card; also for weights below that are not rounded."""
+    """NVRTC compiles the source for rounded and exact weights below."""
     pytest.importorskip("cupy")
-    view = BandTrainer(network(), LAYOUT, BAND, starts()).view
-    weights, boards = np.zeros(1, np.int16), starts()[:, 0]
     for kind in (np.int16, np.float32):
-        ground = Ground(network(kind=kind), view, view, weights, boards)
+        context = BandTask(network(kind=kind), BAND, starts()).context(LAYOUT)
         config = TrainingConfig(tuples="0123 4567", device="cuda")
-        assert b"learn" in cuda.compiled(source_of(config, ground), "90")
+        assert b"learn" in cuda.compiled(source_of(config, context), "90")
 
 
 def test_values_and_endings_are_those_of_threads() -> None:
-    """Without learning the same games come, move by move, until the same ends."""
+    """Without learning, games and endings equal those of the CPU trainer."""
     known = network(), LAYOUT, BAND, starts()
-    plain = BandTrainer(*known, restart_length=0, seed=3)
+    plain = band_trainer(*known, restart_length=0, seed=3)
     card = card_trainer(restart_length=0, games_at_once=1)
-    plain.run(1500, 0.0)
-    card.run(plain.moves + 1, 0.0)
+    learn(plain, 1500, 0.0)
+    learn(card, plain.moves + 1, 0.0)
     assert (card.games, card.moves) == (plain.games, plain.moves + 1)
     assert card.passed == plain.passed
     assert 0.1 < plain.passed < 0.9
@@ -112,17 +113,17 @@ DYING, PASSING, RISING = (f"{row}/{FULL}" for row in ("4 4 256 128", "256 128 12
 
 @pytest.mark.parametrize("text", [DYING, PASSING, RISING])
 def test_what_is_learnt_is_that_of_threads(text: str) -> None:
-    """From a game of a single afterstate: what came, less what is known, in equal shares."""
+    """A game with one afterstate teaches the same as on the CPU trainer."""
     board = Board.parse(text)
     ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
     word = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
     band = Band(256, board.sum - 100, 123.4, 1.7, 50_000.0)
     above = Band(256, board.sum - 62, 5.0, 0.3, 70_000.0) if text == RISING else None
     known = network(above), LAYOUT, band, np.array([[word, 0]], np.uint64)
-    plain = BandTrainer(*known, seed=3)
-    card = CardBandTrainer(*known, seed=3, games_at_once=1, device="reference")
-    plain.run(1, 1.0)
-    card.run(2, 1.0)  # the second begins the next game
+    plain = band_trainer(*known, seed=3)
+    card = band_trainer(*known, seed=3, games_at_once=1, device="reference")
+    learn(plain, 1, 1.0)
+    learn(card, 2, 1.0)  # the second begins the next game
     assert (plain.games, plain.moves) == (card.games, card.moves - 1) == (1, 1)
     assert card.passed == plain.passed == (text != DYING)
     assert np.count_nonzero(plain.weights) == LAYOUT.active
@@ -130,8 +131,8 @@ def test_what_is_learnt_is_that_of_threads(text: str) -> None:
 
 
 def test_what_no_card_can_train_is_refused() -> None:
-    """Boards with a 65536, tiles above it."""
+    """Boards with a 65536 and larger target tiles are refused."""
     late = np.array([[1, 1]], np.uint64)
     for band, boards in ((Band(1 << 16, 1 << 16), starts()), (BAND, late)):
         with pytest.raises(WeightsError, match="up to a 65536"):
-            CardBandTrainer(network(None), LAYOUT, band, boards, device="reference")
+            band_trainer(network(None), LAYOUT, band, boards, device="reference")

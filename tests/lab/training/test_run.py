@@ -1,4 +1,4 @@
-"""Trainings on disk: checkpoints, resumptions, curves, and plans that cannot be followed."""
+"""Trainings in folders: checkpoints, resuming, curves and invalid settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from py2048.cli import main
 from py2048.core.errors import WeightsError
 from py2048.lab.commands.train import split_settings, stop_criteria
 from py2048.lab.training.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
-from py2048.lab.training.trainer import Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load, shipped_network
 
 PLAN = """
@@ -41,9 +41,9 @@ SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", se
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    """With stages, carousel and restarts under way."""
+    """Stages, carousel and restarts continue exactly after a resume."""
     values = SMALL.data() | {"stages": [16], "carousel": True, "restart_length": 10}
-    trainer, path = Trainer(config_from(values)), tmp_path / "checkpoint.npz"
+    trainer, path = Trainer(TrainingConfig.from_data(values)), tmp_path / "checkpoint.npz"
     trainer.run(games=150)
     save_checkpoint(trainer, path, {"seen": 1})
     again, notes = load_checkpoint(path)
@@ -55,7 +55,7 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
 
 
 def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
-    """The rate, restarts, ranks and threads may change; nothing that was played is forgotten."""
+    """Rate, restarts, ranks and threads may change without losing progress."""
     folder, stop = tmp_path / "run", StopCriteria(games=100, evaluate_every=50)
     TrainingRun.begin(folder, SMALL).run(stop)
     wider = TrainingRun.resume(folder, {"threads": 3, "restart_length": 10, "ranks": 6})
@@ -73,13 +73,13 @@ def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
     for wrong in ({"tuples": "lines"}, {"temporal_coherence": False}, {"seed": SMALL.seed + 1}):
         with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
             TrainingRun.resume(folder, wrong)
-    large = config_from({"rules": "classic:size=1x5", "tuples": "lines"})
-    with pytest.raises(WeightsError, match="four a side only"):
+    large = TrainingConfig.from_data({"rules": "classic:size=1x5", "tuples": "lines"})
+    with pytest.raises(WeightsError, match="up to 4 cells a side"):
         large.changed({"ranks": 12})
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
-    """Cut short, or not a checkpoint."""
+    """Truncated and foreign checkpoint files are refused."""
     path = tmp_path / "checkpoint.npz"
     save_checkpoint(Trainer(SMALL), path)
     data = path.read_bytes()
@@ -105,7 +105,7 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
 def test_a_wrong_header_of_a_checkpoint_is_refused(
     name: str, value: object, reason: str, tmp_path: Path
 ) -> None:
-    """In one line that names the file, the field and its value."""
+    """The error for a wrong header names file, field and value."""
     path = tmp_path / "checkpoint.npz"
     TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=10))
 
@@ -119,14 +119,17 @@ def test_a_wrong_header_of_a_checkpoint_is_refused(
 
 
 def test_whole_numbers_may_be_written_as_1e6(tmp_path: Path) -> None:
-    """In settings, and in the limits that a checkpoint keeps."""
-    assert config_from({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length == 1000
+    """Integer settings and limits accept floats such as 1e6."""
+    assert (
+        TrainingConfig.from_data({"rules": "2x3", "trajectory_length": 1e3}).trajectory_length
+        == 1000
+    )
     TrainingRun.begin(tmp_path, SMALL).run(StopCriteria(games=1e1))  # type: ignore[arg-type]
     assert TrainingRun.resume(tmp_path).stop == StopCriteria(games=10)
 
 
 def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
-    """Otherwise the error says what to leave out."""
+    """Resuming without a checkpoint says what to leave out."""
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(WeightsError, match=r"no checkpoint\.npz to continue: leave out --r"):
             TrainingRun.resume(folder)
@@ -144,7 +147,7 @@ def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
 def test_settings_that_cannot_be_read_are_refused(
     data: bytes | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In one line that names the file; nothing is begun."""
+    """Unreadable settings are refused with the file's name."""
     path = tmp_path / "plan.toml"
     if data is not None:
         path.write_bytes(data)
@@ -154,12 +157,12 @@ def test_settings_that_cannot_be_read_are_refused(
 
 
 def command(folder: Path, *words: str) -> list[str]:
-    """The words of a training in a process of its own."""
+    """Return the command line of a training in its own process."""
     return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
 
 
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
-    """Killed at any moment, resumed, it ends with the weights of one that was left alone."""
+    """A training killed at any moment ends with the same weights after resuming."""
     plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--seed", "5"]
     often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
     process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
@@ -190,7 +193,7 @@ sys.exit(main())
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> None:
-    """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights; its status tells."""
+    """Ctrl-C and SIGTERM save the training and exit with 130."""
     plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--games", "10000000"]
     often = ["--set", "checkpoint_minutes=0.0"]
     words = ["train", str(tmp_path / "run"), "--quiet", *plan, *often]
@@ -208,7 +211,7 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
 def test_a_second_ctrl_c_does_not_interrupt_the_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who presses it twice has the training all the same."""
+    """A second Ctrl-C does not interrupt saving."""
     save, heard = TrainingRun.save, list[int]()
 
     def interrupted(run: TrainingRun) -> None:
@@ -234,7 +237,7 @@ def test_a_second_ctrl_c_does_not_interrupt_the_save(
 def test_shipped_weights_get_a_later_stage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Rules, tuples and ranks are theirs; what was played before stays in their history."""
+    """A stage added to shipped weights keeps their rules, tuples, ranks and history."""
     words = ["train", str(tmp_path / "a"), "--weights", "shipped", "--games", "300", "--quiet"]
     later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
     assert main([*words, "--rules", "3x3", *later]) == 0
@@ -249,7 +252,7 @@ def test_shipped_weights_get_a_later_stage(
     words[1] = str(tmp_path / "b")
     for rules, setting, reason in (
         ("3x3", "stages=[64,32]", "must ascend"),
-        ("3x3", "tuples=squares", "leave out these settings"),
+        ("3x3", "tuples=squares", "leave these settings out"),
         ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
     ):
         assert main([*words, "--rules", rules, "--set", setting]) == 2
@@ -258,7 +261,7 @@ def test_shipped_weights_get_a_later_stage(
 
 
 def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
-    """One row for each point, the same after a resumption as without one."""
+    """The curve file is the same with and without a resume."""
     stop = StopCriteria(games=400, evaluate_every=100, evaluate_games=20)
     TrainingRun.begin(tmp_path / "a", SMALL).run(stop)
     TrainingRun.begin(tmp_path / "b", SMALL).run(
@@ -281,7 +284,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])
 def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
-    """Nothing trains for ever because a limit is 0."""
+    """Without limits, a training stops after ten minutes."""
     stop = stop_criteria(split_settings({}, words, {})[1])
     assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
 
@@ -289,7 +292,7 @@ def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
 def test_a_training_goes_on_to_the_limit_that_it_had(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the curve that it drew; a new limit takes the place of the old ones."""
+    """A resumed training keeps its limits unless new ones are given."""
     folder = tmp_path / "run"
     begun = TrainingRun.begin(folder, SMALL)
 
@@ -317,7 +320,7 @@ def test_a_training_goes_on_to_the_limit_that_it_had(
 
 
 def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another one is refused while it does, and its plan changes nothing; a killed one lets go."""
+    """A second process is refused while one trains, and allowed after it was killed."""
     pytest.importorskip("fcntl")
     folder, plan, ascent = tmp_path / "run", tmp_path / "plan.toml", tmp_path / "ascent"
     TrainingRun.begin(folder, SMALL).run(StopCriteria(games=10))
@@ -342,7 +345,7 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_each_point_of_a_curve_is_told_and_logged(tmp_path: Path) -> None:
-    """To listeners of a program, and to TensorBoard's log, which a continued training adds to."""
+    """Listeners and TensorBoard receive each curve point, also after a resume."""
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     folder, told = tmp_path / "run", []
     words = ["train", str(folder), "--tensorboard", "--quiet", "--set", "evaluate_every=20"]
@@ -360,7 +363,7 @@ def test_each_point_of_a_curve_is_told_and_logged(tmp_path: Path) -> None:
 
 
 def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
-    """Millions of weights that no game has met yet take no room."""
+    """Untrained weights take almost no space in files."""
     run = TrainingRun.begin(tmp_path / "run", TrainingConfig(rules_text="3x3"))
     run.run(StopCriteria(games=30))
     sizes = [path.stat().st_size for path in run.folder.iterdir()]
@@ -383,6 +386,6 @@ def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
-    """One line that names the value."""
+    """The error for an invalid setting names the value."""
     with pytest.raises(WeightsError, match=reason):
-        config_from(values)
+        TrainingConfig.from_data(values)

@@ -1,4 +1,4 @@
-"""Learning: the updates against their equations, and trainings that can be repeated."""
+"""TD learning: updates follow the equations, and trainings are reproducible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
 from py2048.engine.jit import plain_form
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig, config_from
+from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig
 from py2048.players.ntuple._network_kernels import SPARE, indices_small
 from py2048.players.ntuple.network import Network, put_board
 from py2048.players.search.limits import SearchLimits
@@ -41,12 +41,12 @@ STAGES = [0, 1, 0, 1, 1]
 
 @cache
 def learn() -> Any:
-    """The kernel that learns from a path."""
+    """Return the kernel that learns from a trajectory."""
     return kernels.make_learn_kernel(indices_small, np.uint64(RECORD))
 
 
 def met(trainer: Trainer, board: Board) -> list[int]:
-    """The weights that a board meets, one for each tuple and image."""
+    """Return the weight indices of a board, one per tuple and image."""
     boards = np.zeros((1, 2), np.uint64)
     put_board(trainer.layout, boards, 0, board)
     out = np.zeros((1, trainer.layout.active + SPARE), np.uint64)
@@ -57,7 +57,7 @@ def met(trainer: Trainer, board: Board) -> list[int]:
 def taught(
     config: TrainingConfig, path: list[Board], gains: list[float], target: float, kernel: Any = None
 ) -> Trainer:
-    """A fresh training after one update along a path."""
+    """Return a new trainer after one update along a trajectory."""
     trainer = Trainer(config)
     worker = trainer.workers[0]
     for step, board in enumerate(path):
@@ -74,7 +74,7 @@ def taught(
 def plainly_taught(
     config: TrainingConfig, path: list[Board], gains: list[float], target: float
 ) -> dict[int, list[float]]:
-    """The same update by the equations: index -> [weight, E, A]."""
+    """Compute the same update in plain Python: index -> [weight, E, A]."""
     trainer, table = Trainer(config), defaultdict[int, list[float]](lambda: [0.0, 0.0, 0.0])
     for board, gain, stage in reversed(list(zip(path, gains, STAGES, strict=True))):
         later = trainer.layout.size if stage and config.stages else 0
@@ -101,7 +101,7 @@ def plainly_taught(
 def test_an_update_follows_the_equations(
     lambda_: float, learning_rate: float, stages: tuple[int, ...]
 ) -> None:
-    """TD(0), TD(λ) and returns, with coherent rates, against plain Python; with stages, too."""
+    """TD(0), TD(λ) and Monte Carlo updates equal plain Python, also with stages."""
     rates = {"lambda_": lambda_, "learning_rate": learning_rate}
     config = replace(SMALL, stages=stages, **rates)
     trainer = taught(config, TRAJECTORY, REWARDS, 100.0)
@@ -114,7 +114,7 @@ def test_an_update_follows_the_equations(
 
 
 def test_coherent_rates_by_hand() -> None:
-    """Three errors on one board: 10, then half of it with the same sign, then against it."""
+    """Coherent rates after three errors equal those computed by hand."""
     config = TrainingConfig("classic:size=2x3", "012345"[:1], learning_rate=1.0)
     board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
     trainer = Trainer(config)
@@ -135,11 +135,11 @@ def test_coherent_rates_by_hand() -> None:
 
 
 def test_a_training_can_be_repeated() -> None:
-    """One thread and a seed: the same weights; another seed: others; in pieces: the same."""
+    """Equal seeds give equal weights on one thread, also in several runs."""
     whole, pieces, other = (
         Trainer(SMALL),
         Trainer(SMALL),
-        Trainer(config_from(SMALL.data() | {"seed": 6})),
+        Trainer(TrainingConfig.from_data(SMALL.data() | {"seed": 6})),
     )
     whole.run(games=300)
     while pieces.games < 300:
@@ -151,8 +151,8 @@ def test_a_training_can_be_repeated() -> None:
 
 
 def test_threads_share_the_games() -> None:
-    """Every game is played once, by any thread; evaluations do not depend on threads."""
-    trainer = Trainer(config_from(SMALL.data() | {"threads": 3}))
+    """Threads play each game once, and evaluations do not depend on them."""
+    trainer = Trainer(TrainingConfig.from_data(SMALL.data() | {"threads": 3}))
     trainer.run(games=200)
     assert trainer.games == trainer.tally.games == 200
     assert trainer.tally.ranks.sum() == 200
@@ -173,7 +173,7 @@ def test_threads_share_the_games() -> None:
     ],
 )
 def test_a_training_plays_by_the_rules(text: str) -> None:
-    """A game in training is the `Game` with its seed: same moves, same score, same end."""
+    """A training game equals the `Game` of its seed."""
     rules = Rules.parse(text)
     config = TrainingConfig(text, "squares", temporal_coherence=True)
     layout = config.layout
@@ -195,7 +195,7 @@ def test_a_training_plays_by_the_rules(text: str) -> None:
 
 
 def test_training_makes_a_small_network_strong() -> None:
-    """On 2x3 a short training more than doubles what a network without knowledge makes."""
+    """A short training on 2x3 more than doubles the score."""
     trainer = Trainer(SMALL)
     before = trainer.evaluate(300, 1).mean
     trainer.run(games=3000)
@@ -205,9 +205,9 @@ def test_training_makes_a_small_network_strong() -> None:
 
 
 def test_restarts_begin_after_so_many_moves() -> None:
-    """Until then a training is the one without, bit for bit; threads share the number."""
+    """Before `restart_after`, a training equals one without restarts."""
     values = SMALL.data() | {"restart_length": 10, "restart_after": 3000}
-    never, later = Trainer(SMALL), Trainer(config_from(values))
+    never, later = Trainer(SMALL), Trainer(TrainingConfig.from_data(values))
     while later.moves < 3000:
         assert later.tally.games == later.games
         assert np.array_equal(never.records, later.records)
@@ -215,7 +215,7 @@ def test_restarts_begin_after_so_many_moves() -> None:
         later.run(games=1)
     later.run(games=100)
     assert later.tally.games < later.games
-    shared = config_from(values | {"threads": 3})
+    shared = TrainingConfig.from_data(values | {"threads": 3})
     trainer = Trainer(shared)
     trainer.run(moves=2700)
     assert trainer.tally.games == trainer.games
@@ -223,9 +223,9 @@ def test_restarts_begin_after_so_many_moves() -> None:
 
 
 def test_stages_carousel_and_restarts() -> None:
-    """Boards that reach a stage are kept and started from; unlearnt weights are promoted."""
+    """Games start from stored stage boards, and untrained weights are promoted."""
     values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart_length": 10}
-    trainer = Trainer(config_from(values))
+    trainer = Trainer(TrainingConfig.from_data(values))
     trainer.run(games=400)
     worker = trainer.workers[0]
     assert worker.started[1] > 0 < worker.started[2]
@@ -239,12 +239,12 @@ def test_stages_carousel_and_restarts() -> None:
 
 
 def test_a_later_stage_is_added_to_what_was_learnt() -> None:
-    """It begins as the stage before, and learns."""
+    """A new stage starts from the weights of the stage before."""
     trainer = Trainer(SMALL)
     trainer.run(games=500)
     old = trainer.network()
     values = SMALL.data() | {"stages": [32], "carousel": True, "learning_rate": 0.1, "seed": 8}
-    later = Trainer(config_from(values), old)
+    later = Trainer(TrainingConfig.from_data(values), old)
     board = Board.from_rows([[32, 8, 0], [2, 4, 0]])
     assert later.network().value(board) == old.value(board)
     later.run(games=2000)
@@ -258,7 +258,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
 
 
 def test_kernels_play_the_same_compiled_and_plain() -> None:
-    """With whole-numbered weights every game is the same one, on packed boards and on cells."""
+    """Compiled and plain kernels play the same games."""
     for text in ("comp1127:size=2x3,target=64", "classic:size=1x5"):
         config = TrainingConfig(text, "lines", stages=(32,))
         weights = np.random.default_rng(2).integers(-90, 90, config.layout.weights)
@@ -274,7 +274,7 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
 
 @pytest.mark.slow
 def test_the_example_makes_a_player_ten_times_as_strong(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its seed is fixed, so the factor is far from the limit on every run."""
+    """The example's player is ten times as strong as an untrained one."""
     runpy.run_path(str(ROOT / "examples" / "train_3x3.py"), run_name="__main__")
     words = capsys.readouterr().out.split()
     assert float(words[words.index("factor") + 1]) > 8

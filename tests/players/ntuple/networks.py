@@ -1,4 +1,4 @@
-"""Small networks for the tests of networks and of their files."""
+"""Small networks for the tests of networks and weights files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHAPES = {
 
 
 def network_of(text: str) -> Network:
-    """A network with whole-numbered random weights, which sum exactly in any order."""
+    """Return a network with integer random weights, whose sums are exact in any order."""
     rules = Rules.parse(text)
     tuples, stages, ranks = SHAPES[text]
     layout = NetworkLayout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
@@ -38,7 +38,7 @@ NETWORKS = {text: network_of(text) for text in SHAPES}
 
 
 def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
-    """Rewrite a file with another header."""
+    """Rewrite a weights file with another header."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(members["header.json"])
@@ -51,7 +51,7 @@ def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
 
 @st.composite
 def positions(draw: st.DrawFn) -> tuple[Network, Board]:
-    """A network and a board of its shape, with tiles up to 2**17."""
+    """Generate a network and a board of its shape, with tiles up to 2**17."""
     network = NETWORKS[draw(st.sampled_from(sorted(NETWORKS)))]
     rows, columns = network.rules.shape
     ranks = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 17))
@@ -61,5 +61,5 @@ def positions(draw: st.DrawFn) -> tuple[Network, Board]:
 
 
 def called(path: Path) -> str:
-    """Return what a test with a shipped file is called: two may have the name of their rules."""
+    """Return the test id of a bundled network."""
     return f"{path.parent.name}/{path.stem}"

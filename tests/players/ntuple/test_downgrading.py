@@ -1,4 +1,4 @@
-"""Boards as those see them who know tiles up to some size only."""
+"""Tests of tile-downgrading for boards with tiles beyond a network's ranks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ known_ranks = st.integers(1, 15)
     ],
 )
 def test_the_largest_missing_rank_leaves_the_count(ranks, known, expected):
-    """Again and again, until the largest is known or none is missing."""
+    """Missing ranks are skipped, largest first, until the maximum is small enough."""
     assert downgraded(ranks, known) == expected
 
 
 @given(boards, known_ranks)
 def test_order_is_kept(ranks, known):
-    """No tile vanishes, none is unknown, and none passes another."""
+    """No tile vanishes, stays too large, or overtakes another."""
     seen = downgraded(ranks, known)
     assert max(seen) <= known
     assert [rank == 0 for rank in seen] == [rank == 0 for rank in ranks]
@@ -46,7 +46,7 @@ def test_order_is_kept(ranks, known):
 
 @given(boards, known_ranks)
 def test_packed_boards_are_lowered_alike(ranks, known):
-    """The kernel, compiled and as plain Python, gives the word of the reference's board."""
+    """The kernel agrees with the reference, both compiled and as plain Python."""
     low = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
     high = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
     expected = sum(rank << 4 * cell for cell, rank in enumerate(downgraded(ranks, known)))
@@ -57,7 +57,7 @@ def test_packed_boards_are_lowered_alike(ranks, known):
 
 @given(st.lists(st.integers(0, 31), min_size=25, max_size=25), st.integers(1, 31))
 def test_each_rank_falls_by_those_taken_out_below_it(ranks, known):
-    """On boards of any size."""
+    """Each rank falls by the number of skipped ranks below it, on boards of any size."""
     seen = sum(1 << rank for rank in set(ranks))
     taken = removed_ranks(np.uint64(seen), np.uint64(known))
     found = [int(downgraded_rank(np.uint64(rank), taken, np.uint64(known))) for rank in ranks]

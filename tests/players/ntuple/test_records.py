@@ -1,4 +1,4 @@
-"""Records of a network's play: kept beside its weights, and true of games not seen before."""
+"""Tests of network records: storage next to the weights, and validity on unseen games."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def record_of(text: str) -> StageRecord | None:
 
 
 def test_a_board_has_the_record_of_its_stage():
-    """The last stage that it has reached; with too few games, the one before."""
+    """A board has the record of the last stage it has reached that has enough games."""
     start, first, second, large, _ = RECORDS.stages
     assert record_of("2 . / 16 8") == start
     assert record_of("32 8 / . .") == first
@@ -62,7 +62,7 @@ def test_a_board_has_the_record_of_its_stage():
     [("2 4", 100), ("32 .", 200), ("32 8", 300), ("32 16", 400), ("32 16 8", 400), ("64 32", -100)],
 )
 def test_the_excess_changes_steadily_between_stages(text, excess):
-    """A board halfway between two stages has the mean of theirs; beyond the last, the last's."""
+    """The overestimate is interpolated between stages and constant beyond the last one."""
     assert RECORDS.excess(Board.parse(text)) == pytest.approx(excess)
 
 
@@ -72,24 +72,24 @@ def test_the_excess_changes_steadily_between_stages(text, excess):
      ("128 .", 1)],
 )  # fmt: skip
 def test_the_scale_is_what_came_for_each_point_expected(text, scale):
-    """On a line between stages; 1 where there are no records."""
+    """The scale is interpolated between stages, and 1 without records."""
     assert RECORDS.scale(Board.parse(text)) == pytest.approx(scale)
 
 
 def test_the_next_tile_is_the_first_in_doubt():
-    """Tiles that 99 % of the games make are passed over, unless no larger one was ever made."""
+    """Tiles reached in 99 % of the games are skipped, unless no larger one was ever made."""
     assert [each.next_tile for each in RECORDS.stages] == [128, 128, 64, 128, 128]
     certain = StageRecord(512, 512, 200, 0.0, 0.0, 0.0, {1024: 200, 2048: 199})
     assert certain.next_tile == 2048
 
 
 def test_values_far_off_are_not_calibrated():
-    """A value is corrected by half of what came at most."""
+    """Values that are off by more than half of the actual points are not corrected."""
     assert [each.is_calibrated for each in RECORDS.stages] == [True, True, True, True, False]
 
 
 def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path):
-    """A loaded network has them; other weights under the same name have none."""
+    """Loading a network loads its records, but not those of replaced weights."""
     path = tmp_path / "net.npz"
     save(NETWORK, path)
     assert load(path).records is None
@@ -111,7 +111,7 @@ def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path):
     ],
 )
 def test_damaged_records_are_refused(text, tmp_path):
-    """In one line that names the file and what to do."""
+    """The error is one line that names the file and the fix."""
     path = tmp_path / "net.npz"
     save(NETWORK, path)
     records_path(path).write_text(text, encoding="utf-8")
@@ -120,7 +120,7 @@ def test_damaged_records_are_refused(text, tmp_path):
 
 
 def test_a_command_measures_and_keeps_them(tmp_path, capsys):
-    """`weights FILE --calibrate` writes them; afterwards `weights FILE` shows them."""
+    """`weights FILE --calibrate` writes records, and `weights FILE` shows them."""
     path = tmp_path / "net.npz"
     shutil.copy(SHIPPED / "2x4.npz", path)
     assert main(["weights", str(path), "--calibrate", "--games", "20", "--seed", "5"]) == 0
@@ -137,7 +137,10 @@ def test_a_command_measures_and_keeps_them(tmp_path, capsys):
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)
 def test_every_shipped_file_has_records(path):
-    """Of its weights as they are: after a change, measure with py2048 weights FILE --calibrate."""
+    """Every bundled network has records of its current weights.
+
+    After a change, measure them with py2048 weights FILE --calibrate.
+    """
     records = load_records(path)
     start, last = records.stages[0], records.stages[-1]
     assert (start.tile, start.games) == (START, records.games)
@@ -157,9 +160,9 @@ COMPARED = [
 
 @pytest.mark.parametrize(("path", "games"), COMPARED)
 def test_corrected_values_are_the_points_that_come(path, games):
-    """In games that the records have not seen, and in each stage, up to four standard errors.
+    """Corrected values match the points of unseen games within four standard errors.
 
-    The chance of the next tile holds there as well.
+    The chance of the next tile matches as well.
     """
     network = load(path)
     records = network.records

@@ -1,4 +1,4 @@
-"""The weights that come with py2048: their sizes, their rules, and how well they play."""
+"""Tests of the bundled weights: their size, rules and strength."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STRONG_LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGA
 
 
 def test_the_tests_run_with_the_strong_networks():
-    """Both distributions are installed, as `make test` does; the rules with two have them."""
+    """Both distributions are installed, and the strong networks take precedence."""
     assert [folder.name for folder in STRONG] == ["py2048_weights"]
     (folder,) = STRONG
     for name, said in MEASURED[SHIPPED].items():
@@ -51,7 +51,7 @@ def test_the_tests_run_with_the_strong_networks():
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)
 def test_files_are_small_and_for_the_rules_they_are_called_after(path):
-    """At most 4 MB for classic, 1 for others; strong ones more. Each says how it was made."""
+    """Files are small, match their names and contain their training history."""
     limits = SMALL_LIMITS if path.parent == SHIPPED else STRONG_LIMITS
     assert path.stat().st_size <= limits.get(path.stem, MEGABYTE)
     network = load(path)
@@ -60,7 +60,7 @@ def test_files_are_small_and_for_the_rules_they_are_called_after(path):
 
 
 def test_every_file_is_measured():
-    """No file without its strength, no strength without its file."""
+    """Every network file has a measured strength, and vice versa."""
     for folder, measured in MEASURED.items():
         assert {path.stem for path in folder.glob("*.npz")} == set(measured)
 
@@ -68,7 +68,7 @@ def test_every_file_is_measured():
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shipped_files(), ids=called)
 def test_weights_play_as_well_as_is_said(file, capsys):
-    """The mean of the first games is within four standard errors of the one that was measured."""
+    """The mean score is within four standard errors of the measured one."""
     said = MEASURED[file.parent][file.stem]
     games, seed = str(min(said["games"], 100)), str(said["seed"])
     assert main(["weights", str(file), "--games", games, "--seed", seed, "--json"]) == 0
@@ -78,7 +78,7 @@ def test_weights_play_as_well_as_is_said(file, capsys):
 
 
 def test_rules_find_their_network_by_what_they_are():
-    """A custom rule set that plays like a preset has the preset's network; others have none."""
+    """Rules that play like a preset use its network; others have none."""
     custom = replace(get_rules("classic"), name="mine")
     assert shipped_network(custom) is shipped_network(get_rules("classic"))
     assert shipped_network(get_rules("classic", rows=7, columns=4)) is None
@@ -92,7 +92,7 @@ LATE = {
 
 @pytest.mark.parametrize("name", LATE)
 def test_a_search_reads_their_steps(name):
-    """Whole steps of points, as they are kept in memory, give the values of the network."""
+    """A search on quantised weights yields the values of the network."""
     rules = get_rules(name)
     network = shipped_network(rules)
     assert network.table.dtype == np.int16
@@ -107,7 +107,7 @@ def test_a_search_reads_their_steps(name):
 
 
 def test_players_use_them_without_being_told():
-    """A fresh installation plays with its network."""
+    """Players of a fresh installation use the bundled network."""
     game = Game(get_rules("classic"), seed=1)
     rated = make_player("ntuple").rate(game)
     network = shipped_network(game.rules)
@@ -128,13 +128,13 @@ BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
 
 
 def command_with(package: str, *words: str, cwd: Path) -> tuple[str, str]:
-    """Return what the command prints, and what it says beside that."""
+    """Return a command's output and its errors."""
     done = python("-c", COMMAND_WITH, package, *words, cwd=cwd, check=True)
     return done.stdout, done.stderr
 
 
 def test_small_networks_play_where_no_strong_ones_are(tmp_path):
-    """Nobody who plays is told; who lists the players reads the line that brings the others."""
+    """Small networks are used silently; the list of players mentions the strong ones."""
     words = "hint", "--json", BOARD, "--player"
     out, said = command_with("", *words, "ntuple", cwd=tmp_path)
     named, _ = command_with("", *words, f"ntuple:weights={SHIPPED / '3x4.npz'}", cwd=tmp_path)
@@ -147,7 +147,7 @@ def test_small_networks_play_where_no_strong_ones_are(tmp_path):
 
 
 def test_a_package_brings_networks(tmp_path):
-    """Where it is not there, though registered, the small ones play."""
+    """The small networks are used if a registered package is missing."""
     brought = tmp_path / "mine"
     brought.mkdir()
     (brought / "__init__.py").touch()

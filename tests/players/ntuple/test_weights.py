@@ -1,4 +1,4 @@
-"""Weights files: written, read, packed, and refused where they are damaged."""
+"""Tests of weights files: saving, loading, compression and damage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from py2048.players.ntuple.weights import header_of, load, save, save_packed
 @pytest.mark.parametrize("text", SHAPES)
 @pytest.mark.parametrize("options", [{}, {"compress": True}], ids=["plain", "compressed"])
 def test_a_saved_network_is_loaded_again(text, options, tmp_path):
-    """Bit for bit, with layout, rules and history."""
+    """A network survives a round trip bit for bit, with layout, rules and history."""
     network, path = NETWORKS[text], tmp_path / "network.npz"
     save(network, path, **options)
     again = load(path)
@@ -34,7 +34,7 @@ def test_a_saved_network_is_loaded_again(text, options, tmp_path):
 
 @pytest.mark.parametrize("text", SHAPES)
 def test_packed_weights_are_off_by_half_a_step_at_most(text, tmp_path):
-    """And `load` gives exactly what `save_packed` promised; small ones are pruned."""
+    """Packed weights are off by at most half a step, and small ones are pruned."""
     network, path = NETWORKS[text], tmp_path / "small.npz"
     promised = save_packed(network, path, step=8.0, prune=20.0)
     again = load(path)
@@ -51,7 +51,7 @@ def test_packed_weights_are_off_by_half_a_step_at_most(text, tmp_path):
 @settings(max_examples=50)
 @given(positions())
 def test_steps_mean_what_points_mean(case):
-    """A network in steps, half the size in memory, has the values of the same one in points."""
+    """A quantised network has the values of the same network in points."""
     network, board = case
     table = network.weights.astype(np.int16)
     small = replace(network, table=table, step=0.5)
@@ -60,7 +60,7 @@ def test_steps_mean_what_points_mean(case):
 
 
 def test_every_damaged_byte_is_noticed(tmp_path):
-    """A changed byte of weights or header, or a file cut short anywhere, is refused by one line."""
+    """Changed bytes and truncated files are rejected with a one-line error."""
     network, path = NETWORKS["comp1127:size=2x4"], tmp_path / "network.npz"
     for packed in (False, True):
         if packed:
@@ -91,9 +91,9 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("version", 99, "of version 99"),
-        ("version", True, "of version True"),
-        ("format", "something", "holds no py2048-weights"),
+        ("version", 99, "has py2048-weights version 99"),
+        ("version", True, "has py2048-weights version True"),
+        ("format", "something", "is not a py2048-weights file"),
         ("rules", "classic:size=0x0", "rules: rows must be"),
         ("rules", None, "rules is None, but must be a text"),
         ("rules", "classic", "rows is 2, but the rules classic are for 4x4"),
@@ -113,24 +113,24 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
         ("step", float("inf"), "step is inf, but must be a number of points above 0"),
         ("step", True, "step is True"),
         ("step", 10**400, "step is 1000"),
-        ("prune", -1.0, "prune is -1.0, but must be a number of points from 0"),
+        ("prune", -1.0, "prune is -1.0, but must be a number from 0"),
         ("history", 5, "history is 5, but must be a list of objects"),
         ("history", [{"games": "many"}], "history, entry 0: games is 'many'"),
         ("history", [{}, {"band": 5}], "history, entry 1: band is 5, but must be a tile and a sum"),
         ("bands", 5, "bands is 5, but must be an object"),
-        ("bands", {}, "bands: it lacks 'tuples', lists of cells"),
+        ("bands", {}, "bands: 'tuples' is missing; it must be lists of cells"),
         ("bands", BANDS | {"step": 0}, "bands: step is 0"),
         ("bands", BANDS | {"ranks": 17}, "bands: .* not 17"),
         ("bands", BANDS | {"bands": []}, "bands: bands must ascend"),
         ("bands", BANDS | {"bands": [BAND | {"tile": 3}]}, "band: tile is 3, but must be a tile"),
-        ("bands", BANDS, "rules: bands are for 4x4 boards"),
+        ("bands", BANDS, "rules: bands need a 4x4 board"),
         ("sha256", {"stage0/used": 5}, "must be a checksum for each array"),
         ("sha256", {}, "lacks stage0/used"),
         ("sha256", {f"stage0/{part}": "0" for part in ("used", "low", "high")}, "is wrong"),
     ],
 )  # fmt: skip
 def test_a_wrong_header_is_refused(name, value, reason, tmp_path, capsys):
-    """In one line that names the file, the field and its value, by the command as well."""
+    """The error is one line that names the file, the field and its value."""
     path = tmp_path / "network.npz"
     save_packed(NETWORKS["comp1127:size=2x4"], path, step=1.0)
     edited(path, lambda header: header.update({name: value}))
@@ -142,7 +142,7 @@ def test_a_wrong_header_is_refused(name, value, reason, tmp_path, capsys):
 
 
 def loaded(path: Path) -> Network | str:
-    """Load a network, or return why that cannot be."""
+    """Load a network, or return the error."""
     try:
         return load(path)
     except WeightsError as error:
@@ -163,7 +163,7 @@ near = st.lists(st.integers(-1, 9), max_size=4)
     data=st.data(), text=st.sampled_from(sorted(SHAPES.keys() - {"classic"})), packed=st.booleans()
 )
 def test_any_header_is_read_as_it_says_or_refused(data, text, packed, tmp_path_factory):
-    """Whatever value a field has; what is read is saved and read as the same again."""
+    """Any header either survives a round trip or is rejected."""
     network, path = NETWORKS[text], tmp_path_factory.mktemp("weights") / "network.npz"
     save_packed(network, path, step=1.0) if packed else save(network, path)
     header = header_of(path)
@@ -193,15 +193,15 @@ def test_any_header_is_read_as_it_says_or_refused(data, text, packed, tmp_path_f
     ],
 )
 def test_nothing_is_saved_that_no_load_reads(values, reason, tmp_path):
-    """The header is checked before the file is written, and what was there is not to blame."""
+    """An invalid header is detected before the file is written."""
     path = tmp_path / "network.npz"
-    with pytest.raises(WeightsError, match=f"network.npz is not written, .*{reason}"):
+    with pytest.raises(WeightsError, match=f"network.npz was not written, .*{reason}"):
         save_packed(NETWORKS["classic"], path, **values)
     assert not path.exists()
 
 
 def test_a_history_is_checked_as_it_is_read_back(tmp_path):
-    """A pair that JSON makes a list, and counts that somebody wrote as 1e6, are as good."""
+    """A history is checked in its JSON form, in which tuples are lists."""
     entry = {"band": (8192, 0), "games": 1e6, "moves": 2e9, "seconds": 600}
     network = replace(NETWORKS["comp1127:size=2x4"], history=(entry,))
     save(network, tmp_path / "network.npz")
@@ -210,9 +210,9 @@ def test_a_history_is_checked_as_it_is_read_back(tmp_path):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    """By name."""
+    """The error names the file."""
     with pytest.raises(WeightsError, match=r"nowhere\.npz does not exist"):
         load(tmp_path / "nowhere.npz")
     (tmp_path / "text.npz").write_text("hello", encoding="utf-8")
-    with pytest.raises(WeightsError, match="no py2048-weights"):
+    with pytest.raises(WeightsError, match="is not a py2048-weights file"):
         load(tmp_path / "text.npz")

@@ -1,4 +1,4 @@
-"""The beam search: kernels against plain Python, plans against exhaustive search and the game."""
+"""Tests of the beam search against plain Python, exhaustive search and the game."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def positions(draw) -> tuple[Board, Rules]:
 
 
 def children(board: Board, rules: Rules) -> Iterator[tuple[Direction, Board]]:
-    """Yield the boards after each legal move and its spawn: the reference of `expand`."""
+    """Yield the board after each legal move and its spawn; the reference of `expand`."""
     assert isinstance(rules.spawn, EdgeSpawn)
     for direction in Direction:
         slide = board.slide(direction, rules.merging)
@@ -56,7 +56,7 @@ def children(board: Board, rules: Rules) -> Iterator[tuple[Direction, Board]]:
 
 
 def worth(board: Board) -> float:
-    """Return what a board is worth: the reference of `value_of`."""
+    """Return the value of a board; the reference of `value_of`."""
     rows, columns = board.shape
     total = 0.0
     for row, column in np.ndindex(rows, columns):
@@ -79,7 +79,7 @@ def board_of(cells: np.ndarray, shape: tuple[int, int]) -> Board:
 
 
 def longest_from(board: Board, rules: Rules) -> int:
-    """Return the length of the longest game from `board`, by looking at every reachable board."""
+    """Return the length of the longest game from `board` by exhaustive search."""
     length, reached = -1, {board}
     while reached:
         length += 1
@@ -192,11 +192,12 @@ def test_on_small_boards_the_plan_is_the_longest_game(shape, merging) -> None:
 
 @pytest.mark.parametrize("target", [8, 16])
 def test_a_target_that_ends_the_game_ends_the_plan(target: int) -> None:
-    """The last move makes it, if no longer game is found; then nothing is left to plan."""
+    """If no longer game exists, the last planned move makes the target."""
     rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target={target},end=target")
     game = Game(rules, board="2 . . / . . .")
-    planner = BeamPlanner(game.board, rules)
-    planner.finish()
+    planner = BeamPlanner(game.board, rules, max_width=12)
+    while not planner.is_complete:
+        planner.extend()
     for index in range(len(planner)):
         game.play(planner[index])
     assert game.is_over
@@ -206,8 +207,8 @@ def test_a_target_that_ends_the_game_ends_the_plan(target: int) -> None:
 def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:
     rules = edge_rules((3, 3))
     lengths = []
-    for widest in (1, 64):
-        planner = BeamPlanner(Game(rules, seed=1).board, rules, width=1, widest=widest)
+    for max_width in (1, 64):
+        planner = BeamPlanner(Game(rules, seed=1).board, rules, width=1, max_width=max_width)
         while not planner.is_complete:
             planner.extend()
         lengths.append(len(planner))
@@ -216,7 +217,7 @@ def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:
 
 def test_moves_that_were_played_stay_as_they_were() -> None:
     rules = edge_rules((3, 4))
-    planner = BeamPlanner(Game(rules, seed=3).board, rules, width=1, widest=8)
+    planner = BeamPlanner(Game(rules, seed=3).board, rules, width=1, max_width=8)
     played: list[Direction] = []
     while not planner.is_complete:
         planner.extend()
@@ -229,7 +230,6 @@ def test_moves_that_were_played_stay_as_they_were() -> None:
     for index in range(len(planner)):
         game.play(planner[index])
     assert game.is_over
-    assert planner.last_board() == game.board
     assert len(planner) <= longest_game(game.start)
     while planner.take() is not None:
         pass

@@ -1,4 +1,4 @@
-"""The compiled search: what the plain one says, whatever helps it, and within its limits."""
+"""Tests of the compiled search: agreement with the plain search, and search limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from py2048.players.search import _expectimax_kernels as kernels
 from py2048.players.search import limits
 from py2048.players.search._expectimax_kernels import ALL, SearchParams
 from py2048.players.search.expectimax import Expectimax, outcomes
-from py2048.players.search.limits import UNLIMITED, SearchLimits, SearchSpeed
+from py2048.players.search.limits import UNLIMITED_NODES, SearchLimits, SearchSpeed
 from py2048.players.search.searcher import Searcher, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
@@ -37,7 +37,7 @@ SQUARE_LAYOUT = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4
 
 
 def sized(name: str, rows: int, columns: int) -> Rules:
-    """Return rules on another board, which start with one tile and do not end by a target."""
+    """Return rules for another board size, with one starting tile and no target."""
     start = RandomStart(1, 1, Weights({2: 1}))
     return replace(
         get_rules(name), rows=rows, columns=columns, start=start, target=None, ends_at_target=False
@@ -45,14 +45,14 @@ def sized(name: str, rows: int, columns: int) -> Rules:
 
 
 def random_board(generator: np.random.Generator, rows: int, columns: int, empty: float) -> Board:
-    """Return a board with about a share of `empty` cells."""
+    """Return a random board with about a share of `empty` cells."""
     ranks = generator.integers(1, 12, (rows, columns))
     ranks[generator.random((rows, columns)) < empty] = 0
     return Board.from_rows([[1 << int(rank) if rank else 0 for rank in row] for row in ranks])
 
 
 def random_network(layout: NetworkLayout, rules: Rules, step: float) -> Network:
-    """Return a network that has learnt nonsense, in whole steps if they are not one point."""
+    """Return a network with random weights, quantised unless `step` is 1."""
     table = np.random.default_rng(4).integers(-100, 300, layout.weights, np.int16)
     return Network(layout, rules, table.astype(np.float32) if step == 1 else table, step=step)
 
@@ -86,9 +86,9 @@ def assert_same(found: dict[Direction, float], expected: dict[Direction, float])
 def test_the_search_is_the_plain_recursion(
     name: str, rows: int, columns: int, depth: int, empty: float, cutoff: float
 ) -> None:
-    """On boards of every kind, each move has the value that its definition gives it.
+    """The compiled search agrees with the reference on every kind of board.
 
-    With a cut-off, paths cost what their spawns and moves cost, and what costs too much is cut.
+    With a cutoff, both prune the same paths.
     """
     rules, given, cuts = sized(name, rows, columns), SearchLimits(depth, cutoff=cutoff), 0
     scale = {"cits1401": 0.05, "qsan_qarut": 0.1}.get(name, 1.0)
@@ -104,7 +104,7 @@ def test_the_search_is_the_plain_recursion(
 
 
 def test_a_move_that_loses_much_is_not_followed() -> None:
-    """The search leaves out what looks bad: it rates fewer boards, to the same decision."""
+    """Pruning losing moves saves nodes and does not change the decision."""
     board = Board.parse("2 . 8 64 / 2 8 16 128 / . 2 8 1024")
     rules = get_rules("3x4")
     searcher = Searcher(rules, shipped_network(rules), SearchLimits(6, cutoff=2**-12))
@@ -126,7 +126,7 @@ def test_a_move_that_loses_much_is_not_followed() -> None:
     ],
 )
 def test_a_network_at_the_leaves(layout: NetworkLayout, step: float) -> None:
-    """The search asks the network what the network itself says, in every stage."""
+    """Leaves have the values of the network in every stage."""
     rules = sized("classic", layout.rows, layout.columns)
     network = random_network(layout, rules, step)
     generator = np.random.default_rng(1)
@@ -141,7 +141,7 @@ def test_a_network_at_the_leaves(layout: NetworkLayout, step: float) -> None:
 @pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_boards_are_rated_as_each_by_itself(layout: NetworkLayout, threads: int) -> None:
-    """In one call, with any leading axes and on any number of threads; all of them are counted."""
+    """An array of boards gets the ratings of its boards, with any shape and thread count."""
     rules = sized("classic", layout.rows, layout.columns)
     network, generator = random_network(layout, rules, 0.5), np.random.default_rng(2)
     boards = [random_board(generator, layout.rows, layout.columns, 0.3) for _ in range(40)]
@@ -159,7 +159,7 @@ def test_many_boards_are_rated_as_each_by_itself(layout: NetworkLayout, threads:
 
 
 def optimum(rules: Rules, start: Board) -> dict[Direction, float]:
-    """Return what each move is worth under the best play to the end, by induction from it."""
+    """Return the value of each move under perfect play, by exhaustive recursion."""
 
     @cache
     def value(board: Board) -> float:
@@ -183,7 +183,7 @@ def optimum(rules: Rules, start: Board) -> dict[Direction, float]:
     ],
 )
 def test_a_deep_search_reaches_the_optimum(text: str, board: str) -> None:
-    """Where a search sees the end of the game, its values are those of perfect play."""
+    """A search that reaches the end of the game returns the values of perfect play."""
     rules = Rules.parse(text)
     start = Board.parse(board)
     layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
@@ -192,7 +192,7 @@ def test_a_deep_search_reaches_the_optimum(text: str, board: str) -> None:
 
 
 def test_nothing_that_helps_changes_a_value() -> None:
-    """Table, cache and threads leave the values as they are, to the last bit."""
+    """Tables, caches and threads do not change a single bit of the values."""
     rules = sized("classic", 4, 4)
     board = Board.parse("2 4 8 16 / 64 . 2 4 / 8 2 16 . / 4 32 2 8")
     given = [
@@ -221,7 +221,7 @@ NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("nodes", [100, 5000, 80_000])
 def test_nodes_are_a_limit(nodes: int, threads: int) -> None:
-    """No more boards are rated; on several threads a search that is given up may rate as many."""
+    """A search stays within its node budget, or twice of it on several threads."""
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
     searcher = Searcher(get_rules("classic"), limits=SearchLimits(nodes=nodes), threads=threads)
     searcher.rate(board)
@@ -229,10 +229,10 @@ def test_nodes_are_a_limit(nodes: int, threads: int) -> None:
 
 
 class Tree:
-    """A made-up tree for the deepening, in plain Python, and a note of each search of it.
+    """Synthetic search tree for iterative deepening in plain Python.
 
     Attributes:
-        searches: of each search its cost, its limit, and how many boards it rated.
+        searches: Cost limit, node limit and nodes of each iteration.
     """
 
     def __init__(self, breadth: float, growth: float) -> None:
@@ -243,19 +243,25 @@ class Tree:
     def search(
         self, root: None, depth: int, cost: int, limit: float, *rest: Any
     ) -> tuple[int, int, bool]:
-        *_, fresh = rest
+        *_, current = rest
         nodes = int(2 ** (self.breadth + self.growth * cost))
-        fresh[:] = cost
+        current[:] = cost
         self.searches.append((cost, limit, min(nodes, int(limit))))
         return self.searches[-1][2], 1, nodes <= limit
 
     def deepened(self, params: kernels.SearchParams, legal: int = 4) -> float:
-        """Deepen once; return the cost of the search whose values were kept, -1 for none."""
+        """Run iterative deepening; return the cost limit of the kept iteration, or -1."""
         self.searches.clear()
-        values, fresh = np.full(4, -1.0), np.zeros(4)
+        values, current = np.full(4, -1.0), np.zeros(4)
         deepen = plain_form(kernels.make_deepening(self.search))
         deepen(
-            None, params, self.context, None, np.repeat((0, -1), (legal, 4 - legal)), values, fresh
+            None,
+            params,
+            self.context,
+            None,
+            np.repeat((0, -1), (legal, 4 - legal)),
+            values,
+            current,
         )
         return float(values[0])
 
@@ -267,9 +273,9 @@ class Tree:
 def test_deepening_goes_further_each_time_within_its_boards(
     breadth: float, growth: float, budget: int, max_cost: int, timed: bool
 ) -> None:
-    """Whatever the tree; the values are those of the last search that was completed."""
+    """Each iteration goes deeper within the budget, and the last completed one is kept."""
     tree = Tree(breadth, growth)
-    params = SearchParams(ALL, 9, max_cost, UNLIMITED, budget, int(timed))
+    params = SearchParams(ALL, 9, max_cost, UNLIMITED_NODES, budget, int(timed))
     for _ in range(3 if timed else 1):
         kept = tree.deepened(params)
         complete = [cost for cost, limit, nodes in tree.searches if nodes < int(limit)]
@@ -277,58 +283,58 @@ def test_deepening_goes_further_each_time_within_its_boards(
         assert all(one < two for one, two in pairwise(complete))
         assert all(cost <= max_cost for cost, *_ in tree.searches)
         rated = sum(nodes for *_, nodes in tree.searches)
-        assert rated <= budget * (limits.MAX_TIMES if timed else 1)
+        assert rated <= budget * (limits.MAX_MOVE_FACTOR if timed else 1)
 
 
 @pytest.mark.parametrize("growth", [0.1, 0.2, 0.3, 0.4])
 def test_a_time_is_kept_on_average(growth: float) -> None:
-    """Over games whose trees vary, the same in each run; no move takes three times its share."""
+    """Moves use their time on average, and none takes three times its share."""
     for seed in range(3):
         tree, budget, spent = Tree(2, growth), 1000, []
         for breadth in np.random.default_rng(seed).uniform(2, 9, 120):
             tree.breadth = breadth
-            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED, budget, 1))
+            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED_NODES, budget, 1))
             spent.append(sum(nodes for *_, nodes in tree.searches))
-        assert max(spent) <= limits.MAX_TIMES * budget
+        assert max(spent) <= limits.MAX_MOVE_FACTOR * budget
         assert np.mean(spent) < 1.2 * budget
 
 
 def test_a_forced_move_takes_no_time() -> None:
-    """It leaves it to the next ones; however much is left, none takes three times its share."""
-    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED, 100, 1)
-    assert kernels.allotted(params, 1, tree.context) == (0.0, 0.0)
-    assert kernels.allotted(params, 2, tree.context) == (100.0, 300.0)
-    kernels.note_spent(params, 300.0, 5.0, tree.context)
-    assert kernels.allotted(params, 2, tree.context) == (75.0, 300.0)
-    assert kernels.allotted(params._replace(is_timed=0), 2, tree.context) == (100.0, 100.0)
+    """Forced moves leave their time to later ones, up to the limit of a move."""
+    tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED_NODES, 100, 1)
+    assert kernels.node_budget(params, 1, 1.0, tree.context) == (0.0, 0.0)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (100.0, 300.0)
+    kernels.record_move(params, 300.0, 5.0, tree.context)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (75.0, 300.0)
+    assert kernels.node_budget(params._replace(is_timed=0), 2, 1.0, tree.context) == (100.0, 100.0)
     tree.deepened(params, legal=1)
-    assert kernels.allotted(params, 2, tree.context)[0] == pytest.approx(87.5, abs=1)
+    assert kernels.node_budget(params, 2, 1.0, tree.context)[0] == pytest.approx(87.5, abs=1)
     for _ in range(50):
         tree.deepened(params, legal=1)
     assert tree.searches == []
-    assert kernels.allotted(params, 2, tree.context) == (300.0, 300.0)
+    assert kernels.node_budget(params, 2, 1.0, tree.context) == (300.0, 300.0)
     assert tree.context.breadth == 5.0
 
 
 def test_easy_moves_leave_their_time_to_hard_ones() -> None:
-    """A move is easy if one leads by far, and hard if a search changes which is best."""
+    """A clear lead makes a move easy, and a change of the best move makes it hard."""
     before, points = np.array([5.0, 4.0, 9.0, 9.0]), np.array([0, 0, 0, -1])
     for after, worth in [
-        ([1.0, 2.0, 9.0, 99.0], limits.EASY),
+        ([1.0, 2.0, 9.0, 99.0], limits.EASY_MOVE_FACTOR),
         ([1.0, 8.99, 9.0, 99.0], 1.0),
-        ([1.0, 12.0, 9.0, 99.0], limits.HARD),
+        ([1.0, 12.0, 9.0, 99.0], limits.HARD_MOVE_FACTOR),
     ]:
-        assert kernels.effort(points, before, np.array(after)) == worth
+        assert kernels.time_factor(points, before, np.array(after)) == worth
 
 
 @pytest.mark.parametrize(("side", "ms"), [(4, 0.1), (8, 0.1), (8, 1.0)])
 def test_a_time_is_kept_on_every_board(
     side: int, ms: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However long a move takes beside its search, and however many boards the shortest rates."""
+    """Games keep their time on average, whatever overhead a move has."""
     searcher = Searcher(sized("classic", side, side), limits=SearchLimits(ms=ms))
     cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
-    state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.spent
+    state, spent = np.zeros(kernels.STATE, np.int64), searcher.workers[0].contexts.total_nodes
 
     def seconds() -> float:
         return 2e-5 * int(state[kernels.PLY]) + int(spent[0]) / 3e6
@@ -343,39 +349,39 @@ def test_a_time_is_kept_on_every_board(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_one_move_ahead_is_searched_in_any_time(threads: int) -> None:
-    """However little there is."""
+    """One ply is searched even without any time."""
     board, rules = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."), get_rules("classic")
     searcher = Searcher(rules, limits=SearchLimits(ms=1), threads=threads)
     searcher.prepare()
-    searcher.speed.boards = 1.0
+    searcher.speed.nodes_per_second = 1.0
     assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
 
 
 def test_preparing_is_no_part_of_the_first_move() -> None:
-    """It tells the speed, and leaves no debt."""
+    """Preparing measures the speed and does not count towards the first move."""
     searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.5))
     searcher.prepare()
-    assert searcher.speed.boards != limits.FIRST_SPEED
+    assert searcher.speed.nodes_per_second != limits.INITIAL_NODES_PER_SECOND
     context = searcher.workers[0].contexts[0]
-    assert (context.breadth, context.debt) == (0.0, 0.0)
+    assert (context.breadth, context.overrun) == (0.0, 0.0)
 
 
 def test_the_first_boards_tell_the_speed() -> None:
-    """In place of what was guessed; later ones change it by a part."""
+    """The first measurement replaces the initial guess, and older ones decay."""
     speed = SearchSpeed()
-    speed.learn(40, 0.01)
-    assert speed.boards == pytest.approx(4000)
-    speed.learn(4, 0.01)  # as long for one board as for many
-    assert speed.boards == pytest.approx(2200)  # 44 boards in 0.02 s
-    speed.learn(10**6, 1.0)
-    speed.learn(10**6, 1.0)
-    assert speed.boards == pytest.approx(10**6, rel=1e-2)  # the first are forgotten
+    speed.record(40, 0.01)
+    assert speed.nodes_per_second == pytest.approx(4000)
+    speed.record(4, 0.01)  # as long for one board as for many
+    assert speed.nodes_per_second == pytest.approx(2200)  # 44 boards in 0.02 s
+    speed.record(10**6, 1.0)
+    speed.record(10**6, 1.0)
+    assert speed.nodes_per_second == pytest.approx(10**6, rel=1e-2)  # the first are forgotten
 
 
 @pytest.mark.parametrize("name", ["classic", "3x4", "5x5"])
 def test_searches_of_a_game_take_their_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From one board to the next, they rate about as many boards as the time allows."""
-    monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)
+    """Consecutive searches of a game use about the nodes that their time allows."""
+    monkeypatch.setattr(SearchSpeed, "record", lambda *_: None)
     searcher = Searcher(get_rules(name), limits=SearchLimits(ms=2.0))
     searcher.prepare()
     cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
@@ -387,7 +393,7 @@ def test_searches_of_a_game_take_their_time(name: str, monkeypatch: pytest.Monke
 
 
 def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While another program has the processor, no search gets shorter."""
+    """Time limits count CPU time, so other programs do not shorten a search."""
     searcher, expected = Searcher(get_rules("classic"), limits=SearchLimits(ms=20)), SearchSpeed()
     searcher.prepare()
     clocks = {"perf_counter": count(0, 1000), "thread_time": count(0, 1)}
@@ -395,8 +401,8 @@ def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"time.{name}", lambda clock=clock: float(next(clock)))
     searcher.speed = SearchSpeed()
     searcher.rate(Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."))
-    expected.learn(searcher.nodes, seconds=1.0)
-    assert searcher.speed.boards == expected.boards
+    expected.record(searcher.nodes, seconds=1.0)
+    assert searcher.speed.nodes_per_second == expected.nodes_per_second
 
 
 @pytest.mark.parametrize(
@@ -412,7 +418,7 @@ def test_a_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_compiled_games_are_games(name: str, given: SearchLimits) -> None:
-    """`play_games` plays the games that `Game` plays when the best rated moves are made."""
+    """`play_games` plays the same games as `Game` with the best rated moves."""
     rules = get_rules(name)
     searcher = Searcher(rules, limits=given)
     seeds = [3, 2**64 - 1]
@@ -430,12 +436,12 @@ def test_compiled_games_are_games(name: str, given: SearchLimits) -> None:
 
 
 def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many moves are made in one call, and whatever else is played, a game is the same."""
+    """Games do not depend on the number of moves per call or on other games."""
     searcher = Searcher(get_rules("3x3"), limits=SearchLimits(1))
     whole = play_games(searcher, range(20))
     nodes = searcher.nodes
     alone = [play_games(searcher, [seed]) for seed in range(20)]
-    monkeypatch.setattr("py2048.players.search.searcher.ROOM", 7)
+    monkeypatch.setattr("py2048.players.search.searcher.MAX_MOVES_PER_CALL", 7)
     pieces = play_games(searcher, range(20))
     assert searcher.nodes == nodes > whole.plies.sum()
     for number, single in enumerate(alone):
@@ -449,7 +455,7 @@ def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_exactly_the_legal_moves_are_rated(rules: Rules) -> None:
-    """On 2,000 random boards of every preset, up to the largest tiles that occur."""
+    """Exactly the legal moves are rated, on random boards of every preset."""
     searcher = Searcher(rules, limits=SearchLimits(1))
     generator = np.random.default_rng(9)
     largest = min(17, rules.cells + 1) if not rules.ends_at_target else 10
@@ -462,7 +468,7 @@ def test_exactly_the_legal_moves_are_rated(rules: Rules) -> None:
 
 
 def moves_something(boards: np.ndarray, direction: Direction) -> np.ndarray:
-    """Return for each board whether a tile has an empty cell or its like beside it."""
+    """Return for each board whether a slide in a direction moves a tile."""
     ahead, behind = boards[:, :, :-1], boards[:, :, 1:]
     if direction in (Direction.UP, Direction.DOWN):
         ahead, behind = boards[:, :-1], boards[:, 1:]
@@ -473,7 +479,7 @@ def moves_something(boards: np.ndarray, direction: Direction) -> np.ndarray:
 
 
 def test_a_search_beyond_what_is_known() -> None:
-    """A board with a tile that leaves do not know is rated like the lowered one, points apart."""
+    """A board with too large a tile is rated like the downgraded board."""
     rules = sized("classic", 4, 4)
     searcher = Searcher(rules, limits=SearchLimits(1))
     large = Board.parse("131072 131072 4096 2 / . . . . / 2 . . . / . . . 4")
@@ -484,7 +490,7 @@ def test_a_search_beyond_what_is_known() -> None:
 
 
 def test_what_cannot_be_searched_is_refused() -> None:
-    """SearchLimits, boards and rules that do not fit are named."""
+    """Invalid limits, boards and rules are named in the error."""
     for wrong, reason in [
         ({"depth": 0}, "depth must be 1 to"),
         ({"nodes": 0}, "nodes must be"),
@@ -496,7 +502,7 @@ def test_what_cannot_be_searched_is_refused() -> None:
             SearchLimits(**wrong)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="at most 64 cells"):
         Searcher(sized("classic", 9, 9))
-    with pytest.raises(RulesError, match=r"8589934592, .* is too big to search: at most 21"):
+    with pytest.raises(RulesError, match=r"8589934592, .* is too big: at most 21"):
         Searcher(Rules.parse("classic:spawn=2:9+8589934592:1"))
     for text in ("x:target=4,end=target", "x:start=1x8:1,target=8,end=target"):
         with pytest.raises(RulesError, match="would end the game"):
@@ -510,7 +516,7 @@ def test_what_cannot_be_searched_is_refused() -> None:
 
 
 def test_the_kernels_mean_the_same_uncompiled() -> None:
-    """Run as plain Python, with every operation on words checked, the search says the same."""
+    """The kernels return the same values as plain Python."""
     code = """
 import numpy as np
 from py2048 import Board, Rules, get_rules
@@ -544,7 +550,7 @@ for name in "classic:size=2x3", "comp1127:size=2x3", "cits1401:size=2x4,start=5x
 
 
 def test_the_heuristic_is_positive_on_every_board() -> None:
-    """Points to come are never negative, however crowded and advanced the board."""
+    """The heuristic is positive on crowded, advanced and wide boards."""
     crowded = Board.from_rows([[2 << (3 * r + 5 * c) % 17 for c in range(4)] for r in range(4)])
     advanced = Board.parse("65536 32768 16384 8192 / 512 1024 2048 4096 / 256 128 64 32 / . . 2 4")
     wide = Board.from_rows([[2 << (r + c) for c in range(8)] for r in range(8)])

@@ -1,4 +1,4 @@
-"""What may happen to a solver and its files."""
+"""Interruptions and damage that a solver must survive."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from py2048.players.solving.solution import Progress
+from py2048.players.solving.solution import SolvingProgress
 
 
 class Killed(Exception):  # noqa: N818 - what happens to a process
-    """The process ended here."""
+    """Stands for the end of the process."""
 
 
 def ending_after(layers: int) -> Any:
-    """Return a progress that ends solving after a number of layers."""
+    """Return a progress callback that stops the solver after some layers."""
     left = itertools.count(layers, -1)
 
-    def tell(_: Progress) -> None:
+    def tell(_: SolvingProgress) -> None:
         if next(left) == 0:
             raise Killed
 
@@ -25,7 +25,7 @@ def ending_after(layers: int) -> Any:
 
 
 def flip(path: Path, place: int) -> None:
-    """Change a bit of a file."""
+    """Flip a bit of a file."""
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)

@@ -1,4 +1,4 @@
-"""The script that makes the best moves that come with py2048."""
+"""Access to the script that builds the bundled best moves."""
 
 from __future__ import annotations
 

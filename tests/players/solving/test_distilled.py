@@ -1,4 +1,4 @@
-"""Distilled moves: the best move on every board, in files that are small and cannot lie."""
+"""Tests of distilled moves: correct, small and protected against damage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = sorted(SHIPPED.glob("*.moves"))
 
 
 def wrong_moves(moves: DistilledMoves, solution: Solution, every: int = 1) -> int:
-    """Return on how many boards of a solution, of those looked at, a move is not the best."""
+    """Return the number of boards of a solution with a wrong move, among a sample."""
     wrong = 0
     for boards, masks in maker.best_moves(solution, moves.covered):
         playing = np.flatnonzero(masks)[::every]
@@ -31,7 +31,7 @@ def wrong_moves(moves: DistilledMoves, solution: Solution, every: int = 1) -> in
     ("text", "every"), [("2x2", 1), ("2x3", 1), pytest.param("2x4", 29, marks=pytest.mark.slow)]
 )
 def test_shipped_moves_are_the_best(text: str, every: int) -> None:
-    """On every position that games meet, or some of them, the move is one of the best."""
+    """The bundled moves are best moves on all reachable boards, or a sample of them."""
     rules = get_rules(f"classic:size={text}")
     moves = shipped_moves(rules)
     assert moves is not None
@@ -41,7 +41,7 @@ def test_shipped_moves_are_the_best(text: str, every: int) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_3x3_is_solved_as_published_and_its_moves_are_the_best() -> None:
-    """Count and value are those that Kaneko and Yamashita cite, arXiv:2510.04580."""
+    """Position count and value agree with Kaneko and Yamashita, arXiv:2510.04580."""
     solution, moves = solve("3x3"), shipped_moves(get_rules("3x3"))
     assert solution.positions == 48_713_519
     assert solution.value == pytest.approx(5468.49, abs=0.005)
@@ -50,7 +50,7 @@ def test_3x3_is_solved_as_published_and_its_moves_are_the_best() -> None:
 
 
 def test_symmetric_images_have_symmetric_moves_that_are_best() -> None:
-    """Whatever image of a board is asked about, as a `Board`."""
+    """Every symmetric image of a board has a best move."""
     solution, moves = solve("classic:size=2x3"), shipped_moves(get_rules("classic:size=2x3"))
     assert moves is not None
     for rows in product([0, 2, 4], repeat=6):
@@ -66,7 +66,7 @@ def test_symmetric_images_have_symmetric_moves_that_are_best() -> None:
 
 @pytest.mark.parametrize("text", ["classic:size=2x2", "ist:size=2x3", "comp1127:size=1x5"])
 def test_distilling_keeps_every_best_move(text: str, tmp_path: Path) -> None:
-    """Under other rules too; twice the same bytes; the file is read as it was written."""
+    """Other rules keep their best moves, and building is deterministic."""
     solution = solve(text)
     files = [tmp_path / name for name in ("one.moves", "two.moves")]
     for file in files:
@@ -79,14 +79,14 @@ def test_distilling_keeps_every_best_move(text: str, tmp_path: Path) -> None:
 
 
 def test_the_shipped_file_is_made_again(tmp_path: Path) -> None:
-    """The same bytes."""
+    """The bundled file can be rebuilt byte for byte."""
     file = tmp_path / "2x3.moves"
     maker.write_moves(maker.distil(solve("classic:size=2x3")), file)
     assert file.read_bytes() == (SHIPPED / "2x3.moves").read_bytes()
 
 
 def test_a_trained_predictor_leaves_less_to_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It guesses most moves, and what it gets wrong is stored all the same."""
+    """A trained predictor makes the file smaller and all moves stay correct."""
     solution = solve("classic:size=2x3")
     blind = maker.distil(solution)
     plan = maker.Training(((0, 1, 3, 4), (0, 1, 2, 3)), step=0.25, passes=20)
@@ -99,7 +99,7 @@ def test_a_trained_predictor_leaves_less_to_be_stored(monkeypatch: pytest.Monkey
 
 
 def test_large_sums_can_be_left_out() -> None:
-    """What is covered is the best; the rest says that it is not covered."""
+    """Boards with large sums can be left out, and are then reported as not covered."""
     solution = solve("classic:size=2x3")
     moves = maker.distil(solution, covered=100)
     assert wrong_moves(moves, solution) == 0
@@ -110,14 +110,14 @@ def test_large_sums_can_be_left_out() -> None:
 
 
 def test_only_what_can_be_distilled_is() -> None:
-    """A solution for a tile is refused."""
+    """A solution for a tile is rejected."""
     with pytest.raises(SolvingError, match="only solutions for the score"):
         maker.distil(solve("classic:size=2x2", "tile=16"))
 
 
 @pytest.mark.parametrize("count", [0, 1, 64, 20_000])
 def test_a_retrieval_has_the_bits_it_was_given(count: int) -> None:
-    """At the keys that it was made of; elsewhere about half of the bits are set."""
+    """A retrieval returns the stored bits, and random ones for other keys."""
     keys = np.arange(count, dtype=np.uint64) * np.uint64(977)
     bits = np.random.default_rng(count).random(count) < 0.3
     table = maker.retrieval(keys, bits)
@@ -128,29 +128,29 @@ def test_a_retrieval_has_the_bits_it_was_given(count: int) -> None:
 
 
 def test_a_retrieval_refuses_a_key_with_two_bits() -> None:
-    """No table has both."""
+    """A key with two different bits is rejected."""
     keys = np.array([7, 7], np.uint64)
     with pytest.raises(SolvingError, match="keys of a retrieval must differ"):
         maker.retrieval(keys, np.array([True, False]))
 
 
 def test_shipped_files_are_small() -> None:
-    """All together are at most three megabytes."""
+    """All bundled files together take at most three megabytes."""
     assert [file.stem for file in FILES] == ["2x2", "2x3", "2x4", "3x3"]
     assert sum(file.stat().st_size for file in FILES) <= 3_000_000
 
 
 @pytest.mark.parametrize("place", [0, 15, 20, 60, 300, -1])
 def test_a_flipped_byte_is_refused(place: int, tmp_path: Path) -> None:
-    """Wherever it is, and a file that ends too soon."""
+    """A flipped byte or a truncated file is rejected."""
     data = bytearray((SHIPPED / "2x3.moves").read_bytes())
     data[place] ^= 4
     file = tmp_path / "broken.moves"
     file.write_bytes(data)
-    with pytest.raises(SolvingError, match="holds no distilled moves, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a moves file"):
         DistilledMoves.load(file)
     file.write_bytes((SHIPPED / "2x3.moves").read_bytes()[:place])
-    with pytest.raises(SolvingError, match="holds no distilled moves, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a moves file"):
         DistilledMoves.load(file)
 
 
@@ -169,13 +169,13 @@ def test_a_flipped_byte_is_refused(place: int, tmp_path: Path) -> None:
     ],
 )
 def test_moves_serve_rules_that_play_alike(text: str, is_served: bool) -> None:
-    """A name or a mere target changes no move; all else may."""
+    """Names and targets that do not end the game do not matter; everything else does."""
     assert (shipped_moves(get_rules(text)) is not None) == is_served
 
 
 @pytest.mark.parametrize("text", ["64 64 / . .", "128 2 / . .", "8 . / . 16"])
 def test_boards_that_cannot_be_are_refused(text: str) -> None:
-    """A board without a new tile, or with a sum that no game reaches."""
+    """Boards without a spawned tile or with too large a sum are rejected."""
     moves = shipped_moves(get_rules("classic:size=2x2"))
     assert moves is not None
     with pytest.raises(BoardError, match="no game under classic meets the board"):

@@ -1,4 +1,4 @@
-"""Solving by shards: the file of the one-machine solver, whatever becomes of the tasks."""
+"""Tests of the sharded solver: same file as on one machine, and robust against failures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from py2048.players.solving.sharded import Task, solve_sharded
 
 
 class Died(Exception):  # noqa: N818 - what happens to a process
-    """The process ended here."""
+    """Stands for the end of the process."""
 
 
 class Workers:
-    """Do tasks in this process, in an order of their own, some of them twice.
+    """Run tasks in this process in a shuffled order, some of them twice.
 
     Args:
-        width: how many shards they like.
-        deaths: after how many tasks the driver dies, over and over.
+        width: Number of shards to ask for.
+        deaths: The driver dies after this number of tasks, repeatedly.
     """
 
     def __init__(self, width: int, deaths: int | None = None) -> None:
@@ -47,12 +47,12 @@ class Workers:
 
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut small layers, too."""
-    monkeypatch.setattr(sharded, "FEW", 32)
+    """Split small layers as well."""
+    monkeypatch.setattr(sharded, "MIN_SHARD_KEYS", 32)
 
 
 def without_times(file: Path) -> bytes:
-    """Return keys and values of a saved solution: all but the text at its end."""
+    """Return the keys and values of a saved solution, without its footer."""
     return file.read_bytes()[: 18 + 16 * Solution.load(file).positions]
 
 
@@ -69,7 +69,7 @@ def without_times(file: Path) -> bytes:
     ],
 )
 def test_shards_give_the_file_of_one_machine(rules: str, goal: str, tmp_path: Path) -> None:
-    """To the last bit, though tasks come in any order and some are done twice."""
+    """The file is bit-for-bit that of one machine, although tasks are shuffled and repeated."""
     ours = solve_sharded(Workers(3), rules, goal, save=tmp_path / "shards")
     theirs = solve(rules, goal, save=tmp_path / "whole")
     assert without_times(tmp_path / "shards") == without_times(tmp_path / "whole")
@@ -79,7 +79,7 @@ def test_shards_give_the_file_of_one_machine(rules: str, goal: str, tmp_path: Pa
 
 @pytest.mark.parametrize("deaths", [41, 150])
 def test_a_driver_that_dies_goes_on(deaths: int, tmp_path: Path) -> None:
-    """Between any two tasks; keys and values that are there are not made again."""
+    """After the driver dies, finished keys and values are reused."""
     file, workers, seen = tmp_path / "file", Workers(4, deaths), dict[str, int]()
     while not file.exists():
         try:
@@ -94,7 +94,7 @@ def test_a_driver_that_dies_goes_on(deaths: int, tmp_path: Path) -> None:
 
 
 def kept_files(folder: Path) -> dict[str, int]:
-    """Return when the files were written that stay until the end."""
+    """Return the modification times of the files that stay until the end."""
     return {
         path.name: path.stat().st_ino
         for path in folder.iterdir()
@@ -103,7 +103,7 @@ def kept_files(folder: Path) -> dict[str, int]:
 
 
 class Measuring(Workers):
-    """Note how many keys each task is given, and of how many layers what was found is kept."""
+    """Record the keys per task, and the layers whose successors are kept."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -123,16 +123,16 @@ class Measuring(Workers):
 
 
 def test_a_shard_is_given_no_more_than_fits(tmp_path: Path) -> None:
-    """Memory bounds the keys of a task however few the workers, and the disk what is passed on."""
+    """The memory limit bounds the keys of a task, and successors are deleted early."""
     most, roomy, tight = 150, Measuring(), Measuring()
-    for workers, memory in ((roomy, 1 << 30), (tight, most * sharded.BYTES_A_KEY)):
+    for workers, memory in ((roomy, 1 << 30), (tight, most * sharded.BYTES_PER_KEY)):
         solve_sharded(workers, "classic:size=2x3", "tile=64", save=tmp_path / "file", memory=memory)
     assert max(tight.given) < 2 * most < max(roomy.given)
     assert max(tight.kept) <= 3
 
 
 def test_a_damaged_file_is_found(tmp_path: Path) -> None:
-    """The error names the file and what to do."""
+    """The error names the damaged file and the fix."""
     file, folder = tmp_path / "file", tmp_path / "file.unfinished"
     with pytest.raises(Died):
         solve_sharded(Workers(2, 100), "classic:size=2x2", save=file)
@@ -145,16 +145,18 @@ def test_a_damaged_file_is_found(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_a_machine_does_not_see_is_named(tmp_path: Path) -> None:
-    """Shards are exchanged as files, so the folder must be shared."""
+    """The error names the folder if it is not shared."""
     plan = sharded.Plan("classic:size=2x2", "score", tmp_path / "elsewhere")
-    with pytest.raises(SolvingError, match=r"elsewhere is not there on .*: save to a folder that"):
+    with pytest.raises(
+        SolvingError, match=r"elsewhere does not exist on .*: save to a folder that"
+    ):
         sharded.find(
-            plan, sharded.Shard(sharded.Layer("before", 4), 0, 1), [], np.empty(0, np.uint64)
+            plan, sharded.Shard(sharded.LayerName("before", 4), 0, 1), [], np.empty(0, np.uint64)
         )
 
 
 def test_rules_that_cannot_be_solved_leave_no_folder(tmp_path: Path) -> None:
-    """They are refused before anything is written."""
+    """Unsolvable rules are rejected before anything is written."""
     with pytest.raises(SolvingError, match="is too large to be solved"):
         solve_sharded(Workers(2), "classic", save=tmp_path / "file")
     assert not any(tmp_path.iterdir())

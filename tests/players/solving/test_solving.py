@@ -1,4 +1,4 @@
-"""Exact values: a published one, those of recursion in fractions, the same bits in any order."""
+"""Tests of exact values against published results and the reference solver."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import strategies as some
 from tests.players.solving.interruptions import Killed, ending_after, flip
+from tests.players.solving.reference import exact_values, value_of_game
 
 from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.cli import main
@@ -31,11 +32,10 @@ from py2048.core.rules import (
     Weights,
 )
 from py2048.players.solving import Goal, Solution, solve, solver
-from py2048.players.solving.reference import exact_values, value_of_game
 
 
 def boards_by_search(rules: Rules) -> int:
-    """Return how many boards play can meet, symmetric ones as one, by plain search."""
+    """Return the number of reachable boards by plain search, counting symmetric ones once."""
     empty = Board.empty(*rules.shape)
     waiting = [
         empty.with_tile(one, a).with_tile(other, b)
@@ -59,7 +59,7 @@ def boards_by_search(rules: Rules) -> int:
     ("text", "positions"), [("classic:size=2x2", 110), ("classic:size=2x3", 21_752)]
 )
 def test_boards_are_those_that_plain_search_finds(text: str, positions: int) -> None:
-    """Every board that play can meet, symmetric ones once."""
+    """The solver finds exactly the reachable boards."""
     assert solve(text).positions == boards_by_search(get_rules(text)) == positions
 
 
@@ -71,7 +71,7 @@ scorings = st.sampled_from([MergePoints(), MovePoints(2, -1), BoardSum()])
 
 @st.composite
 def tiny(draw: st.DrawFn) -> Rules:
-    """Rules on boards that plain recursion solves."""
+    """Rules on boards that the reference can solve."""
     rows, columns = draw(st.sampled_from([(1, 2), (1, 3), (3, 1), (2, 2), (1, 4)]))
     low = draw(st.integers(1, rows * columns))
     target = draw(st.none() | st.sampled_from([4, 8, 16]))
@@ -96,7 +96,7 @@ goals = st.sampled_from(["score", "tile=4", "tile=8", "tile=16", "tile=64"])
 @settings(deadline=None)
 @given(rules=tiny(), goal=goals)
 def test_values_are_those_of_plain_recursion(rules: Rules, goal: str) -> None:
-    """For any rules, with chance and without, within the stated error."""
+    """Values agree with the reference within the stated error."""
     solution = solve(rules, goal)
     assert abs(Fraction(solution.value) - value_of_game(rules, goal)) <= solution.error + 1e-15
     assert math.fsum(start.chance for start in solution.starts) == pytest.approx(1)
@@ -125,7 +125,7 @@ def boards_met(rules: Rules, games: int) -> Iterator[Board]:
     ],
 )
 def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> None:
-    """The best move is worth what its board is; values of boards are those of recursion."""
+    """The best move has the value of its board."""
     rules, solution = get_rules(text), solve(text, goal)
     exact = exact_values(rules, goal)
     for board in set(boards_met(rules, 30)):
@@ -141,10 +141,10 @@ def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> 
 
 @pytest.mark.parametrize("goal", ["score", "tile=64"])
 def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither threads, nor the order of boards, nor a turned board change a bit."""
+    """Values do not depend on threads, order or symmetric images."""
     usual = solve("classic:size=2x3", goal)
-    monkeypatch.setattr(solver, "FEW", 16)
-    monkeypatch.setattr(solver, "PORTION", 7)
+    monkeypatch.setattr(solver, "MIN_BOARDS_PER_THREAD", 16)
+    monkeypatch.setattr(solver, "BATCH_BOARDS", 7)
     shared = solve("classic:size=2x3", goal, threads=3)
     turned = solve("classic:size=3x2", goal)
     assert usual.value == shared.value
@@ -156,7 +156,7 @@ def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.Mo
 
 
 def test_boards_that_no_game_meets_have_no_value() -> None:
-    """The error names the board."""
+    """The error names the unreachable board."""
     solution = solve("classic:size=2x2")
     with pytest.raises(BoardError, match=r"no game under classic meets the board 64 64 / 64 64"):
         solution.value_of(Board([[64, 64], [64, 64]]))
@@ -169,7 +169,7 @@ def test_boards_that_no_game_meets_have_no_value() -> None:
 
 @pytest.mark.parametrize("layers", [3, 100, 130, 240])
 def test_what_was_solved_before_a_kill_is_used(layers: int, tmp_path: Path) -> None:
-    """Forward or backward, the next run continues, with the same file in the end."""
+    """An interrupted run resumes and produces the same file."""
     whole, file = tmp_path / "whole", tmp_path / "file"
     solve("classic:size=2x3", save=whole)
     with pytest.raises(Killed):
@@ -191,16 +191,16 @@ def test_what_was_solved_before_a_kill_is_used(layers: int, tmp_path: Path) -> N
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    """What another solver left is neither used nor touched."""
+    """Intermediate results of another problem are neither used nor changed."""
     file = tmp_path / "file"
     with pytest.raises(Killed):
         solve("classic:size=2x3", save=file, progress=ending_after(3))
-    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left of solving"):
+    with pytest.raises(SolvingError, match=r"file\.unfinished holds unfinished results of"):
         solve("classic:size=2x3", "tile=64", save=file)
 
 
 def test_layers_that_do_not_fit_are_on_disk(tmp_path: Path) -> None:
-    """With next to no memory the values are the same."""
+    """Values are the same with almost no memory."""
     small = solve("classic:size=2x3", memory=10_000, save=tmp_path / "file")
     whole = solve("classic:size=2x3")
     assert (small.value, small.layers) == (whole.value, whole.layers)
@@ -208,7 +208,7 @@ def test_layers_that_do_not_fit_are_on_disk(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("room", [500, 3000])
 def test_a_full_disk_loses_nothing(room: int, tmp_path: Path) -> None:
-    """The command says so with status 2, for a layer or the file, and continues with more room."""
+    """A full disk ends the command with status 2, and it resumes once there is space."""
     file = tmp_path / "file"
     program = (
         "import resource, sys; from py2048.cli import main; "
@@ -231,19 +231,19 @@ def test_a_full_disk_loses_nothing(room: int, tmp_path: Path) -> None:
 
 
 def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
-    """In a file, when its layer is read or at once; in what a killed solver left, too."""
+    """A flipped bit is detected in a solution and in intermediate results."""
     file = tmp_path / "file"
     solution = solve("classic:size=2x3", save=file)
     for place in (3, -3, -100):
         flip(file, place)
-        with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+        with pytest.raises(SolvingError, match="is damaged, or is not a solution"):
             Solution.load(file)
         flip(file, place)
     assert Solution.load(file, memory=0).value == solution.value
     flip(file, 18 + 16 * solution.positions // 2)
     damaged = Solution.load(file)
     sums = [layer.total for layer in damaged.layers]
-    with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+    with pytest.raises(SolvingError, match="is damaged, or is not a solution"):
         list(map(damaged.layer, sums))
     file.unlink()
     with pytest.raises(Killed):
@@ -255,7 +255,7 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
 
 
 def test_no_file_is_no_solution(tmp_path: Path) -> None:
-    """Missing, empty or of another kind: one clear reason."""
+    """Missing, empty and foreign files are rejected with a clear reason."""
     file = tmp_path / "file"
     with pytest.raises(SolvingError, match="No such file"):
         Solution.load(file)
@@ -269,7 +269,7 @@ def test_no_file_is_no_solution(tmp_path: Path) -> None:
 
 
 def test_goals_are_read_back() -> None:
-    """A goal's text names it."""
+    """A goal survives a round trip through its text."""
     for goal in (Goal(), Goal(256)):
         assert Goal.parse(str(goal)) == goal
     for text in ("points", "tile", "tile=", "tile=3", "tile=-4", "score=3", ""):
@@ -278,13 +278,13 @@ def test_goals_are_read_back() -> None:
 
 
 def test_rules_that_pay_for_standing_still_have_no_best_score() -> None:
-    """Illegal moves for points could be made forever."""
+    """Rules that pay for illegal moves are rejected."""
     with pytest.raises(SolvingError, match="pays for illegal moves"):
         solve("classic:size=2x2,scoring=moves:1:1")
 
 
 def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None:
-    """Value, positions, starts, layers."""
+    """The report contains value, positions, starts and layers."""
     assert main(["solve", "classic", "--size", "2x2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("classic on 2x2: expected score 66.964149 (rounding changes it by at")
@@ -293,7 +293,7 @@ def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """For programs: value, positions, seconds and all tables."""
+    """The JSON report contains value, positions, seconds and all tables."""
     words = ["solve", "classic:size=2x2", "--goal", "tile=16", "--json", "--quiet"]
     assert main([*words, "--save", str(tmp_path / "file"), "--memory", "64M"]) == 0
     captured = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Tables of endings: the chances of plain recursion, whole files, and what may happen to them."""
+"""Tests of endgame tables: correct chances, intact files and commands."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from unittest.mock import Mock
 
 import pytest
 from tests.players.solving.interruptions import Killed, ending_after, flip
+from tests.players.solving.reference import exact_chances
 
 from py2048 import Board, Rules, get_rules
 from py2048.cli import main
 from py2048.core.errors import BoardError, SolvingError
 from py2048.lab.commands import solve
 from py2048.players.solving import (
+    EndingTable,
     Formation,
-    Table,
     build_table,
     find_ending,
     get_formation,
@@ -28,8 +29,7 @@ from py2048.players.solving import (
 )
 from py2048.players.solving.formations import read_formations
 from py2048.players.solving.positions import Positions
-from py2048.players.solving.reference import exact_chances
-from py2048.players.solving.solution import Progress
+from py2048.players.solving.solution import SolvingProgress
 
 TINY = """
 [corner]  # symmetric, and the target counts everywhere
@@ -76,20 +76,20 @@ CORNER = "2 . 512 1024 / . . 2048 4096 / 64 128 256 8192 / 16384 32768 65536 131
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Formation]:
-    """Formations that plain recursion can follow."""
+    """Formations that the reference can handle."""
     path = tmp_path_factory.mktemp("formations") / "tiny.toml"
     path.write_text(TINY, encoding="utf-8")
     return read_formations(path)
 
 
 @pytest.fixture
-def corner(tiny: dict[str, Formation], tmp_path: Path) -> Table:
+def corner(tiny: dict[str, Formation], tmp_path: Path) -> EndingTable:
     """The table of the smallest formation."""
     return build_table(tiny["corner"], 16, tmp_path / "corner.table")
 
 
 def some_boards(formation: Formation, target: int, count: int, seed: int = 1) -> list[Board]:
-    """Return boards of a formation, with different large tiles in any order."""
+    """Return boards of a formation with different large tiles."""
     draws = random.Random(seed)
     ranks = target.bit_length() - (1 if formation.is_goal_everywhere else 0)
     boards = []
@@ -118,7 +118,7 @@ def some_boards(formation: Formation, target: int, count: int, seed: int = 1) ->
 def test_chances_are_those_of_plain_recursion(
     name: str, text: str, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """For each position and each move, whatever large tiles stand there and whichever move."""
+    """Every position and move has the chance computed by the reference."""
     formation, rules = tiny[name], Rules.parse(text)
     table = build_table(formation, 16, tmp_path / "table", rules=rules)
     exact = exact_chances(formation, 16, rules)
@@ -136,7 +136,7 @@ def test_chances_are_those_of_plain_recursion(
 
 
 def test_each_position_has_a_place_of_its_own(tiny: dict[str, Formation]) -> None:
-    """In the layer of its sum, without gaps; symmetric positions of a formation share one."""
+    """Positions are numbered without gaps, and symmetric ones share a number."""
     for formation in (tiny["goal"], tiny["pair"], tiny["loose"]):
         positions = Positions(formation, 16, get_rules("classic"))
         places = [set[int]() for _ in positions.sizes]
@@ -152,12 +152,12 @@ def test_each_position_has_a_place_of_its_own(tiny: dict[str, Formation]) -> Non
 
 
 def turned(board: Board) -> Board:
-    """Return the board turned to the left."""
+    """Return the board rotated to the left."""
     return Board([list(row) for row in zip(*board.rows, strict=True)][::-1])
 
 
-def test_boards_are_found_in_any_symmetric_image(corner: Table) -> None:
-    """A turned or mirrored board has the same chances, in the turned directions."""
+def test_boards_are_found_in_any_symmetric_image(corner: EndingTable) -> None:
+    """Symmetric images of a board have the same chances."""
     for board in some_boards(corner.formation, 16, 20):
         for image in (turned(board), turned(turned(board))):
             assert corner.chance_of(image) == corner.chance_of(board)
@@ -165,8 +165,8 @@ def test_boards_are_found_in_any_symmetric_image(corner: Table) -> None:
             assert sorted(ours.values()) == sorted(theirs.values())
 
 
-def test_it_does_not_matter_which_large_tile_stands_where(corner: Table) -> None:
-    """Any different tiles of the target and more are alike."""
+def test_it_does_not_matter_which_large_tile_stands_where(corner: EndingTable) -> None:
+    """Large tiles are interchangeable."""
     board = Board.parse(CORNER)
     other = Board.parse(CORNER.replace("512", "16").replace("8192", "262144"))
     assert corner.move_chances(board) == corner.move_chances(other) != {}
@@ -183,8 +183,8 @@ def test_it_does_not_matter_which_large_tile_stands_where(corner: Table) -> None
     ],
     ids=["none", "two alike", "too few", "elsewhere", "small board"],
 )
-def test_boards_out_of_formation_have_no_chance(corner: Table, board: str) -> None:
-    """The error names the board, or its size."""
+def test_boards_out_of_formation_have_no_chance(corner: EndingTable, board: str) -> None:
+    """The error names the board or its size."""
     with pytest.raises(BoardError, match=r"is not in the formation corner|tables are for 4x4"):
         corner.chance_of(Board.parse(board))
 
@@ -193,7 +193,7 @@ def test_boards_out_of_formation_have_no_chance(corner: Table, board: str) -> No
 
 
 def test_known_formations_are_read_back() -> None:
-    """Each is what its own description says, and has the symmetries that it shows."""
+    """Built-in formations survive a round trip and have the expected symmetries."""
     found = {formation.name: formation for formation in list_formations()}
     assert {"L3", "442", "t", "LL", "4431", "free8", "free9", "free10"} <= found.keys()
     for name, formation in found.items():
@@ -221,7 +221,7 @@ larges = 0
         ("[x]\nlarges = 3", "3 of its tiles are large: from 4 to 14 can be"),
         ("[x]\nlarges = true", "larges is True, not a whole number"),
         ("[x]\nlarge = 8", "'large'; did you mean 'larges'"),
-        ("[x]\nlarges = 8\nslack = 7", "its slack is 7: give an even number"),
+        ("[x]\nlarges = 8\nslack = 7", "its slack is 7: use an even number"),
         ("x = 3", "has no formation"),
         ("", "has no formation"),
         ("[x", "Expected"),
@@ -230,7 +230,7 @@ larges = 0
     ],
 )
 def test_what_is_no_formation_is_refused(text: str, reason: str, tmp_path: Path) -> None:
-    """One clear line."""
+    """Invalid formations are rejected with a one-line error."""
     path = tmp_path / "x.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SolvingError, match=reason):
@@ -244,9 +244,9 @@ def test_what_is_no_formation_is_refused(text: str, reason: str, tmp_path: Path)
 def test_what_was_built_before_a_kill_is_used(
     layers: int, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """The next run continues, with the same file in the end."""
+    """An interrupted build resumes and produces the same file."""
     whole, file = tmp_path / "whole", tmp_path / "file"
-    every: list[Progress] = []
+    every: list[SolvingProgress] = []
     build_table(tiny["goal"], 32, whole, progress=every.append)
     with pytest.raises(Killed):
         build_table(tiny["goal"], 32, file, progress=ending_after(layers))
@@ -258,7 +258,7 @@ def test_what_was_built_before_a_kill_is_used(
         build_table(tiny["goal"], 32, file, progress=ending_after(0))
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("blocks-*")}
     assert before.items() < after.items()  # nothing was done again
-    rest: list[Progress] = []
+    rest: list[SolvingProgress] = []
     build_table(tiny["goal"], 32, file, progress=rest.append)
     assert len(rest) == len(every) - layers - 2
     assert not folder.exists()
@@ -268,53 +268,53 @@ def test_what_was_built_before_a_kill_is_used(
 def test_threads_and_memory_change_no_bit(
     tiny: dict[str, Formation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the number of threads and the size of what is held."""
+    """The file does not depend on threads or memory."""
     files = [tmp_path / name for name in ("usual", "shared")]
     build_table(tiny["loose"], 32, files[0])
-    monkeypatch.setattr(tables, "FEW", 16)
+    monkeypatch.setattr(tables, "MIN_POSITIONS_PER_THREAD", 16)
     needed = tables.checked_memory(Positions(tiny["loose"], 32, get_rules("classic")), 1 << 40)
     build_table(tiny["loose"], 32, files[1], threads=3, memory=needed + 1000)
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_a_flipped_byte_is_found(corner: Table) -> None:
-    """At once in what describes the file, otherwise by `check` and where it is read."""
+def test_a_flipped_byte_is_found(corner: EndingTable) -> None:
+    """A flipped bit is detected, in the footer on opening and elsewhere when it is read."""
     size = corner.path.stat().st_size
     for place in range(0, size, 17):
         flip(corner.path, place)
-        with pytest.raises(SolvingError, match="is not a table, or is damaged: build it again"):
-            Table.load(corner.path).check()
+        with pytest.raises(SolvingError, match="is damaged, or is not a table: build it again"):
+            EndingTable.load(corner.path).check()
         flip(corner.path, place)
     for place in (3, size - 3, size - 100):
         flip(corner.path, place)
-        with pytest.raises(SolvingError, match="is not a table, or is damaged: build it again"):
-            Table.load(corner.path)
+        with pytest.raises(SolvingError, match="is damaged, or is not a table: build it again"):
+            EndingTable.load(corner.path)
         flip(corner.path, place)
-    Table.load(corner.path).check()
+    EndingTable.load(corner.path).check()
 
 
-def test_tables_are_refused_for_other_rules(corner: Table) -> None:
-    """Other spawns or merges have other chances; other points have not."""
-    assert Table.load(corner.path, "classic:scoring=sum").rules == corner.rules
+def test_tables_are_refused_for_other_rules(corner: EndingTable) -> None:
+    """Tables are rejected for other spawns or merges, but not for other scoring."""
+    assert EndingTable.load(corner.path, "classic:scoring=sum").rules == corner.rules
     for text in ("classic:spawn=2:1+4:1", "classic:merging=cascade", "3x3"):
         with pytest.raises(SolvingError, match=r"is for .*, not for .*: build another"):
-            Table.load(corner.path, text)
+            EndingTable.load(corner.path, text)
 
 
 @pytest.mark.parametrize(
     ("rules", "target", "reason"),
     [
-        ("3x3", 32, "only for 4x4"),
+        ("3x3", 32, "use rules with a 4x4 board"),
         ("cits1401", 32, "there are no tables for cits1401"),
         ("classic", 8192, "8192 is not a target: give a tile from 16 to 4096"),
         ("classic", 24, "24 is not a target"),
-        ("classic:spawn=16:1", 16, "appears of itself"),
+        ("classic:spawn=16:1", 16, "target 16 spawns under"),
     ],
 )
 def test_tables_that_cannot_be(
     rules: str, target: int, reason: str, tiny: dict[str, Formation], tmp_path: Path
 ) -> None:
-    """Refused with the reason, and nothing is written."""
+    """Impossible tables are rejected with a reason, and nothing is written."""
     with pytest.raises(SolvingError, match=reason):
         build_table(tiny["corner"], target, tmp_path / "file", rules=rules)
     assert not any(tmp_path.iterdir())
@@ -325,7 +325,7 @@ def test_tables_that_cannot_be(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder, and the descriptions of formations in the working folder."""
+    """A data folder, and formation files in the working directory."""
     monkeypatch.setenv("PY2048_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     for text in TINY.split("\n\n"):
@@ -335,7 +335,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table is built, listed, asked and checked."""
+    """Tables can be built, listed, queried and checked."""
     assert main(["tables", "build", "corner.toml", "16", "--quiet"]) == 0
     assert capsys.readouterr().out.startswith("corner-16 under classic: ")
     assert main(["tables", "list"]) == 0
@@ -357,7 +357,7 @@ def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None:
-    """That of the largest target, in any image; there is none elsewhere, or once it is made."""
+    """The table with the largest target answers, for any symmetric image of a board."""
     text = "16 . 4 1024 / 16 . 2 4096 / 64 128 256 8192 / 16384 32768 65536 131072"
     board = Board.parse(text)
     assert find_ending(board) is None
@@ -375,7 +375,7 @@ def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None
     assert find_ending(board, "classic:spawn=2:1+4:1") is None
     assert find_ending(Board.parse("2 4 / 8 16"), "2x2") is None
     (folder / "other.table").write_bytes(tables[1].path.read_bytes()[:-1])
-    with pytest.raises(SolvingError, match=r"other\.table is not a table, or is damaged"):
+    with pytest.raises(SolvingError, match=r"other\.table is damaged, or is not a table"):
         find_ending(board)
 
 
@@ -383,7 +383,7 @@ def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None
 
 
 def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """For programs: one object each."""
+    """Each command prints one JSON object."""
 
     def told(*words: str) -> Any:
         assert main(["tables", *words, "--json"]) == 0
@@ -415,13 +415,13 @@ def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str])
             "there is no table L3-256: build it with py2048 tables build L3",
         ),
         (["query", "corner.toml", "2 4 / 8"], "all rows must be equally long"),
-        (["check", "corner.toml"], "is not a table, or is damaged"),
+        (["check", "corner.toml"], "is damaged, or is not a table"),
     ],
 )
 def test_bad_words_get_one_clear_line(
     words: list[str], reason: str, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And status 2."""
+    """Invalid arguments yield a one-line error and status 2."""
     assert main(["tables", *words]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -432,8 +432,8 @@ def test_bad_words_get_one_clear_line(
 def test_the_size_is_said_before_what_takes_long(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a line on stderr."""
-    monkeypatch.setattr(solve, "MANY", 0)
+    """The expected size is printed to stderr before a long build."""
+    monkeypatch.setattr(solve, "ANNOUNCED_POSITIONS", 0)
     assert main(["tables", "build", "corner.toml", "16", "--save", "file"]) == 0
     assert re.match(r"py2048: corner-16 has .* of up to 1 MB\n", capsys.readouterr().err)
 
@@ -445,7 +445,7 @@ def test_the_size_is_said_before_what_takes_long(
 def test_the_size_that_is_said_is_enough(
     formation: str, target: int, positions: str, megabytes: int
 ) -> None:
-    """For files that were measured (docs/how-to/finish-an-ending.md), and not twice as much."""
+    """The expected size is between the measured size and twice that."""
     said = solve.size_text(Positions(get_formation(formation), target, get_rules("classic")))
     assert f" {positions} positions" in said
     assert megabytes <= int(re.findall(r"([\d,]+) MB", said)[0].replace(",", "")) < 2 * megabytes
@@ -458,11 +458,11 @@ def test_ctrl_c_says_what_is_kept(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same command continues, and leaves no folder."""
+    """After Ctrl-C, the same command resumes and leaves no folder."""
     with monkeypatch.context() as patch:
         patch.setattr(solve.StatusLine, "tell", Mock(side_effect=KeyboardInterrupt))
         assert main([*words, "--save", "file"]) == 130
-    kept = "py2048: what is done is in file.unfinished: the same command continues\n"
+    kept = "py2048: finished work is in file.unfinished: the same command continues\n"
     assert capsys.readouterr().err == kept
     assert main([*words, "--save", "file"]) == 0
     assert sorted(home.glob("file*")) == [home / "file"]

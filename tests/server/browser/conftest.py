@@ -1,4 +1,4 @@
-"""A real Chromium that visits a real server, as a person would."""
+"""A real Chromium that visits a real server."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ CHROMIUMS = (
     "google-chrome",
     "google-chrome-stable",
 )
-"""Any of them will do. The first, Debian's Chromium without windows, opens pages soonest."""
+"""Executable names, fastest first: Debian's headless Chromium opens pages soonest."""
 
 
 def find_chromium() -> str | None:
-    """Return where Chromium is, None where there is none."""
+    """Return the path of Chromium, or None."""
     return next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run these tests in the loop in which the browser lives."""
+    """Run async tests in the session's event loop, which the browser uses."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents and pytest_asyncio.is_async_test(item):
@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Offer a server that all tests share."""
+    """Yield a server that all tests share."""
     running = Server(tmp_path_factory.mktemp("web"))
     running.start()
     yield running
@@ -57,7 +57,7 @@ def store(server: Server) -> Iterator[Store]:
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[Server]:
-    """Offer a server that the test may stop and kill."""
+    """Yield a server that the test may stop and kill."""
     running = Server(tmp_path / "web")
     running.start()
     yield running
@@ -66,7 +66,7 @@ def own_server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """Offer a browser that all tests share."""
+    """Yield a browser that all tests share."""
     playwright_api = pytest.importorskip("playwright.async_api", reason="make test installs it")
     found = find_chromium()
     if found is None:
@@ -80,7 +80,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def arrive(browser: Browser, server: Server) -> AsyncIterator[Arrive]:
-    """Return how somebody arrives at the shared server with a window of a size."""
+    """Yield a function that opens a window of a given size at the shared server."""
     async with arriving(browser) as arrive_at:
 
         async def arrive(size: str = "desktop", **options: Any) -> Player:
@@ -91,11 +91,11 @@ async def arrive(browser: Browser, server: Server) -> AsyncIterator[Arrive]:
 
 @pytest_asyncio.fixture(params=list(SIZES), loop_scope="session")
 async def player(arrive: Arrive, request: pytest.FixtureRequest) -> Player:
-    """Return somebody who has just arrived, at a desktop and on a phone."""
+    """Return a visitor on a desktop or a phone."""
     return await arrive(request.param)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def guest(arrive: Arrive) -> Player:
-    """Return somebody who has just arrived at a desktop, where the size plays no part."""
+    """Return a visitor on a desktop."""
     return await arrive()

@@ -1,4 +1,4 @@
-"""Playing without a mouse, and without seeing."""
+"""Playing without a mouse and without sight."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py2048.presentation.themes import THEMES
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-"""What axe looks for: the guidelines up to level AA, and its advice."""
+"""The rules that axe checks: WCAG up to level AA, and its best practices."""
 
 
 def axe_script() -> str:
@@ -22,7 +22,7 @@ def axe_script() -> str:
 
 
 async def violations(player: Player, rules: list[str] | None = None) -> list[Any]:
-    """Return what axe finds wrong with the page as it stands, by all rules or some."""
+    """Return axe's findings on the current page, by all rules or by some."""
     if not await player.page.evaluate("() => 'axe' in window"):
         await player.page.evaluate(axe_script())
     await player.page.wait_for_function(
@@ -39,7 +39,7 @@ async def violations(player: Player, rules: list[str] | None = None) -> list[Any
 
 
 async def test_axe_on_the_board(player):
-    """axe-core finds nothing wrong before, during and after a game, nor in the dialogs."""
+    """axe-core finds no faults before, during and after a game, nor in the dialogs."""
     await player.visit()
     assert await violations(player) == []
     await player.ask()
@@ -61,7 +61,7 @@ async def test_axe_on_the_board(player):
 
 
 async def test_axe_in_every_theme(guest):
-    """The contrasts of the page hold in every theme."""
+    """The colour contrasts suffice in every theme."""
     await guest.visit()
     await guest.press("ArrowLeft", "ArrowDown")
     await guest.ask()
@@ -77,7 +77,7 @@ async def test_axe_in_every_theme(guest):
 
 
 async def test_the_board_is_a_grid(guest):
-    """Assistive technology finds a grid of rows and cells, whose texts are the tiles."""
+    """Assistive technology finds a grid of rows and cells that contain the tiles."""
     await guest.deal("classic:size=3x5")
     tree = await guest.page.locator("#board").aria_snapshot()
     assert tree.count("- row") == 3
@@ -91,7 +91,7 @@ async def test_the_board_is_a_grid(guest):
 
 
 async def test_what_is_said(guest):
-    """A live region says merges, points, the new tile, the score, nothing moved, and the end."""
+    """A live region announces merges, points, new tiles, scores, illegal moves and the end."""
     await guest.deal("talk:size=1x4,start=2x2:1,spawn=2:1,target=4")
     await guest.said("New game, 1 by 4.")
     await guest.press("ArrowLeft")
@@ -113,7 +113,7 @@ async def test_what_is_said(guest):
 
 
 async def test_cells_by_keyboard(guest):
-    """Tab enters the board at one cell; Shift with arrows goes from cell to cell."""
+    """Tab enters the board at one cell; Shift with an arrow goes from cell to cell."""
     await guest.visit()
     place = """() => {
       const cell = document.activeElement;
@@ -136,7 +136,7 @@ async def test_cells_by_keyboard(guest):
 
 
 async def test_everything_by_keyboard(guest):
-    """Tab reaches every control in the order of the page, each with a ring one can see."""
+    """Tab reaches every control in page order, and each shows a focus ring."""
     await guest.visit()
     reached = []
     for _ in range(60):
@@ -162,7 +162,7 @@ async def test_everything_by_keyboard(guest):
 
 
 async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest):
-    """Every dialog keeps the keys to itself; when it is closed they are for the board again."""
+    """An open dialog keeps the keyboard; when it closes, the focus returns to the board."""
     await guest.visit()
     focus = "() => document.activeElement.id"
     for button, dialog in (("new", "new-dialog"), ("more", "menu-dialog")):
@@ -181,7 +181,7 @@ async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest):
 
 
 async def test_after_new_and_play_space_is_for_the_board(guest):
-    """The key that lets the computer play opens no dialog, by whatever way the game began."""
+    """However a game began, Space starts autoplay instead of opening a dialog."""
     await guest.visit()
     await guest.page.click("#new")
     await guest.page.click("#new-play")
@@ -195,7 +195,7 @@ async def test_after_new_and_play_space_is_for_the_board(guest):
 
 
 async def test_a_page_without_scripts(arrive):
-    """Without scripts the page says that the game needs them; leaderboards do without."""
+    """Without JavaScript the page for playing says what is missing, and leaderboards work."""
     player = await arrive(java_script_enabled=False)
     await player.page.goto(player.url + "/")
     assert "needs JavaScript" in (await player.page.text_content("noscript") or "")

@@ -1,4 +1,4 @@
-"""The page that is opened from a disk: no server, the same game, hints and a player to watch."""
+"""The page opened from a disk: without a server it has the game, hints and autoplay."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ DRAWS = """crypto.getRandomValues = function (words) {
     }
     return words;
 }"""
-"""Tiles that appear in the same places each time."""
+"""Replaces the browser's random numbers by a fixed sequence."""
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Offer the address of the page on a disk."""
+    """Return the address of the page on the disk."""
     folder = tmp_path_factory.mktemp("site")
     subprocess.run([sys.executable, MAKE_SITE, folder], check=True)
     return folder.as_uri()
@@ -47,13 +47,13 @@ async def opened(
 
 async def game_of(player: Player) -> dict[str, Any]:
     """Return the game as the page has it."""
-    found: dict[str, Any] = await player.page.evaluate("window.py2048.core.game")
+    found: dict[str, Any] = await player.page.evaluate("window.py2048.game")
     return found
 
 
 @pytest.mark.parametrize("size", ["desktop", "phone"])
 async def test_a_game_is_played_from_a_disk(browser, site, size):
-    """By keys, with undo and redo; it is there when the page is opened again, and ends."""
+    """Keys, undo and redo work; the game survives a reload, and it ends."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site, size)
         await player.look("alone")
@@ -74,7 +74,7 @@ async def test_a_game_is_played_from_a_disk(browser, site, size):
         assert await player.board() == boards[-2]
         assert (await game_of(player))["ply"] == 5
         await player.page.evaluate(
-            "while (py2048.core.game.outcome === 'playing') py2048.move(py2048.core.game.legal[0])"
+            "while (py2048.game.outcome === 'playing') py2048.move(py2048.game.legal[0])"
         )
         await expect(player.page.locator("dialog.result h2")).to_have_text("Game over")
         await player.look("alone-over")
@@ -87,7 +87,7 @@ async def test_a_game_is_played_from_a_disk(browser, site, size):
 
 
 async def test_other_rules_are_played_too(browser, site):
-    """Each preset; where the page has no network for it, a hint says so."""
+    """Every preset can be played; without a network for it, a hint says so."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         for name in await player.page.locator("#rules option").evaluate_all(
@@ -107,7 +107,7 @@ async def test_other_rules_are_played_too(browser, site):
 
 
 async def test_a_hint_is_the_networks(browser, site):
-    """The best of the four moves, as the package values them, and what the others lose."""
+    """The hint is the best move by the package's own values, with the others' losses."""
     network = load(NETWORKS["classic"])
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
@@ -127,7 +127,7 @@ async def test_a_hint_is_the_networks(browser, site):
 
 
 async def test_the_coach_says_a_word(browser, site):
-    """It looks at the board while one thinks."""
+    """The coach comments on a move after looking at the board."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("c", "?")
@@ -137,7 +137,7 @@ async def test_the_coach_says_a_word(browser, site):
 
 
 async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
-    """By one press of a button, and stops there; any move plays on."""
+    """Autoplay starts with one button and stops at 2048; any move goes on."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("x", "+", "+", "+", "+")
@@ -152,14 +152,14 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
         await player.press(f"Arrow{(await game_of(player))['legal'][0].title()}")
         assert (await game_of(player))["ply"] == ply + 1
         await player.page.evaluate("window.py2048.do('auto')")
-        await player.page.wait_for_function("ply => window.py2048.core.game.ply > ply + 5", arg=ply)
+        await player.page.wait_for_function("ply => window.py2048.game.ply > ply + 5", arg=ply)
         await player.press("u")
         await player.settle()
         await expect(player.page.locator("#stop")).to_be_hidden()
 
 
 async def test_the_page_speaks_portuguese(browser, site):
-    """There is one for each language, and they lead to each other."""
+    """There is a page for each language, and they link to each other."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.page.click("footer >> text=Português")

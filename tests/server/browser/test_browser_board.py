@@ -1,4 +1,4 @@
-"""The board on the screen: the original's motion, and what each tile looks like."""
+"""The board on the screen: its animations and the look of each tile."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ STAGE = """async () => {
 
 
 async def stage(guest: Player) -> None:
-    """Put a board of our own on the page, which no server plays on."""
+    """Show a board that no server knows."""
     await guest.visit()
     await guest.page.evaluate(STAGE)
 
 
 def turn(board: Board, direction: Direction, **more: Any) -> dict[str, Any]:
-    """Return the message of a slide, as the server sends it."""
+    """Return the message of a slide as the server sends it."""
     slide = board.slide(direction, more.pop("merging", Merging.ONCE))
     spawn = more.get("spawn")
     after = slide.board.with_tile(tuple(spawn["cell"]), spawn["tile"]) if spawn else slide.board
@@ -51,7 +51,7 @@ def turn(board: Board, direction: Direction, **more: Any) -> dict[str, Any]:
 
 
 async def test_the_timings_are_the_one_tables(guest):
-    """Tiles slide, then a merged one pops from its full size, a new one grows; all ends at once."""
+    """Tiles slide, then merged tiles pop and a new tile grows; all animations end together."""
     await stage(guest)
     board = Board.parse("2 2 . . / 4 . . . / . . . . / . . . 8")
     told = turn(board, Direction.RIGHT, spawn={"tile": 2, "cell": [2, 0]})
@@ -76,7 +76,7 @@ async def test_the_timings_are_the_one_tables(guest):
 
 
 async def test_a_new_move_ends_the_motion_at_once(guest):
-    """Whatever moves when the next move comes is at its end at once, and so is `finish`."""
+    """The next move, like `finish`, ends all running animations at once."""
     await stage(guest)
     board = Board.parse("2 2 . . / 4 4 8 . / . . . . / 2 . . 2")
     first = turn(board, Direction.LEFT, spawn={"tile": 4, "cell": [2, 2]})
@@ -101,7 +101,7 @@ async def test_a_new_move_ends_the_motion_at_once(guest):
 
 @pytest.mark.parametrize("merging", list(Merging))
 async def test_slides_and_their_undo_end_on_the_servers_board(guest, merging):
-    """From motions alone the page comes to the server's board, forwards and backwards."""
+    """Applying the motions leads to the server's board, forwards and backwards."""
     await stage(guest)
     boards = [
         Board.parse("2 2 2 2 / 4 2 2 . / 8 8 4 4 / 2 . . 2"),
@@ -134,7 +134,7 @@ async def test_slides_and_their_undo_end_on_the_servers_board(guest, merging):
 
 
 async def test_less_motion(arrive):
-    """Where the system asks for less motion nothing moves; X switches it by hand, and is kept."""
+    """Nothing moves if the system asks for reduced motion; X toggles it, and that choice lasts."""
     player = await arrive(reduced_motion="reduce")
     moving = "() => document.getAnimations().length"
     await player.deal("short:size=1x3,start=2x2:1,spawn=2:1")
@@ -152,7 +152,7 @@ async def test_less_motion(arrive):
 
 
 async def test_themes_are_the_one_table(player):
-    """Every tile has the colours that the terminal and the desktop have; the choice is kept."""
+    """Every tile has the colours of terminal and desktop, and the chosen theme lasts."""
     await player.visit()
     values = [2**rank for rank in range(1, 25)]
     rows = [values[start : start + 6] for start in range(0, 24, 6)]
@@ -180,7 +180,7 @@ async def test_themes_are_the_one_table(player):
 
 
 async def test_numbers_fit_their_tiles_in_a_wide_font(browser, server, only_dejavu):
-    """The size of a number follows from the width of the font's digits, on narrow tiles too."""
+    """The font size of a number follows from the width of the digits, also on narrow tiles."""
     path = next(filter(None, map(shutil.which, CHROMIUMS)))
     wide = await browser.browser_type.launch(
         executable_path=path, args=["--no-sandbox"], env=only_dejavu
@@ -208,7 +208,7 @@ async def test_numbers_fit_their_tiles_in_a_wide_font(browser, server, only_deja
     ],
 )
 async def test_the_systems_theme_is_the_default(arrive, system, name):
-    """Until somebody chooses, the page is as light, dark or rich in contrast as the system."""
+    """Until a theme is chosen, the page follows the system's colour scheme and contrast."""
     player = await arrive(**system)
     await player.visit("/about")
     (theme,) = (theme for theme in THEMES if theme.name == name)
@@ -226,7 +226,7 @@ def _rgb(colour: str) -> str:
 
 
 async def test_layouts(guest):
-    """From 320 px up nothing is wider than the window, and the board is seen whole."""
+    """From 320 px on, nothing is wider than the window and the whole board is visible."""
     await guest.visit()
     await guest.ask()
     for width in WIDTHS:
@@ -251,7 +251,7 @@ async def test_layouts(guest):
 
 
 async def test_a_phone_on_its_side(guest):
-    """Board, moves and the way to log in are seen at once, and nothing is wider than the window."""
+    """Board, buttons and log-in are visible at once; nothing is wider than the window."""
     await guest.visit()
     for width, height in ((844, 390), (667, 375), (568, 320)):
         await guest.page.set_viewport_size({"width": width, "height": height})
@@ -266,7 +266,7 @@ async def test_a_phone_on_its_side(guest):
 
 
 async def test_a_tall_board_is_seen_whole(guest):
-    """With its buttons, and with what covers it, which on a narrow one is wider than the board."""
+    """The board fits beside its buttons and under its overlay, which may be wider."""
     await guest.visit()
     for rows, columns in ((8, 2), (16, 4), (16, 1), (3, 1)):
         await guest.deal(f"wide:size={rows}x{columns}")
@@ -283,7 +283,7 @@ async def test_a_tall_board_is_seen_whole(guest):
 
 
 async def test_zoom(arrive):
-    """At four times the size (a window of 320 by 200) everything can still be reached."""
+    """At 400 % zoom (a window of 320 by 200) everything can be reached."""
     player = await arrive(viewport={"width": 320, "height": 200})
     await player.visit()
     for selector in ("#new", "#undo", "#hint", "#more", "#coach", "footer a"):

@@ -1,4 +1,4 @@
-"""Reasons to come back, as people find them: watching, sharing, profiles."""
+"""Watching, sharing and battles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WHOLE = """() => [...document.querySelectorAll('.mini')].every(
 
 
 async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive):
-    """Where the server is busy just now, the page asks again, and shows the game."""
+    """If the server is busy, the page asks again and then shows the game."""
     one, other = await arrive(), await arrive()
     game = await one.deal("classic", "ranked")
     line = Line()
@@ -30,7 +30,7 @@ async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive):
 
 @pytest.mark.slow
 async def test_sharing_a_game(player):
-    """A press copies the text and offers the picture, at the end of a game and on a page of it."""
+    """One press copies the text and offers the picture, after a game and on its page."""
     await player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     await play_to_the_end(player)
     for place in (".result [role=status]", "#shared"):
@@ -45,7 +45,7 @@ async def test_sharing_a_game(player):
 
 
 async def test_the_longest_names_stay_on_a_phone(arrive):
-    """No page is wider than the screen because of one, here 24 of the widest letters."""
+    """The longest name, of the widest letters, makes no page wider than the screen."""
     player = await arrive("phone")
     name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
     await claim(player, name)
@@ -62,7 +62,7 @@ async def test_the_longest_names_stay_on_a_phone(arrive):
 
 
 async def test_a_battle_outlives_a_restart(browser, own_server):
-    """Its page says that the server is away, and no longer when it is back."""
+    """The battle's page says that the server is away until it is back."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
         await player.page.goto(f"{player.url}/battle")
@@ -79,7 +79,7 @@ async def test_a_battle_outlives_a_restart(browser, own_server):
 
 @pytest.mark.slow
 async def test_a_battle(arrive):
-    """Offer, join by the link, start together, see each other's boards, leave, and play again."""
+    """Players offer, join by link, start together, see each other, leave and play again."""
     one, two = await arrive(), await arrive("phone")
     await one.page.goto(f"{one.url}/battle")
     assert await violations(one) == []

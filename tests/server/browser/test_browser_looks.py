@@ -1,4 +1,4 @@
-"""What holds for every page as it is seen: it fits, can be read and hit, and does not jump."""
+"""Every page fits the screen, is legible and does not jump."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHIFTS = """() => {
     }
   }).observe({ type: "layout-shift" });
 }"""
-"""Notes what moves on the page, by the browser's own measure, also right after a key."""
+"""Records layout shifts as the browser measures them, including those right after a key."""
 SMALL_TARGETS = """least => [...document.querySelectorAll(
     "button, select, input, summary, a[href], [role=button], [role=menuitem]")]
   .filter(each => each.checkVisibility({ visibilityProperty: true }))
@@ -41,7 +41,7 @@ SMALL_TARGETS = """least => [...document.querySelectorAll(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def places(browser: Any, server: Any) -> dict[str, str]:
-    """Return what the addresses of pages about somebody and their games are made of."""
+    """Return the parts of addresses of pages about a player and their games."""
     context = await browser.new_context(service_workers="block")
     player = Player(await context.new_page(), server.url)
     name = await claim(player)
@@ -59,7 +59,7 @@ async def places(browser: Any, server: Any) -> dict[str, str]:
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_every_page(arrive, path, places):
-    """At 320 pixels nothing is cut; axe finds nothing wrong, on large screens and in any theme."""
+    """At 320 pixels nothing is cut off; axe finds no faults on large screens or in any theme."""
     player = await arrive("phone")
     await player.page.set_viewport_size({"width": 320, "height": 568})
     await player.page.goto(player.url + path.format(**places))
@@ -80,7 +80,7 @@ async def test_every_page(arrive, path, places):
 
 
 async def test_targets_of_the_page_for_playing(player):
-    """A finger hits 44 pixels, a mouse 36; links within a text have 24, which axe looks for."""
+    """Targets measure 44 pixels for fingers and 36 for a mouse; axe checks links within texts."""
     await player.visit()
     is_phone = await player.page.evaluate("matchMedia('(pointer: coarse)').matches")
     small = await player.page.evaluate(SMALL_TARGETS, 44 if is_phone else 36)
@@ -88,7 +88,7 @@ async def test_targets_of_the_page_for_playing(player):
 
 
 async def test_nothing_jumps_while_playing(player, store):
-    """By the browser's own measure the day's data, hints, words, moves, a result move nothing."""
+    """Cards, hints, announcements, moves and a result cause no layout shift."""
     await player.visit()
     await player.choose("greedy")  # which is quick; in a dialog, so the page comes anew
     await player.visit()

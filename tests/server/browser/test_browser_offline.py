@@ -1,4 +1,4 @@
-"""Without a connection: a casual game continues, and the server verifies it when it is back."""
+"""A casual game goes on without the server, which verifies the moves afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pytest
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
 
-from py2048.core.rules import get_rules
 from py2048.server.http.assets import STATIC
 
 KEPT = """async () => {
@@ -29,7 +28,7 @@ KEPT = """async () => {
 
 
 REASONS = ("storage", "busy", "rate", "gap")
-"""Why the server does not take moves for the moment."""
+"""Reasons for which the server refuses moves for the moment."""
 
 THREE_MOVES = """game => new Promise(resolve => {
     const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
@@ -46,19 +45,19 @@ THREE_MOVES = """game => new Promise(resolve => {
 async def play_alone(player: Player, count: int) -> None:
     """Make moves while the server is away."""
     for _ in range(count):
-        legal = await player.page.evaluate("() => window.py2048.core.game.legal")
+        legal = await player.page.evaluate("() => window.py2048.game.legal")
         await player.press(f"Arrow{legal[0].title()}")
         await player.page.wait_for_function("() => !window.py2048.scene.view.isMoving")
 
 
 async def reload_alone(player: Player) -> None:
-    """Load the page again while the server is away."""
+    """Reload the page while the server is away."""
     await player.page.reload()
     await player.page.wait_for_selector(".tile")
 
 
 async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
-    """Moves made while the server is away are kept there when it is back, and marked."""
+    """Moves made while the server is away are saved and marked when it is back."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
         await player.deal("classic")
@@ -93,7 +92,7 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
 
 
 async def test_help_goes_on_without_the_server(guest):
-    """Who has asked for a hint gets others, and may watch; moves made there are taken back."""
+    """Hints and autoplay work after one hint from the server; moves made alone can be undone."""
     line = Line()
     await line.lay(guest.page)
     await guest.deal("classic")
@@ -117,7 +116,7 @@ async def test_help_goes_on_without_the_server(guest):
 
 
 async def test_moves_wait_until_the_server_can_take_them(guest):
-    """No move is lost when the server cannot read or write its store, or has too much to do."""
+    """No move is lost when the server's store fails or the server is busy."""
     line = Line()
     await line.lay(guest.page)
     await guest.deal("classic")
@@ -141,7 +140,7 @@ async def test_moves_wait_until_the_server_can_take_them(guest):
 
 
 async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest):
-    """If the connection breaks while many moves are sent, those that arrived are known."""
+    """After a connection breaks amid many moves, those that arrived are not sent again."""
     line = Line()
     await line.lay(guest.page)
     await guest.deal("8x8")
@@ -174,7 +173,7 @@ async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest):
 
 
 async def test_tabs_play_the_same_game_without_the_server(guest):
-    """What one tab plays without the server the other shows, and both find it saved."""
+    """A tab shows what another tab plays alone, and both see it saved."""
     line = Line()
     await line.lay(guest.page)
     game = await guest.deal("classic")
@@ -199,7 +198,7 @@ async def test_tabs_play_the_same_game_without_the_server(guest):
 
 
 async def test_moves_wait_for_whoever_made_them(arrive):
-    """One's session ended elsewhere meanwhile; a guest may play here until one logs in again."""
+    """Unsent moves of a session that ended wait until its player logs in again."""
     here, there = await arrive(), await arrive()
     line = Line()
     await line.lay(here.page)
@@ -222,8 +221,44 @@ async def test_moves_wait_for_whoever_made_them(arrive):
     assert (await here.state())["game"] == game
 
 
+MALFORMED = {
+    "own-rules": "{",
+    "puzzles": "[",
+    "game one": '{"game": 7}',
+    "theme": "none of ours",
+    "mode": "none of ours",
+    "speed": "fast",
+    "player": "nobody",
+    "version": "1",
+}
+
+
+async def test_malformed_storage_leaves_a_page_that_works(guest):
+    """Malformed storage leaves a board to play on and a puzzle to solve."""
+    await guest.page.goto(guest.url + "/about")
+    await guest.page.evaluate(
+        """values => {
+             for (const [name, value] of Object.entries(values)) {
+               localStorage.setItem(name, value);
+               localStorage.setItem(`py2048.${name}`, value);
+             }
+             localStorage.setItem("casual-games", "[");
+           }""",
+        MALFORMED,
+    )
+    await guest.visit()
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
+    await guest.settle()
+    assert (await guest.state())["ply"] > 0
+    await guest.press("m", "Enter")
+    await guest.page.wait_for_selector("#new-dialog", state="hidden")
+    await guest.page.goto(guest.url + "/puzzle")
+    await guest.press("ArrowLeft", "ArrowDown", "ArrowUp", "ArrowRight")
+    await guest.page.wait_for_selector("#answer")
+
+
 async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
-    """What a tab played without the server and could not send waits, whatever others play."""
+    """Unsent moves of a closed tab are sent later, whatever other tabs play."""
     line = Line()
     await line.lay(guest.page)
     other = Player(await guest.page.context.new_page(), guest.url)
@@ -243,47 +278,8 @@ async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
     assert (await other.state())["game"] == game
 
 
-UNANSWERED = [
-    ([], 7, 6, "offline 8"),
-    (["move", "move"], 7, 6, "offline 8"),  # they did not arrive
-    (["move", "move"], 8, 7, "undo 9 offline 10"),
-    (["move", "move"], 9, 8, "undo 10 undo 11 offline 12"),
-    (["undo"], 8, 5, "redo 9 offline 10"),
-    (["redo"], 8, 7, "undo 9 offline 10"),
-    (["hint", "move"], 9, 7, "undo 10 offline 11"),
-    (["undo", "move"], 9, 6, "lost"),  # what was undone is gone
-    (["move"], 9, 8, "lost"),  # somebody else moved
-    ([], 8, 7, "lost"),
-]
-"""What had no answer; the version and the moves that the server has; what is sent then."""
-
-
-async def test_actions_without_an_answer_are_taken_back(guest):
-    """Moves, undos and redos that the server did unheard give way to what was played since."""
-    await guest.page.goto(guest.url + "/about")
-    found = await guest.page.evaluate(
-        """async ([text, cases]) => {
-             const { OfflineGame } = await import("/static/js/offline.js");
-             return cases.map(([unanswered, version, ply]) => {
-               localStorage.clear();
-               const game = { game: "one", mode: "casual", mine: true, version: 7, ply: 6, score: 0,
-                              board: [[0, 0, 0, 2]], rules: { text } };
-               const offline = new OfflineGame();
-               offline.keep(game);
-               offline.lost(game, unanswered);
-               offline.play("left");
-               const board = ply === 6 && unanswered[0] !== "undo" ? game.board : [[4, 0, 0, 2]];
-               const messages = offline.messages({ ...game, board, version, ply });
-               return messages?.map(({ type, number }) => `${type} ${number}`).join(" ") ?? "lost";
-             });
-           }""",
-        [str(get_rules("1x4")), UNANSWERED],
-    )
-    assert found == [sent for *_, sent in UNANSWERED]
-
-
 async def test_a_game_that_went_on_elsewhere(guest):
-    """Moves made without the server are lost, and that is said, if the game is another by then."""
+    """Moves made alone are lost, and the page says so, if the game has changed on the server."""
     line = Line()
     await line.lay(guest.page)
     game = await guest.deal("classic")
@@ -301,7 +297,7 @@ async def test_a_game_that_went_on_elsewhere(guest):
 
 
 async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
-    """The kept game is shown and can be played; the server's word counts when it comes."""
+    """A silent server delays nothing: the kept game can be played until the server answers."""
     player = await arrive()
     kept = await player.deal("classic", "casual")
     current = await player.deal("classic", "ranked")
@@ -312,7 +308,7 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
 
     await player.page.route_web_socket("**/ws", take)
     await player.page.clock.install()
-    shown = "() => window.py2048.core.game?.game"
+    shown = "() => window.py2048.game?.game"
     await player.page.goto(f"{player.url}/?game={current}")
     await player.page.clock.run_for(6000)
     assert await player.page.evaluate(shown) is None  # who wants one game gets no other
@@ -326,7 +322,7 @@ async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
 
 
 class BadGateway(BaseHTTPRequestHandler):
-    """What a proxy says whose server is away."""
+    """A proxy whose server is away."""
 
     def do_GET(self) -> None:
         self.send_error(502)
@@ -337,7 +333,7 @@ class BadGateway(BaseHTTPRequestHandler):
 
 @contextmanager
 def answering_badly(port: int) -> Iterator[None]:
-    """Answer at a port as a proxy whose server is away."""
+    """Serve a port like a proxy whose server is away."""
     with ThreadingHTTPServer(("127.0.0.1", port), BadGateway) as gateway:
         threading.Thread(target=gateway.serve_forever, daemon=True).start()
         yield
@@ -346,13 +342,13 @@ def answering_badly(port: int) -> Iterator[None]:
 
 @contextmanager
 def answering_never(port: int) -> Iterator[None]:
-    """Take connections at a port, and say nothing."""
+    """Accept connections at a port without answering."""
     with socket.create_server(("127.0.0.1", port), backlog=100):
         yield
 
 
 async def installed(player: Player) -> list[str]:
-    """Wait until the worker has kept the page for playing; return the paths that it has kept."""
+    """Wait until the service worker has cached the page; return the cached paths."""
     await player.page.wait_for_function("() => navigator.serviceWorker.controller")
     await player.until(f"async () => (await ({KEPT})()).includes('/')")
     kept: list[str] = await player.page.evaluate(KEPT)
@@ -362,9 +358,9 @@ async def installed(player: Player) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("answering", [nullcontext, answering_badly, answering_never])
 async def test_the_page_opens_without_the_server(browser, own_server, answering):
-    """Who was there once can open the page, play the casual game on, and keep it.
+    """After one visit the page opens offline, and the casual game can be played on and kept.
 
-    A proxy without its server, or a network that swallows everything, is as good as none.
+    The same goes for a proxy without its server, and for a network that answers nothing.
     """
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
@@ -388,7 +384,7 @@ async def test_the_page_opens_without_the_server(browser, own_server, answering)
 
 @pytest.mark.slow
 async def test_an_update_leaves_nothing_old(browser, own_server):
-    """The worker of a version deletes what others have kept."""
+    """A new version's service worker deletes the caches of old versions."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
         await player.page.goto(own_server.url + "/about")
@@ -405,7 +401,7 @@ async def test_an_update_leaves_nothing_old(browser, own_server):
 
 @pytest.mark.slow
 async def test_no_file_of_another_version_is_kept(browser, own_server):
-    """What another server answers while servers are updated does not stay in the browser."""
+    """A file of another server version, served during an update, is not cached."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url, service_workers="allow")
         await player.visit()
@@ -424,7 +420,7 @@ async def test_no_file_of_another_version_is_kept(browser, own_server):
 
 
 async def test_the_page_can_be_installed(browser, server):
-    """The manifest names what systems ask for, and its icons are there."""
+    """The manifest has what systems require, and its icons exist."""
     async with arriving(browser) as arrive:
         player = await arrive(server.url)
         await player.visit("/about")

@@ -15,7 +15,7 @@ SHORT = "classic:size=2x2"
 
 
 async def test_a_form_is_sent_once(guest):
-    """A second press on the button changes nothing: the recovery codes are shown."""
+    """A double press on the button changes nothing: the recovery codes appear."""
     page, posts = guest.page, []
     page.on("request", lambda request: posts.append(request.url) if request.post_data else None)
     await page.goto(guest.url + "/account")
@@ -29,18 +29,18 @@ async def test_a_form_is_sent_once(guest):
 
 
 async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
-    """Play a short game until it is over; return its id."""
+    """Play a short game to its end; return its id."""
     game = await player.deal(SHORT, mode)
     for _ in range(60):
         await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
         await player.settle()
-        if await player.page.evaluate("() => window.py2048.core.game.outcome !== 'playing'"):
+        if await player.page.evaluate("() => window.py2048.game.outcome !== 'playing'"):
             return game
     raise AssertionError("a game on four cells does not end")
 
 
 async def test_watching_live(arrive):
-    """Who opens the page of a game in progress sees each move as it is made, and its end."""
+    """The page of a game in progress shows each move as it is made, and the end."""
     one, other = await arrive(), await arrive("phone")
     game = await one.deal(SHORT, "ranked")
     await other.page.goto(f"{other.url}/game/{game}")
@@ -72,7 +72,7 @@ async def test_watching_live(arrive):
 
 
 async def test_replay(player):
-    """A finished game has a page for ever: with slider, buttons, keys, record and proof."""
+    """The page of a finished game has a slider, buttons, keys, the record and the proof."""
     game = await play_to_the_end(player)
     state = await player.state()
     assert state["secret"]
@@ -110,7 +110,7 @@ async def test_replay(player):
 
 
 async def test_replay_runs_by_itself(guest):
-    """Space runs through the game and stops it; at the end it stops by itself."""
+    """Space starts and stops the replay, which stops by itself at the end."""
     game = await play_to_the_end(guest)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
@@ -134,11 +134,11 @@ async def test_replay_runs_by_itself(guest):
 
 
 async def test_a_dragged_slider_asks_only_for_where_it_is(guest):
-    """Of the places passed while turns are fetched only the last counts; 429 is waited for."""
+    """While turns are fetched, only the last wanted place counts; a 429 is retried."""
     game, asked = await play_to_the_end(guest), list[int]()
 
     async def slow(route: Route) -> None:
-        """Answer as a server with a game of 10,000 turns that is busy once."""
+        """Act as a server with a game of 10,000 turns that is busy once."""
         first = int(parse_qs(urlsplit(route.request.url).query)["from"][0])
         asked.append(first)
         if len(asked) == 2:
@@ -167,7 +167,7 @@ async def test_a_dragged_slider_asks_only_for_where_it_is(guest):
 
 
 async def test_held_keys_skip_no_turn_of_a_replay(guest):
-    """While the turns around a place are fetched, what is shown belongs to the number beside it."""
+    """While turns are fetched, the board belongs to the number beside it."""
     game = await play_to_the_end(guest)
     is_fast = asyncio.Event()
     is_fast.set()
@@ -212,13 +212,13 @@ async def test_held_keys_skip_no_turn_of_a_replay(guest):
 
 
 async def moves_say(player: Player, number: int) -> None:
-    """Wait until that number of moves is shown."""
+    """Wait until a number of moves is shown."""
     await player.page.wait_for_function(
         "number => document.getElementById('moves')?.textContent === String(number)", arg=number
     )
 
 
 async def cells(player: Player) -> list[int]:
-    """Return the tiles of the board, row by row."""
+    """Return the board's rows."""
     found = await player.page.locator("#board [role=gridcell]").all_text_contents()
     return [0 if cell == "empty" else int(cell) for cell in found]

@@ -12,13 +12,13 @@ from py2048.core.board import Board
 from py2048.core.rules import list_rules
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
-"""Two tiles of 2 side by side: one move, and the game is over."""
+"""Two equal tiles side by side: one move ends the game."""
 WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
 WON_AND_ON = "on:size=1x6,start=2x2:1,spawn=2:1,target=4"
 
 
 async def test_plays_at_once(player):
-    """Who opens the page has a board with its start tiles, and keys move them."""
+    """A visitor finds a board with its first tiles, and keys move them."""
     await player.visit()
     assert await player.page.locator(".tile").count() == 2
     await player.press("ArrowDown", "ArrowUp")  # one of them moves two tiles wherever they lie
@@ -27,8 +27,8 @@ async def test_plays_at_once(player):
     await player.look("play")
 
 
-async def test_keys_by_their_place(guest):
-    """Arrows, WASD and hjkl slide, whatever letter is printed on a key."""
+async def test_keys_move_the_tiles(guest):
+    """Arrows, WASD and HJKL slide; letter keys count by letter, otherwise by position."""
     await guest.visit()
     keys = {
         "up": ("ArrowUp", "KeyW", "KeyK"),
@@ -40,21 +40,38 @@ async def test_keys_by_their_place(guest):
         await guest.press(*same)
     await guest.settle()
     assert guest.moves() == list(keys) * 3
-    # A French keyboard says "q" in the place of A, and "a" in the place of Q.
     await guest.page.evaluate(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
-        " {code: 'KeyA', key: 'q', bubbles: true}))"
+        """() => {
+             const french = [{ code: "KeyA", key: "q" }, { code: "Semicolon", key: "m" }];
+             for (const key of french) {
+               document.body.dispatchEvent(new KeyboardEvent("keydown", { ...key, bubbles: true }));
+             }
+           }"""
     )
-    await guest.page.evaluate(
-        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
-        " {code: 'KeyQ', key: 'a', bubbles: true}))"
-    )
-    await guest.settle()
+    await guest.page.wait_for_selector("#new-dialog[open]")
     assert guest.moves()[12:] == ["left"]
 
 
+async def test_letter_keys_can_be_switched_off(guest):
+    """The menu switches letter keys off for this browser; arrows still slide."""
+    await guest.visit()
+    await guest.page.click("#more")
+    await guest.page.click("#letters-line")
+    assert await guest.page.get_attribute("#letters-line", "aria-pressed") == "false"
+    await guest.press("Escape")
+    await guest.visit()
+    await guest.press("a", "d", "?", "ArrowDown", "m", "ArrowUp")
+    await guest.settle()
+    assert guest.moves() == ["down", "up"]
+    await guest.page.click("#more")
+    await guest.page.click("#letters-line")
+    await guest.press("Escape", "a")
+    await guest.settle()
+    assert guest.moves() == ["down", "up", "left"]
+
+
 async def test_keys_with_modifiers_are_the_browsers(guest):
-    """Ctrl, Alt and Meta with a key are left to the browser."""
+    """Ctrl, Alt and Meta leave a key to the browser."""
     await guest.visit()
     for modifier in ("Control", "Alt", "Meta"):
         await guest.page.evaluate(
@@ -69,7 +86,7 @@ async def test_keys_with_modifiers_are_the_browsers(guest):
 
 
 async def test_no_key_is_lost(guest):
-    """Of keys pressed faster than anything can move, each is answered, once and in order."""
+    """Every key is answered once and in order, however fast keys are pressed."""
     await guest.visit()
     # No more than the 32 that may be on their way, should nothing be answered meanwhile.
     keys = ["ArrowDown", "ArrowLeft", "ArrowRight", "KeyS", "KeyA", "KeyD"] * 5
@@ -85,7 +102,7 @@ async def test_no_key_is_lost(guest):
 
 
 async def test_buttons_of_the_pad_move(player):
-    """Four buttons move too, for those who cannot swipe or press keys; the menu shows them."""
+    """The menu shows four buttons that move the tiles."""
     await player.visit()
     assert not await player.page.locator(".pad").is_visible()
     await player.page.click("#more")
@@ -98,7 +115,7 @@ async def test_buttons_of_the_pad_move(player):
 
 
 async def test_swipes_on_the_board_only(arrive):
-    """A swipe on the board moves the tiles; one beside it scrolls the page."""
+    """A swipe on the board moves the tiles; a swipe beside it scrolls the page."""
     player = await arrive("phone")
     await player.visit()
     box = await player.page.locator("#board").bounding_box()
@@ -115,7 +132,7 @@ async def test_swipes_on_the_board_only(arrive):
 
 
 async def swipe(player: Player, start: tuple[float, float], way: tuple[float, float]) -> None:
-    """Put a finger down, move it and lift it."""
+    """Swipe with one finger."""
     session = await player.page.context.new_cdp_session(player.page)
     steps = [(start[0] + way[0] * k / 4, start[1] + way[1] * k / 4) for k in range(5)]
     for index, (x, y) in enumerate(steps):
@@ -128,7 +145,7 @@ async def swipe(player: Player, start: tuple[float, float], way: tuple[float, fl
 
 
 async def test_mouse(guest):
-    """The mouse drags over the board, or clicks near one of its sides."""
+    """The mouse drags across the board or clicks near a side."""
     await guest.visit()
     box = await guest.page.locator("#board").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -145,7 +162,7 @@ async def test_mouse(guest):
 
 
 async def test_undo_and_redo(guest):
-    """By key and by button; the page says when there is nothing to undo."""
+    """Undo and redo work by key and button; with nothing to undo, the page says so."""
     await guest.visit()
     first = await guest.board()
     await guest.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
@@ -166,7 +183,7 @@ async def test_undo_and_redo(guest):
 
 
 async def test_hint(player):
-    """A hint marks the best direction and says what the others lose; a move takes it away."""
+    """A hint marks the best direction and lists the others' losses until the next move."""
     await player.visit()
     await player.ask()
     best = player.page.locator("#losses .best")
@@ -194,7 +211,7 @@ async def test_hint(player):
 
 
 async def test_the_first_moves_are_taught(guest):
-    """A line says what to do until three moves are made, and never again in this browser."""
+    """A line explains the game until three moves are made, and never again in this browser."""
     await guest.deal("classic:size=1x8,start=3")
     line = guest.page.locator("#teach")
     await expect(line).to_be_visible()
@@ -209,7 +226,7 @@ async def test_the_first_moves_are_taught(guest):
 
 
 async def test_the_coach_has_a_word_after_each_move(guest):
-    """It looks at the board while its player thinks, and says what the move was worth."""
+    """The coach looks at the board while the player thinks, and judges the move."""
     await guest.deal("classic:size=3x3")
     await guest.choose("greedy")
     await guest.page.click("#coach")
@@ -223,7 +240,7 @@ async def test_the_coach_has_a_word_after_each_move(guest):
 
 
 async def test_what_there_is_to_do_today(guest):
-    """Beside the board are the day's challenge, its puzzle, and how one's own games went."""
+    """Beside the board are the day's challenge, its puzzle and the player's statistics."""
     await guest.visit()
     puzzle = guest.page.locator("#today .mini")
     await expect(puzzle.locator("[class]").first).to_be_visible()
@@ -238,7 +255,7 @@ async def test_what_there_is_to_do_today(guest):
 
 
 async def test_autoplay(player):
-    """The computer plays at the speed that is set, until a move by hand stops it."""
+    """The computer plays at the chosen speed until the player moves."""
     await player.visit()
     await player.choose("corner")
     await player.press("+", "+", "+")
@@ -262,7 +279,7 @@ async def test_autoplay(player):
 
 
 async def test_win_and_play_on(guest):
-    """At the target the page says so, and any move plays on."""
+    """The page celebrates the target tile, and any move goes on."""
     await guest.deal(WON_AND_ON)
     await guest.press("ArrowLeft")
     await guest.said("You made 4: you win. Play on if you like.")
@@ -276,7 +293,7 @@ async def test_win_and_play_on(guest):
 
 
 async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
-    """The page says that it is made; the messages are changed to such a game's."""
+    """A target made with a computer player's moves is announced without praise."""
 
     def make_computers(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
@@ -290,13 +307,13 @@ async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
 
 
 def _as_a_computers(message: str | bytes) -> str:
-    """Return a message of the server as it is in a game with moves of a computer player."""
+    """Return a server's message as of a game with a computer player's moves."""
     text = message if isinstance(message, str) else message.decode()
     return text.replace('"category":"plain"', '"category":"computer"')
 
 
 async def test_the_end(player):
-    """A game that is over says so with its score; in a casual game the end can be undone."""
+    """The end shows the score, and in a casual game the last move can be undone."""
     game = await player.deal(ONE_MOVE)
     await player.press("ArrowLeft")
     await player.said("Game over")
@@ -319,7 +336,7 @@ async def test_the_end(player):
 
 
 async def test_a_win_on_the_last_move_is_a_win(guest):
-    """Rules that end at the target show a win, not a loss."""
+    """Rules that end at the target show a win."""
     await guest.deal(WON_AT_ONCE)
     await guest.press("ArrowRight")
     await guest.page.wait_for_selector(".result[open]")
@@ -366,7 +383,7 @@ async def play_out(player: Player) -> None:
 
 
 async def test_closing_the_result_leaves_the_board_readable(guest):
-    """The focus is the board's again; a move there shows the result once more, N begins a game."""
+    """Closing the result focuses the board; a move shows it again, and N starts a game."""
     game = await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
     result = guest.page.locator(".result[open]")
@@ -387,7 +404,7 @@ async def test_closing_the_result_leaves_the_board_readable(guest):
 
 
 async def test_the_device_is_given_picture_and_text(guest):
-    """Where it takes files; the text explains itself."""
+    """The device is given the picture, if it takes files, and a text that explains itself."""
     await guest.page.add_init_script("""
         window.given = null;
         navigator.canShare = () => true;
@@ -403,7 +420,7 @@ async def test_the_device_is_given_picture_and_text(guest):
 
 
 async def test_a_server_that_tells_nothing_of_the_end(guest):
-    """The page then says itself that the game is over, and how many points there are."""
+    """Without an answer from the server, the page itself shows the end and the points."""
     await guest.page.route("**/result", lambda route: route.abort())
     await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
@@ -414,7 +431,7 @@ async def test_a_server_that_tells_nothing_of_the_end(guest):
 
 
 async def test_new_game_asks_if_one_is_in_progress(guest):
-    """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
+    """N starts at once before the first move and asks after it; no game is thrown away."""
     await guest.visit()
     first = await guest.state()
     await guest.press("n")
@@ -462,7 +479,7 @@ async def test_all_presets_are_offered(guest):
 
 
 async def test_rules_of_ones_own(guest):
-    """The form says at once what is wrong, and what is right can be played and is kept."""
+    """The form reports errors at once; valid rules can be played and are remembered."""
     await guest.visit()
     await guest.press("m")
     await guest.page.select_option("#rules", "own")
@@ -489,7 +506,7 @@ async def test_rules_of_ones_own(guest):
 
 
 async def test_ranked_games_have_no_help(guest):
-    """In a ranked game undo, hint and autoplay only say where they are to be had."""
+    """In a ranked game, undo, hint and autoplay say that they need a casual game."""
     await guest.deal("classic", "ranked")
     await guest.press("ArrowDown", "ArrowLeft")
     await guest.settle()

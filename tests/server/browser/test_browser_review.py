@@ -1,4 +1,4 @@
-"""The review on the page of a finished game, and the puzzle of the day."""
+"""The review of a finished game, and the puzzle of the day."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from py2048.server.site import reviews as site_reviews
 from py2048.server.site.reviews import VERSION, kept
 
 JUDGE = "greedy"
-"""Values moves at once: nothing has to be compiled for it."""
+"""A judge that needs no compilation."""
 
 
 def finished(store: Store, **facts: object) -> tuple[str, Record]:
-    """Add a finished game with mistakes, and return it with its id."""
+    """Add a finished game with mistakes; return it with its id."""
     game_id = add_game(store, rules="classic:size=3x3", **facts)
     return game_id, Record.from_json(store.records.load(game_id))
 
 
 def add_review(store: Store, game_id: str, record: Record | None) -> None:
-    """Add the review of a game, without a record one that another server is computing."""
+    """Add a game's review; without a record, one that another server is computing."""
     row = {"game_id": game_id, "owner": "ada", "version": VERSION, "asked": "9", "attempts": 1,
            "claimed": "9", "done": 3, "finished": None, "summary": None, "moves": None}  # fmt: skip
     if record is not None:
@@ -44,13 +44,13 @@ def add_review(store: Store, game_id: str, record: Record | None) -> None:
 
 
 async def places(player: Player) -> list[int]:
-    """Return the places in the replay of the mistakes that are listed, in order."""
+    """Return the replay's places of the listed mistakes, in order."""
     items = await player.page.locator(".mistakes > li").all()
     return sorted([int(await item.get_attribute("data-turn") or -1) for item in items])
 
 
 async def test_the_review_comes_while_one_waits(player, store):
-    """Progress is shown, and then the review, without a press of a key."""
+    """Progress is shown, then the review appears without a key press."""
     game, record = finished(store)
     add_review(store, game, None)
     await player.page.goto(f"{player.url}/game/{game}")
@@ -69,7 +69,7 @@ async def test_the_review_comes_while_one_waits(player, store):
 
 
 async def test_a_review_in_portuguese(arrive, store):
-    """It tells all moves of a mistake, and writes its numbers with a comma."""
+    """In Portuguese, the review translates everything and writes decimal commas."""
     game, record = finished(store)
     add_review(store, game, record)
     reader = await arrive(locale="pt-PT")
@@ -82,7 +82,7 @@ async def test_a_review_in_portuguese(arrive, store):
 
 
 async def test_stepping_through_mistakes(guest, store):
-    """Buttons, keys, the list and the graph bring the replay to the board before the move."""
+    """Buttons, keys, the list and the graph lead to the board before the move."""
     game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
@@ -119,7 +119,7 @@ async def test_stepping_through_mistakes(guest, store):
 
 
 async def test_every_mistake_is_stepped_through(guest, store, monkeypatch):
-    """Also those that are not among the worst, whose boards are listed."""
+    """Stepping finds mistakes beyond the listed worst ones."""
     monkeypatch.setattr(site_reviews, "MAX_MISTAKES", 1)
     game, record = finished(store)
     add_review(store, game, record)
@@ -136,7 +136,7 @@ async def test_every_mistake_is_stepped_through(guest, store, monkeypatch):
 
 
 async def test_a_mistake_is_tried_again(guest, store):
-    """What was best is hidden until a move is made, by an arrow or a button; Escape shows it."""
+    """Trying again hides the best move until an arrow or a button answers; Escape shows it."""
     game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
@@ -164,7 +164,7 @@ async def test_a_mistake_is_tried_again(guest, store):
 
 
 async def test_a_position_of_the_replay_is_played_on(guest, store):
-    """The new game begins with the board that the replay shows, and says what it is."""
+    """A new game starts from the replay's board and says so."""
     game, record = finished(store)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
@@ -184,7 +184,7 @@ async def test_a_position_of_the_replay_is_played_on(guest, store):
 
 @pytest.mark.slow
 async def test_the_review_in_every_theme(guest, store):
-    """The contrasts of boards, numbers and marks hold."""
+    """Boards, numbers and marks have sufficient contrast."""
     game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
@@ -196,7 +196,7 @@ async def test_the_review_in_every_theme(guest, store):
 
 
 async def test_a_review_without_scripts(arrive, store):
-    """The graph, the boards and what was better can be read; a button asks for a review."""
+    """Without JavaScript, everything is legible, and a button asks for a review."""
     guest = await arrive(java_script_enabled=False)
     game, record = finished(store)
     add_review(store, game, record)
@@ -217,7 +217,7 @@ async def test_a_review_without_scripts(arrive, store):
 
 
 async def test_the_puzzle_of_the_day(player):
-    """A right and a wrong move, each with what all are worth, by keys and by buttons."""
+    """Right and wrong answers show every move's value, by keys and by buttons."""
     await player.page.goto(player.url + "/puzzle?day=2026-11-20")
     puzzle = daily_puzzle(date(2026, 11, 20))
     assert await violations(player) == []
@@ -241,7 +241,7 @@ async def test_the_puzzle_of_the_day(player):
 
 
 async def test_a_puzzle_without_scripts(arrive):
-    """The four buttons send a form; other days have other puzzles, and the next none yet."""
+    """Without JavaScript, buttons send a form; other days have other puzzles."""
     guest = await arrive(java_script_enabled=False)
     await guest.page.goto(guest.url + "/puzzle")
     board = await guest.page.get_by_role("img").get_attribute("aria-label")

@@ -1,4 +1,4 @@
-"""What a visit costs: bytes on the wire, and requests."""
+"""The bytes and requests of a visit."""
 
 from __future__ import annotations
 
@@ -11,20 +11,42 @@ from tests.server.browser.visiting import Player, arriving
 from py2048.server.site.pages import DIGITS
 
 FIRST_VISIT = 60_000
-"""The most bytes that may come over the wire until a first visitor can play, headers and all."""
+"""Maximum bytes on the wire until a first visitor can play, headers included."""
 
 FONT = len(gzip.compress(DIGITS.read_bytes()))
-"""The digits, which are not counted."""
+"""Size of the digits' font, which does not count."""
+
+
+LATER = ("computer", "dialogs", "help", "install", "result")
+"""The modules that the first move does not need."""
+
+
+async def kept(player):
+    """Wait until the service worker has cached the page."""
+    await player.until("async () => Boolean(await caches.match('/'))")
+    urls = await player.page.evaluate(
+        """async () => {
+             const [name] = await caches.keys();
+             const files = await (await caches.open(name)).keys();
+             return files.map(({ url }) => url);
+           }"""
+    )
+    assert set(LATER) <= {url.rpartition("/")[2].removesuffix(".js") for url in urls}
 
 
 async def test_a_first_and_a_second_visit(browser, server):
-    """The first visit fits into 60 kB; the second asks for the page and the day's, and plays."""
+    """The first visit fits the limit; the second fetches only the page and the day's cards.
+
+    The first move loads the rest of the page, which the service worker keeps.
+    """
     async with arriving(browser) as arrive:
         with far_away(server.port) as way:
             player = await arrive(way.url, service_workers="allow")
             await player.visit()
             await player.page.wait_for_load_state("networkidle")
             assert 10_000 < way.brought - FONT <= FIRST_VISIT
+            await player.press("ArrowDown", "ArrowLeft")
+            await kept(player)
             first = len(way.asked)
             again = Player(await player.page.context.new_page(), way.url)
             await again.visit()
@@ -37,7 +59,7 @@ async def test_a_first_and_a_second_visit(browser, server):
 
 
 async def test_every_file_of_a_page_names_its_version(browser, server):
-    """Whatever a page loads, modules of modules too, has an address that may be kept for ever."""
+    """Every file that a page loads has a versioned address, cached for ever."""
     async with arriving(browser) as arrive:
         player = await arrive(server.url)
         kept: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Somebody with a browser, and the server that they visit."""
+"""A visitor with a browser, and the server they visit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
 TIMEOUT_MS = 40_000
-"""Milliseconds after which something that should happen counts as not happening."""
+"""Timeout of everything that a test waits for."""
 
 _BEGIN = """wish => new Promise((resolve, reject) => {
     const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
@@ -36,10 +36,10 @@ _BEGIN = """wish => new Promise((resolve, reject) => {
 
 
 class Server:
-    """A running `py2048 serve` that can be stopped, killed and started again.
+    """A running `py2048 serve` that can be stopped, killed and restarted.
 
     Args:
-        home: the data folder.
+        home: Data folder.
     """
 
     def __init__(self, home: Path) -> None:
@@ -49,29 +49,29 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start the server and wait until it is ready."""
         options = ("--port", str(self.port), *GENEROUS, "--log-level", "error")
         self._running = WebServer(self._home, *options)
         ready = Visitor(self._running)
-        for _ in range(300):  # it listens before the store is open
+        for _ in range(300):  # the server listens before its store is open
             if ready.get("/readyz").status == 200:
                 return
             time.sleep(0.05)
         raise AssertionError("the server does not get ready")
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the server."""
         self._running.stop()
 
 
 class Player:
-    """Somebody with a browser window of their own.
+    """A visitor with their own browser window.
 
     Attributes:
-        page: the page they look at.
-        sent: the messages that the page has sent.
-        heard: the messages that the page has got.
-        faults: errors of scripts, and what the page could not load.
+        page: The page in the window.
+        sent: Messages that the page has sent.
+        heard: Messages that the page has received.
+        faults: Script errors and failed requests.
     """
 
     def __init__(self, page: Page, url: str) -> None:
@@ -101,7 +101,7 @@ class Player:
             await self.page.wait_for_selector("#rules-summary:not(:empty)", state="attached")
 
     async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
-        """Begin a game over a socket of the page and go to its board; return the game's id."""
+        """Begin a game over a socket and open its board; return the game's id."""
         await self.page.goto(self.url + "/about")
         wish = {"type": "new", "rules": rules, "mode": mode}
         game = str(await self.page.evaluate(_BEGIN, wish))
@@ -109,18 +109,18 @@ class Player:
         return game
 
     async def press(self, *keys: str) -> None:
-        """Press keys, one after the other, without waiting for anything."""
+        """Press keys without waiting for anything."""
         for key in keys:
             await self.page.keyboard.press(key)
 
     async def ask(self) -> None:
-        """Ask for a hint, of a player that needs nothing compiled, and wait for the answer."""
+        """Ask a player that needs no compilation for a hint, and wait for it."""
         await self.choose("greedy")
         await self.press("?")
         await self.page.wait_for_selector("#board[data-best]")
 
     async def choose(self, player: str) -> None:
-        """Choose the computer player by its spec, and close the menu again."""
+        """Choose a computer player by its spec in the menu."""
         await self.press("p")
         await self.page.click("#menu-dialog summary:has-text('Advanced')")
         await self.page.select_option("#player", player)
@@ -128,7 +128,7 @@ class Player:
         await self.page.wait_for_selector("#menu-dialog", state="hidden")
 
     async def settle(self) -> None:
-        """Wait until every action has been answered and nothing moves any more."""
+        """Wait until every action is answered and no animation runs."""
         await self.page.wait_for_function(
             "() => window.py2048?.queue.length === 0 && !window.py2048.scene.view.isMoving"
         )
@@ -138,12 +138,12 @@ class Player:
         return (await self.page.text_content(selector) or "").strip()
 
     async def board(self) -> list[list[int]]:
-        """Return the tiles as they are drawn."""
+        """Return the tiles on the screen."""
         found: list[list[int]] = await self.page.evaluate("window.py2048.scene.view.board")
         return found
 
     async def cells(self) -> list[list[int]]:
-        """Return the tiles as a screen reader finds them."""
+        """Return the tiles that a screen reader finds."""
         rows: list[list[str]] = await self.page.evaluate(
             """[...document.querySelectorAll('#board [role=row]')].map(
                  row => [...row.querySelectorAll('[role=gridcell]')].map(c => c.textContent))"""
@@ -152,34 +152,34 @@ class Player:
 
     async def state(self) -> dict[str, Any]:
         """Return the game as the server has it."""
-        game = await self.page.evaluate("window.py2048.core.game.game")
+        game = await self.page.evaluate("window.py2048.game.game")
         answer = await self.page.context.request.get(f"{self.url}/api/games/{game}")
         found: dict[str, Any] = await answer.json()
         return found
 
     async def status(self, text: str) -> None:
-        """Wait until the status line says something."""
+        """Wait until the status line contains a text."""
         await self.reads("status", text)
 
     async def said(self, text: str) -> None:
-        """Wait until a screen reader has been told something."""
+        """Wait until screen readers have been told a text."""
         await self.reads("live", text)
 
     async def reads(self, name: str, text: str) -> None:
-        """Wait until the element of that id has a text."""
+        """Wait until the element with an id contains a text."""
         await self.page.wait_for_function(
             "([name, text]) => document.getElementById(name)?.textContent.includes(text)",
             arg=[name, text],
         )
 
     async def until(self, condition: str, arg: Any = None) -> None:
-        """Wait until a function in the page resolves to true; `wait_for_function` awaits none."""
+        """Wait until an async function in the page returns true."""
         async with asyncio.timeout(TIMEOUT_MS / 1000):
             while not await self.page.evaluate(condition, arg):
                 await asyncio.sleep(0.05)
 
     async def look(self, name: str) -> None:
-        """Keep a picture of the page for people, where PY2048_SCREENSHOTS names a folder."""
+        """Save a screenshot in the folder that PY2048_SCREENSHOTS names, if it is set."""
         folder = os.environ.get("PY2048_SCREENSHOTS")
         if folder:
             width = (self.page.viewport_size or {"width": 0})["width"]
@@ -190,7 +190,7 @@ class Player:
         return [each["direction"] for each in self.sent if each["type"] == "move"]
 
     def events(self, *kinds: str) -> list[dict[str, Any]]:
-        """Return the events of some kinds that the page has got."""
+        """Return the received events of some kinds."""
         messages = [each for each in self.heard if each["type"] == "events"]
         return [e for message in messages for e in message["events"] if e["kind"] in kinds]
 
@@ -200,7 +200,7 @@ class Player:
 
 
 async def claim(player: Player, name: str = "") -> str:
-    """Take a name, if none is given one that is free; return it."""
+    """Claim a name, by default a random one; return it."""
     name = name or f"visitor {secrets.token_hex(4)}"
     await player.page.goto(player.url + "/account")
     form = player.page.locator("form[action='/account/claim']")
@@ -214,7 +214,7 @@ async def claim(player: Player, name: str = "") -> str:
 
 
 async def log_in(player: Player, name: str) -> None:
-    """Log in to a name that was taken here."""
+    """Log in with a name claimed here."""
     await player.page.goto(player.url + "/account")
     form = player.page.locator("form[action='/account/login']")
     await form.locator("[name=name]").fill(name)
@@ -224,13 +224,13 @@ async def log_in(player: Player, name: str) -> None:
 
 
 class Line:
-    """The way between pages and their server, which can be cut and disturbed.
+    """The line between pages and their server, which tests can cut and disturb.
 
     Attributes:
-        is_cut: whether nothing comes from the server, and no socket opens.
-        refused: how many sockets could not open.
-        sent: the messages that the pages have sent.
-        disturb: takes a page's message; returns an answer instead of the server's, if any.
+        is_cut: Whether sockets fail to open and the server's messages are dropped.
+        refused: How many sockets have failed to open.
+        sent: Messages that the pages have sent.
+        disturb: Called with a page's message; may return an answer in place of the server's.
     """
 
     def __init__(self) -> None:
@@ -241,23 +241,23 @@ class Line:
         self._open: list[WebSocketRoute] = []
 
     async def lay(self, page: Page) -> None:
-        """Have the sockets of a page go this way, from its next visit on."""
+        """Route a page's sockets over this line from its next visit on."""
         await page.route_web_socket("**/ws", self._connect)
 
     async def cut(self) -> None:
-        """Let nothing through any more."""
+        """Cut the line."""
         self.is_cut = True
         await asyncio.gather(*(socket.close() for socket in self._open))
         self._open.clear()
 
     async def tried(self, count: int = 2) -> None:
-        """Wait until `count` more sockets could not open."""
+        """Wait until `count` more sockets have failed to open."""
         enough = self.refused + count
         while self.refused < enough:
             await asyncio.sleep(0.05)
 
     def mend(self) -> None:
-        """Let everything through."""
+        """Restore the line."""
         self.is_cut = False
 
     async def _connect(self, socket: WebSocketRoute) -> None:
@@ -286,7 +286,7 @@ Arrive = Callable[..., Awaitable[Player]]
 
 @asynccontextmanager
 async def arriving(browser: Browser) -> AsyncIterator[Arrive]:
-    """Offer windows, and close them at the end, when none of them may have found a fault."""
+    """Yield a function that opens windows; at the end, close them and fail on script errors."""
     players: list[Player] = []
 
     async def arrive(url: str, size: str = "desktop", **options: Any) -> Player:

@@ -1,1 +1,1 @@
-"""Strong networks of py2048, as data files for `py2048.players.ntuple.weights`."""
+"""Strong networks for py2048, as data files for `py2048.players.ntuple.weights`."""

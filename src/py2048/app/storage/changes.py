@@ -90,9 +90,16 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
 
     If several were given, the caller must then roll back. A single stale change writes nothing.
     """
-    if _advance(connection, changes) != len(changes):
+    on_sqlite = is_sqlite(connection.engine)
+    if _advance(connection, changes, on_sqlite=on_sqlite) != len(changes):
         return False
-    _add_turns(connection, changes)
+    turns = [(change.id, *turn) for change in changes for turn in change.turns]
+    if turns and on_sqlite:
+        connection.exec_driver_sql(_ADD, turns)
+    elif turns:
+        # A statement may not write a row twice; the last turn of each ply wins.
+        unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in turns}
+        connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})
     # An undo may reopen a finished game, so its review is no longer valid.
     undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]
     if undone:
@@ -101,7 +108,7 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     return True
 
 
-def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:
+def _advance(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: bool) -> int:
     """Update the games that are still at the expected revision; return their number."""
     now = utc_now()
     rows = [
@@ -111,7 +118,7 @@ def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:
         )
         for each in changes
     ]  # fmt: skip
-    if is_sqlite(connection.engine):
+    if on_sqlite:
         return connection.exec_driver_sql(_ADVANCE, rows).rowcount
     named = [dict(zip(_ADVANCED, row, strict=True)) for row in rows]
     return connection.execute(_ADVANCE_ALL, {"rows": json.dumps(named)}).rowcount
@@ -122,13 +129,3 @@ def _extra_text(change: GameChange) -> str:
         return json_text(dict(change.extra))
     except (TypeError, ValueError) as error:
         raise StorageError(f"{change.extra} of game {change.id} is not JSON: {error}") from None
-
-
-def _add_turns(connection: Connection, changes: Sequence[GameChange]) -> None:
-    rows = [(change.id, *turn) for change in changes for turn in change.turns]
-    if rows and is_sqlite(connection.engine):
-        connection.exec_driver_sql(_ADD, rows)
-    elif rows:
-        # A statement may not write a row twice; the last turn of each ply wins.
-        unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in rows}
-        connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})

@@ -14,14 +14,17 @@ from py2048.core.errors import StorageError
 _LOOKALIKES = str.maketrans({"0": "o", "1": "l", "i": "l", " ": "", ".": "", "-": "", "_": ""})
 
 
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
+
+
 def utc_now() -> str:
-    """Return the current time as `utc_text`."""
-    return utc_text(datetime.now(UTC))
+    """Return the current time in the format of `utc_text`."""
+    return datetime.now(UTC).strftime(_TIME_FORMAT)
 
 
 def utc_text(moment: datetime) -> str:
     """Format a UTC time as fixed-width ISO 8601, which sorts chronologically as text."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.strftime(_TIME_FORMAT)
 
 
 def name_key(name: str) -> str:

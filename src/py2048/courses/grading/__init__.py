@@ -1,6 +1,6 @@
-"""The grader that the five courses share.
+"""Automatic grading of submissions, shared by all courses.
 
-A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` shows them at work.
+Course authors need the names below; ``docs/how-to/write-a-graded-task.md`` shows how to use them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from py2048.courses.grading.tasks import (
     CheckFailed,
     Example,
     Grading,
-    Lines,
     Loosely,
     OneOf,
     Opaque,
@@ -23,6 +22,7 @@ from py2048.courses.grading.tasks import (
     Satisfies,
     SubmissionCrash,
     Task,
+    TextLines,
     read_sheet,
 )
 
@@ -32,7 +32,6 @@ __all__ = [
     "CheckFailed",
     "Example",
     "Grading",
-    "Lines",
     "Loosely",
     "OneOf",
     "Opaque",
@@ -43,6 +42,7 @@ __all__ = [
     "SubmissionCrash",
     "SubmissionSession",
     "Task",
+    "TextLines",
     "calling",
     "read_sheet",
     "right_versions",

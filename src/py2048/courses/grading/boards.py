@@ -1,4 +1,4 @@
-"""Boards as the checks of several courses need them: rows as lists, and what moves make of them."""
+"""Boards as lists of rows, for the checks of several courses."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ EMPTY: Rows = [[0] * 4 for _ in range(4)]
 def slid(
     rows: Sequence[Sequence[int]], direction: Direction, merging: Merging = Merging.ONCE
 ) -> Rows:
-    """Return the rows after a move, from the shared engine."""
+    """Return the rows after a move."""
     return as_lists(Board.from_rows(rows).slide(direction, merging).board.rows)
 
 
 def as_lists(rows: Iterable[Iterable[int]]) -> Rows:
-    """Return rows as a student writes them."""
+    """Convert rows to lists."""
     return [list(row) for row in rows]
 
 
 def tiles_of(rows: Sequence[Sequence[int]]) -> list[Cell]:
-    """Return the cells that hold a number, row by row."""
+    """Return the positions of all tiles, row by row."""
     return [(r, c) for r, row in enumerate(rows) for c, value in enumerate(row) if value]
 
 
 def with_tiles(tiles: dict[Cell, int], rows: Sequence[Sequence[int]] = EMPTY) -> Rows:
-    """Return `rows` with some cells replaced."""
+    """Return a copy of `rows` with some cells replaced."""
     changed = as_lists(rows)
     for (row, column), value in tiles.items():
         changed[row][column] = value
@@ -39,25 +39,25 @@ def with_tiles(tiles: dict[Cell, int], rows: Sequence[Sequence[int]] = EMPTY) ->
 
 
 def random_rows(seed: str, values: Sequence[int], rows: int = 4, columns: int = 4) -> Rows:
-    """Return rows of these values, the same for the same seed."""
+    """Return a random board of these values, determined by the seed."""
     draw = random.Random(seed)
     return [[draw.choice(values) for _ in range(columns)] for _ in range(rows)]
 
 
 def checkered(rows: int = 4, columns: int = 4) -> Rows:
-    """Return a full board of 2s and 4s on which nothing can move."""
+    """Return a full board of 2s and 4s without legal moves."""
     return [[2 + 2 * ((r + c) % 2) for c in range(columns)] for r in range(rows)]
 
 
 def with_one_gap(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
-    """Yield boards that are full but for one cell, for each cell."""
+    """Yield boards without legal merges whose only empty cell is each cell in turn."""
     stuck = checkered(rows, columns)
     for cell in tiles_of(stuck):
         yield with_tiles({cell: 0}, stuck)
 
 
 def with_one_pair(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
-    """Yield full boards on which exactly one pair of neighbours is equal, for each pair."""
+    """Yield full boards with exactly one pair of equal neighbours, for each pair."""
     stuck = checkered(rows, columns)
     cells = tiles_of(stuck)
     for row, column in cells:

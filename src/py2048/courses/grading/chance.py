@@ -1,9 +1,9 @@
-"""Whether what a submission draws comes with the odds that it should have.
+"""Test whether a submission's random draws have the required probabilities.
 
-One test for all courses, Wald's sequential probability ratio test: it looks at one draw after the
-other and decides as soon as it can. A right program is called wrong in at most `FALSE_ALARM` of all
-cases, however many draws are looked at; a fault of the size that a test is for is missed in about
-`MISSED` of them, where there are draws enough to decide.
+This is Wald's sequential probability ratio test: it looks at one draw at a time and stops as soon
+as it can decide. It rejects a correct program with a probability of at most `FALSE_ALARM`,
+regardless of the number of draws. It misses a fault of the tested size with a probability of about
+`MISSED`, given enough draws.
 """
 
 from __future__ import annotations
@@ -19,25 +19,28 @@ MISSED = 0.004
 
 
 class Odds:
-    """The odds of one event, which a fault makes higher or lower by the share `fault` of them.
+    """Sequential test of an event's probability.
 
-    It is one `of` several events that are tested in one check, which share its false alarms.
+    Args:
+        fault: Relative error of the probability to detect, in either direction.
+        of: Number of tests in the same check, which share the false alarm rate.
     """
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}  # by multiples of the right odds
+        # Log-likelihood ratios, by the faulty probability relative to the correct one.
+        self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0
         self.wrong = False
 
     @property
     def settled(self) -> bool:
-        """Whether it is known if the odds are right."""
+        """Whether the test has reached a decision."""
         return self.wrong or not self._evidence
 
     def note(self, odds: float, *, came: bool) -> None:
-        """Note one draw, in which the event should come with `odds`: whether it `came`."""
+        """Record a draw: the event's probability, and whether it occurred."""
         self.seen += came
         self.due += odds
         for times, evidence in list(self._evidence.items() if odds < 1 else ()):
@@ -50,16 +53,16 @@ class Odds:
                 del self._evidence[times]
 
 
-BATCH, BATCHES = 500, 12
+BATCH_SIZE, MAX_BATCHES = 500, 12
 
 
 def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]) -> None:
-    """Fail unless `code`, again and again, gives each of `values` equally often, and no other."""
+    """Fail unless evaluating `code` repeatedly yields all `values` with equal probability."""
     tests = [Odds(of=len(values)) for _ in values]
     odds = 1 / len(values)
-    for batch in range(BATCHES):
+    for batch in range(MAX_BATCHES):
         seed = session.seed_for(batch)
-        found = session.value(f"[{code} for _ in range({BATCH})]", seed=seed)
+        found = session.value(f"[{code} for _ in range({BATCH_SIZE})]", seed=seed)
         del session.shown[:-1]
         for value in found:
             if value not in values:
@@ -69,7 +72,7 @@ def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]
         for known, test in zip(values, tests, strict=True):
             if test.wrong:
                 drawn = _("{seen} times {value} in {count}")
-                drawn = drawn.format(seen=test.seen, value=known, count=BATCH * (batch + 1))
+                drawn = drawn.format(seen=test.seen, value=known, count=BATCH_SIZE * (batch + 1))
                 wanted = _("each of {values} equally often").format(values=list(values))
                 session.fail(wanted, drawn)
         if odds == 1 or all(test.settled for test in tests):

@@ -1,7 +1,7 @@
-"""Grading submissions: load each, try every check of every task, add up the marks.
+"""Grade submissions: load the program, run the checks of every task, add up the marks.
 
-Many are graded several at a time; results are yielded as they are ready, and can be kept in a file
-so that an interrupted run continues.
+Several submissions are graded in parallel. Results are yielded as they are ready, and can be
+appended to a file so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -12,28 +12,23 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from py2048.core.errors import CourseError, MissingExtraError
 from py2048.core.language import N_, _, use_language
-from py2048.courses.grading.report import CheckResult, Report, TaskResult, grader_version
+from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult, grader_version
 from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
 from py2048.courses.grading.session import (
     CALLED,
     RunAborted,
     SubmissionSession,
-    folder_for_one,
     load_program,
+    submission_folder,
 )
-from py2048.courses.grading.submissions import (
-    PreparedSubmission,
-    Submission,
-    Unreadable,
-    prepare,
-)
+from py2048.courses.grading.submissions import PreparedSubmission, Submission, Unreadable, prepare
 from py2048.courses.grading.tasks import (
     Check,
     CheckFailed,
@@ -46,33 +41,33 @@ from py2048.courses.grading.tasks import (
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 
-# What a check's own code may raise when a submission returns the wrong kind of value.
-ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-PATCHED = N_("# with right versions of what other tasks ask for")
+# Errors in a check's own code caused by a value of the wrong type.
+WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+PATCHED = N_("# with correct versions of the other tasks' functions")
 
 
 def grade(
     submission: Submission, grading: Grading, sandbox: SandboxConfig, secret: str = ""
-) -> Report:
-    """Grade one submission. Whatever goes wrong concerns this submission and no other.
+) -> GradeReport:
+    """Grade one submission; errors in it never affect others.
 
-    With a course's `secret` the examples are drawn anew for it, and the same ones for the same
-    files; without one they are the same for all.
+    With a course's `secret`, examples are drawn from the secret and the submission's files, so they
+    differ between submissions but not between runs. Without it they are the same for everyone.
 
-    What makes a submission impossible to grade is its `problem`, and costs all marks. Where it is
-    the grader that fails, the report says so as `failure`, and has no mark.
+    A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
+    the report has a `failure` and counts as ungraded.
 
     Raises:
-        RunAborted: when the run ends while this submission is graded.
+        RunAborted: If the run ends while this submission is being graded.
     """
     began = time.monotonic()
     prepared: PreparedSubmission | None = None
     session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
     problem, failure, key, seed = submission.problem, "", "", ""
-    with folder_for_one() as folder, use_language(grading.language):
+    with submission_folder() as folder, use_language(grading.language):
         try:
-            key = key_of(submission, grading, secret)
+            key = result_key(submission, grading, secret)
             seed = seed_of(submission, secret)
             if not problem:
                 prepared = prepare(submission, grading, folder)
@@ -83,7 +78,7 @@ def grade(
                             _grade_tasks(session, tasks)
                     finally:
                         if session.runner.out_of_time:
-                            key = ""  # with more time it may be another
+                            key = ""  # the result depends on the time available
         except Unreadable as error:
             problem = str(error)
         except RunAborted:
@@ -92,7 +87,7 @@ def grade(
             failure, key = _failure(error, session), ""
     with use_language(grading.language):
         missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
-    return Report(
+    return GradeReport(
         name=submission.name,
         course=grading.course,
         tasks=(*tasks, *missing),
@@ -100,7 +95,7 @@ def grade(
         notes=tuple(prepared.notes if prepared else ()),
         problem=problem,
         failure=failure,
-        opening=opening_of(prepared) if prepared else "",
+        opening=import_line(prepared) if prepared else "",
         seconds=round(time.monotonic() - began, 2),
         key=key,
         seed=seed,
@@ -108,8 +103,8 @@ def grade(
     ).printable()
 
 
-def opening_of(prepared: PreparedSubmission) -> str:
-    """Return what a student types before an example; nothing where examples are not Python."""
+def import_line(prepared: PreparedSubmission) -> str:
+    """Return what a student types before an example; empty if examples are not Python."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -122,7 +117,7 @@ def opening_of(prepared: PreparedSubmission) -> str:
 
 
 def _failure(error: Exception, session: SubmissionSession | None) -> str:
-    """Return why the grader could not do its work: no mark, and not kept for the next run."""
+    """Describe why the grader failed."""
     if isinstance(error, CourseError | MissingExtraError | OSError):
         return str(error)
     *_, last = traceback.extract_tb(error.__traceback__)
@@ -132,7 +127,7 @@ def _failure(error: Exception, session: SubmissionSession | None) -> str:
 
 
 def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
-    """Grade all tasks into `found`, as far as the time for one submission goes."""
+    """Grade tasks into `found` until the submission's time runs out."""
     load_program(session)
     runner = session.runner
     for task in session.grading.tasks:
@@ -141,8 +136,8 @@ def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
         if runner.out_of_time and not began_late:
             session.submission.notes.append(
                 _(
-                    "the time of {seconds} s for one submission was over in task {task}; what "
-                    "comes after it was not tried"
+                    "the time limit of {seconds} s per submission ran out in task {task}; later "
+                    "checks were not run"
                 ).format(seconds=f"{runner.sandbox.seconds:g}", task=task.id)
             )
 
@@ -150,19 +145,19 @@ def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
 def _task_result(
     task: Task, grading: Grading, checks: Sequence[CheckResult] = (), earned: Fraction = Fraction(0)
 ) -> TaskResult:
-    title, asked = grading.told(task.title), grading.told(task.asked)
+    title, asked = grading.translated(task.title), grading.translated(task.asked)
     return TaskResult(task.id, title, asked, Fraction(task.marks), earned, tuple(checks))
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
-    """Try the checks of one task, and those that fail again with reference patches."""
+    """Run a task's checks, and run failed ones again with reference patches."""
     failures = [
-        attempt(check, session, hurry=bool(task.patches_of(check))) for check in task.checks
+        run_check(check, session, hurry=bool(task.patches_of(check))) for check in task.checks
     ]
-    patched = _tried_with_patches(task, session, failures)
+    patched = _retry_with_patches(task, session, failures)
     found = tuple(
         _result(
-            replace(check, title=session.grading.told(check.title)),
+            replace(check, title=session.grading.translated(check.title)),
             failure,
             patched.get(number),
             session.submission.exchanged,
@@ -173,13 +168,12 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
     return _task_result(task, session.grading, found, earned)
 
 
-def _tried_with_patches(
+def _retry_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """Return how checks fail with each patch, by their numbers, but for those that then hold.
+    """Run failed checks with each patch; return the failures of those that never pass, by index.
 
-    A patch is tried with all of them in turn: what was lent to one check is not a secret to
-    the next, and the processes that hold it need not start anew.
+    The outer loop is over patches, so that processes that contain a patch can be reused.
     """
     patches = [task.patches_of(check) for check in task.checks]
     failing: dict[int, list[CheckFailed]] = {
@@ -190,7 +184,7 @@ def _tried_with_patches(
             if session.runner.out_of_time:
                 return failing
             hangs = any(isinstance(other, SubmissionCrash) for other in failing[number])
-            failure = attempt(task.checks[number], session, patch, hurry=hangs)
+            failure = run_check(task.checks[number], session, patch, hurry=hangs)
             if failure is None:
                 del failing[number]
             else:
@@ -204,11 +198,11 @@ def _result(
     patched: list[CheckFailed] | None,
     exchanged: Mapping[str, str],
 ) -> CheckResult:
-    """Return a check's report; it holds with a patch if `patched` does not say how it fails."""
+    """Return a check's result; `patched` is None if the check passes with some patch."""
     if failure is None or patched is None:
         carried = failure is not None
         return CheckResult(check.title, check.weight, passed=True, carried=carried)
-    failure = _own_cause(check, failure, patched)
+    failure = _reportable(check, failure, patched)
     return CheckResult(
         check.title,
         check.weight,
@@ -221,22 +215,23 @@ def _result(
 
 
 def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
-    """Return what is likely to be wrong: the order of a function's parameters, or a known trap."""
+    """Return the likely cause: swapped parameters or a well-known mistake; "" if unknown."""
     called = CALLED.findall(failure.example)
     boards = boards_of(failure.example, failure.expected, failure.actual)
     orders = [exchanged[name] for name in called if name in exchanged]
     return orders[0] if orders else trap_of(boards) if boards else ""
 
 
-def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
-    """Return the failure to report of a check that fails with and without reference patches.
+def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
+    """Choose the failure to report of a check that fails with and without patches.
 
-    With them the cause is the check's own; without them it may be another task's. Where one of
-    them shows the same, the failure without is reported as it is.
+    With patches the failure is the check's own fault, while the one without may be due to another
+    task. If both are the same, the one without patches is reported as it is.
 
-    A program that was lent right versions can read their code, and put it into whatever it
-    returns, prints or raises. So of a failure with patches only the grader's own words and a fact
-    are reported. Those of a check that drives the submission may be made of what it saw there.
+    A patched program can read the reference solution's code, and leak it in whatever it returns,
+    prints or raises. Reports of patched runs therefore contain only the grader's own words and a
+    fact. A check that drives the submission builds its example from the submission's answers, so
+    the example is left out, too.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -246,16 +241,16 @@ def _own_cause(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -
     return CheckFailed(f"{_(PATCHED)}\n{own.example}", own.expected, _(own.fact))
 
 
-def attempt(
+def run_check(
     check: Check, session: SubmissionSession, patch: str = "", *, hurry: bool = False
 ) -> CheckFailed | None:
-    """Try one check: None if it holds, else what shows that it does not.
+    """Run a check; return None if it passes, otherwise the failure.
 
-    It can be tried in a `hurry` if it is tried again, or was with all of its time.
+    With `hurry`, calls may get less time (see `SubmissionSession.start_check`).
     """
     if session.runner.out_of_time:
-        fact = _("not tried: the time for one submission was over")
-        return CheckFailed("", session.grading.told(check.title), fact)
+        fact = _("not run: the submission's time limit ran out")
+        return CheckFailed("", session.grading.translated(check.title), fact)
     session.start_check(check.seconds, patch, hurry=hurry)
     try:
         if check.run is not None:
@@ -264,18 +259,18 @@ def attempt(
     except CheckFailed as mismatch:
         return mismatch
     except ProcessDied as death:
-        return CheckFailed(session.text(), session.grading.told(check.title), str(death))
-    except ODD_ANSWERS:
+        return CheckFailed(session.text(), session.grading.translated(check.title), str(death))
+    except WRONG_TYPE_ERRORS:
         if check.run is None:
             raise
         return CheckFailed(
-            session.text(), session.grading.told(check.title), _("a value of another kind")
+            session.text(), session.grading.translated(check.title), _("a value of the wrong type")
         )
     return None
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's files, by name; nothing where they cannot be read."""
+    """Return a digest of a submission's file names and contents; empty if unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -287,16 +282,16 @@ def digest_of(submission: Submission) -> bytes:
 
 
 def seed_of(submission: Submission, secret: str) -> str:
-    """Return what a submission's examples are drawn from: nothing without a `secret`."""
+    """Return the seed of a submission's examples; empty without a `secret`."""
     if not secret:
         return ""
     return hmac.new(secret.encode(), digest_of(submission), "sha256").hexdigest()
 
 
-def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
-    """Return what a result may be reused for: the same files, name, secret and grader.
+def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
+    """Return the cache key of a result; empty if files are unreadable.
 
-    Nothing, and ``""``, where the files cannot be read.
+    It covers the files, the name, the secret, the course and the grader's version.
     """
     digest = digest_of(submission)
     if not digest:
@@ -315,15 +310,14 @@ def key_of(submission: Submission, grading: Grading, secret: str = "") -> str:
 
 
 class ResultsFile:
-    """Results written as they come, one JSON line each, so that a killed run can continue.
+    """Results stored as JSON lines, so that an interrupted run can be resumed.
 
-    A result counts only for the same files, the same name and the same version of the grader. One
-    without a key does not: where the grader failed or the time was over, the next run tries again.
+    Results without a key are ignored, because the grader failed or the time ran out.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.known: dict[str, Report] = {}
+        self.stored: dict[str, GradeReport] = {}
         if path is not None and path.exists():
             self._read(path)
 
@@ -334,19 +328,18 @@ class ResultsFile:
             raise CourseError(f"{str(path)!r} cannot be read: {error}") from None
         for number, line in enumerate(lines, 1):
             try:
-                report = Report.from_json(line) if line.strip() else None
+                report = GradeReport.from_json(line) if line.strip() else None
             except ValueError:
-                if number >= len(lines) - 1:  # the line that a killed run was writing
+                if number >= len(lines) - 1:  # the run was killed while writing this line
                     continue
                 raise CourseError(
-                    f"{str(path)!r} is not a results file of this command (line {number}): "
-                    "name another file"
+                    f"{str(path)!r} is not a results file (line {number}): choose another file"
                 ) from None
             if report is not None and report.key:
-                self.known[report.key] = report
+                self.stored[report.key] = report
 
-    def write(self, report: Report) -> None:
-        """Append a result and flush it to the disk."""
+    def write(self, report: GradeReport) -> None:
+        """Append a result and flush it to disk."""
         if self.path is None:
             return
         try:
@@ -354,7 +347,7 @@ class ResultsFile:
             with self.path.open("ab+") as file:
                 if file.tell():
                     file.seek(-1, os.SEEK_END)
-                    if file.read(1) != b"\n":  # a line that was cut off is ended first
+                    if file.read(1) != b"\n":  # terminate a truncated line
                         file.write(b"\n")
                 file.write(report.to_json() + b"\n")
                 file.flush()
@@ -372,37 +365,38 @@ def grade_all(
     results: ResultsFile | None = None,
     secret: str = "",
     on_start: Callable[[Submission], None] = lambda submission: None,
-) -> Generator[Report, None, None]:
+) -> Generator[GradeReport, None, None]:
     """Grade submissions, `jobs` at a time; yield reports as they are ready.
 
-    Those that `results` holds come first and are not graded again. With a `secret` examples are
-    drawn anew for each (see `grade`). `on_start` is called when the
-    grading of a submission begins.
+    Args:
+        submissions: What to grade.
+        grading: The course's tasks and checks.
+        sandbox: How to run submissions.
+        jobs: Number of submissions graded in parallel.
+        results: Earlier results, which are yielded first and not graded again; new ones are added.
+        secret: Seed of the examples (see `grade`).
+        on_start: Called when grading of a submission begins.
     """
     validate(grading)
     results = results or ResultsFile(None)
     new = []
     for submission in submissions:
-        key = key_of(submission, grading, secret)
-        known = results.known.get(key)
+        key = result_key(submission, grading, secret)
+        known = results.stored.get(key)
         if known is None:
             new.append(submission)
         else:
             yield known
 
-    def one(submission: Submission) -> Report:
+    def grade_new(submission: Submission) -> GradeReport:
         on_start(submission)
         return grade(submission, grading, sandbox, secret)
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        waiting: set[Future[Report]] = {pool.submit(one, submission) for submission in new}
+    with sandbox.pool(jobs) as pool:
+        waiting: set[Future[GradeReport]] = {pool.submit(grade_new, each) for each in new}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 report = future.result()
                 results.write(report)
                 yield report
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)

@@ -1,19 +1,18 @@
-"""How good a course's checks are: the share of planted faults that they tell from a right solution.
+"""Mutation testing of a course's checks.
 
-Rules, the customary operators of mutation testing, plant one fault at a time in a right solution.
-Each mutant is graded: it is told apart if it loses marks in a task that its function belongs to,
-and loses none elsewhere (see ``ownership.py``).
+Mutation operators plant one fault at a time in a right solution, and each mutant is graded. It is
+detected if it loses marks in a task its function belongs to. It must not lose marks in other tasks
+(see ``ownership.py``).
 
-Some mutants are as right as the solution. A file beside it, ``NAME.toml``, names each and says
-why::
+Some mutants are equivalent to the solution. A file next to it, ``NAME.toml``, lists them::
 
     [[exempt]]
     where = "Grid.collapseRow"
     change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
     reason = "new is never longer than lst"
 
-A `change` is some of the mutant's line in the report, which has the place, too; it must fit as many
-mutants as `times` says. Without it all of a function or class is exempt, such as one that students
+`change` is part of the mutant's line in the report, and must match exactly `times` mutants (by
+default 1). Without it, all mutants of the function or class are exempt, such as code that students
 are given.
 """
 
@@ -25,7 +24,6 @@ import random
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -38,11 +36,11 @@ from py2048.core.errors import CourseError
 from py2048.courses.grading.grader import grade_task
 from py2048.courses.grading.ownership import files_of_solution, owners, units
 from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.session import SubmissionSession, folder_for_one, load_program
+from py2048.courses.grading.session import SubmissionSession, load_program, submission_folder
 from py2048.courses.grading.submissions import Unreadable, collect, prepare
 from py2048.courses.grading.tasks import Grading, Task, validate
 
-Change = tuple[str, ast.AST, ast.AST]  # the operator's name, a node, what takes its place
+Change = tuple[str, ast.AST, ast.AST]  # operator, node, replacement
 
 # fmt: off
 _COMPARISONS: Mapping[type[ast.cmpop], Sequence[type[ast.cmpop]]] = {
@@ -56,12 +54,12 @@ _ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
 }
 # fmt: on
 _SIMPLE = ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Raise, ast.Break, ast.Continue
-ENOUGH = 99  # percent of the mutants that are to be told apart
+MIN_DETECTED_PERCENT = 99
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A right solution with one change: the `text` of one of its files is another."""
+    """A right solution with one change; `text` is the changed file's new content."""
 
     file: str
     line: int
@@ -74,32 +72,32 @@ class Mutant:
         return f"{self.file}:{self.line}: {self.change} ({self.operator}, in {self.unit})"
 
 
-# --- what is changed ---
+# --- mutation operators ---
 
 
-def _with(node: ast.AST, **fields: object) -> ast.AST:
+def _edit(node: ast.AST, **fields: object) -> ast.AST:
     new = copy.copy(node)
     vars(new).update(fields)
     return new
 
 
-def _but(members: Sequence[object], at: int, *new: object) -> list[object]:
+def _replaced(members: Sequence[object], at: int, *new: object) -> list[object]:
     return [*members[:at], *new, *members[at + 1 :]]
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
-    """Yield the changes of one node: each takes the place of the node, or of a part of it."""
+    """Yield the possible changes of a node or a part of it."""
     match node:
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
                 for other in _COMPARISONS[type(op)]:
-                    yield "comparison", node, _with(node, ops=_but(ops, at, other()))
+                    yield "comparison", node, _edit(node, ops=_replaced(ops, at, other()))
         case ast.BoolOp(op=op, values=values):
-            yield "and, or", node, _with(node, op=ast.Or() if type(op) is ast.And else ast.And())
+            yield "and, or", node, _edit(node, op=ast.Or() if type(op) is ast.And else ast.And())
             for at in range(len(values)):
-                yield "and, or", node, _with(node, values=_but(values, at))
+                yield "and, or", node, _edit(node, values=_replaced(values, at))
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _ARITHMETIC:
-            yield "arithmetic", node, _with(node, op=_ARITHMETIC[type(op)]())
+            yield "arithmetic", node, _edit(node, op=_ARITHMETIC[type(op)]())
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
             yield "sign, not", node, operand
         case ast.Constant(value=bool(value)):
@@ -108,7 +106,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
             yield "constant", node, ast.Constant(value + 1)
             yield "constant", node, ast.Constant(value - 1)
         case ast.Subscript(slice=ast.Slice(step=ast.AST()) as part):
-            yield "slice", node, _with(node, slice=_with(part, step=None))
+            yield "slice", node, _edit(node, slice=_edit(part, step=None))
         case ast.Call():
             yield from _calls(node)
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
@@ -121,18 +119,18 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
-    """Yield the changes of a call: off by one in a range, or two arguments in the other order."""
+    """Yield the changes of a call: ranges off by one, or swapped arguments."""
     args, name = node.args, getattr(node.func, "id", "")
     if name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
             new = ast.BinOp(args[at], ast.Add(), ast.Constant(step))
-            yield "range", node, _with(node, args=_but(args, at, new))
+            yield "range", node, _edit(node, args=_replaced(args, at, new))
     elif len(args) > 1:
-        yield "arguments", node, _with(node, args=[args[1], args[0], *args[2:]])
+        yield "arguments", node, _edit(node, args=[args[1], args[0], *args[2:]])
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what can be changed in a program: no types, decorators, texts or docstrings."""
+    """Yield a program's nodes except annotations, decorators, f-strings and docstrings."""
     text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     if text or isinstance(node, ast.JoinedStr):
         return
@@ -145,7 +143,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bytecode(text: str) -> CodeType | None:
-    """Return what a program compiles to, without where it stands; `None` if it does not."""
+    """Compile a program without line numbers; return None if it has syntax errors."""
 
     def bare(code: CodeType) -> CodeType:
         parts = tuple(bare(c) if isinstance(c, CodeType) else c for c in code.co_consts)
@@ -158,7 +156,7 @@ def _bytecode(text: str) -> CodeType | None:
 
 
 def mutants_of(solution: Path) -> list[Mutant]:
-    """Return all mutants of a right solution, a file or a folder, that compile and differ."""
+    """Return all mutants of a solution that compile to different bytecode."""
     found = []
     for path in files_of_solution(solution):
         text = path.read_text("utf-8")
@@ -175,7 +173,7 @@ def mutants_of(solution: Path) -> list[Mutant]:
 
 
 def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
-    """Return a program with `new` in the place of the node `old`: the change in words, the text."""
+    """Replace the node `old` in a program; return a description and the new text."""
     written = f"({ast.unparse(new)})" if isinstance(new, ast.expr) else ast.unparse(new)
     first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()
     after = first[: old.col_offset].decode() + written + last[old.end_col_offset :].decode()
@@ -184,28 +182,28 @@ def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
     return f"{before} → {after.strip()}", "\n".join(text)
 
 
-# --- which need not be told apart ---
+# --- exempt mutants ---
 
 
 class Exempt(msgspec.Struct, forbid_unknown_fields=True):
-    """Mutants of a function or class that need not be told apart, and the reason."""
+    """An entry for mutants that need not be detected."""
 
     reason: str
     where: str = ""
     change: str = ""
     times: int = 1
 
-    def fits(self, mutant: Mutant) -> bool:
-        """Return whether it speaks of a mutant."""
+    def matches(self, mutant: Mutant) -> bool:
+        """Return whether the entry applies to a mutant."""
         inside = not self.where or f"{mutant.unit}.".startswith(f"{self.where}.")
         return inside and self.change in str(mutant)
 
 
 def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
-    """Return the mutants that the file beside the solution does not exempt.
+    """Return the mutants that the file next to the solution does not exempt.
 
     Raises:
-        CourseError: for an entry that fits other mutants than it says, or gives no reason.
+        CourseError: If an entry has no reason or matches an unexpected number of mutants.
     """
     path, left = solution.with_suffix(".toml"), list(mutants)
     try:
@@ -214,76 +212,76 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
     except msgspec.MsgspecError as error:
         raise CourseError(f"{path}: {error}") from None
     for entry in entries.get("exempt", ()):
-        count = sum(map(entry.fits, left))
+        count = sum(map(entry.matches, left))
         if not entry.reason.strip() or not count or (entry.change and count != entry.times):
-            raise CourseError(f"{path}: {entry.where} {entry.change!r} fits {count} mutants")
-        left = [mutant for mutant in left if not entry.fits(mutant)]
+            what = f"{entry.where} {entry.change!r}"
+            raise CourseError(f"{path}: {what} needs a reason, or matches {count} mutants")
+        left = [mutant for mutant in left if not entry.matches(mutant)]
     return left
 
 
 def solutions_in(folder: Path) -> list[Path]:
-    """Return the right solutions in a folder; raise `CourseError` if there is none."""
+    """Return the right solutions in a folder; raise `CourseError` if there are none."""
     paths = sorted(folder.glob("[!_.]*"))
     found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
-        raise CourseError(f"{folder} holds no right solution")
+        raise CourseError(f"{folder} contains no solution")
     return found
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the right solution that has a file beside it, or the first."""
+    """Return the right solution that has exemptions, or the first one."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
 def choose(solution: Path, match: str, count: int) -> list[Mutant]:
-    """Return at most `count` mutants whose text has `match`: always the same ones."""
+    """Return at most `count` mutants whose report line contains `match`, always the same ones."""
     mutants = [m for m in without_exempt(mutants_of(solution), solution) if match in str(m)]
     drawn = random.Random(0).sample(range(len(mutants)), min(count, len(mutants)))
     if not drawn:
-        raise CourseError(f"{solution} has no mutant with {match!r}")
+        raise CourseError(f"no mutant of {solution} contains {match!r}")
     return [mutants[number] for number in sorted(drawn)]
 
 
-# --- grading them ---
+# --- grading ---
 
 
 def check_mutants(
     mutants: Sequence[Mutant], solution: Path, grading: Grading, sandbox: SandboxConfig, jobs: int
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
-    """Grade mutants of a solution, `jobs` at a time; yield what comes of each, in their order.
+    """Grade mutants of a solution, `jobs` at a time, and yield the results in order.
 
-    That is whether it loses marks in a task of its own, and the others in which it does.
+    A result is the mutant, whether it was detected, and unrelated tasks in which it loses marks.
 
     Raises:
-        CourseError: if the solution itself loses marks.
+        CourseError: If the solution itself loses marks.
     """
     validate(grading)
     belongs = owners(grading, solution)
-    _, lost = _graded(solution, None, grading, sandbox, set())
+    _, lost = _grade_mutant(solution, None, grading, sandbox, set())
     if lost:
-        raise CourseError(f"{solution} is not a right solution: it loses marks in {lost}")
+        raise CourseError(f"{solution} loses marks in {lost}, so it is not a right solution")
 
     def judged(mutant: Mutant) -> tuple[Mutant, bool, list[str]]:
-        return mutant, *_graded(solution, mutant, grading, sandbox, belongs[mutant.unit])
+        return mutant, *_grade_mutant(solution, mutant, grading, sandbox, belongs[mutant.unit])
 
-    pool = ThreadPoolExecutor(jobs)
-    try:
+    with sandbox.pool(jobs) as pool:
         yield from pool.map(judged, mutants)
-    finally:
-        sandbox.abort()
-        pool.shutdown(cancel_futures=True)
 
 
-def _graded(
+def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant, or the solution, loses marks in its `own` tasks, and the others."""
+    """Return whether a mutant loses marks in its `own` tasks, and in which other ones.
 
-    def loses(task: Task) -> bool:  # found out at the first check that fails
+    Without a mutant, the solution itself is graded.
+    """
+
+    def loses(task: Task) -> bool:  # stops at the first failed check
         single = (replace(task, checks=(check,)) for check in task.checks if check.weight)
         return not all(grade_task(one, session).earned for one in single)
 
-    with tempfile.TemporaryDirectory() as place, folder_for_one() as folder:
+    with tempfile.TemporaryDirectory() as place, submission_folder() as folder:
         path = Path(place, solution.name)
         (shutil.copytree if solution.is_dir() else shutil.copy)(solution, path)
         if mutant is not None:
@@ -296,5 +294,5 @@ def _graded(
             except Unreadable:
                 return True, []
             tasks = prepared.grading.tasks
-            told = any(loses(task) for task in tasks if task.id in own)
-            return told, [task.id for task in tasks if task.id not in own and loses(task)]
+            detected = any(loses(task) for task in tasks if task.id in own)
+            return detected, [task.id for task in tasks if task.id not in own and loses(task)]

@@ -1,7 +1,7 @@
-"""Which tasks the functions of a right solution belong to, as its course's reference patches tell.
+"""Assign the functions of a right solution to tasks, based on the reference patches.
 
-A function belongs to the tasks that do not lend a right version of it, and a helper to those of the
-functions that use it.
+A function belongs to every task whose patches do not replace it. A helper belongs to the tasks of
+the functions that use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def files_of_solution(solution: Path) -> list[Path]:
 
 
 def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield a program's functions, methods and other statements, with the names they define."""
+    """Yield a program's functions, methods and other statements with their names."""
     for statement in tree.body:
         place, parts = "", [statement]
         if isinstance(statement, ast.ClassDef):
@@ -33,10 +33,10 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 
 @functools.cache
-def lent_by(patch: str) -> frozenset[tuple[str, str]]:
-    """Return the functions that a reference patch puts in place, as (module or class, name).
+def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
+    """Return the functions a patch replaces, as (module or class, name).
 
-    It sets them as attributes, or calls a function that does; names may be listed in the call.
+    A patch sets them as attributes, or calls a function that does. The call may list their names.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -58,13 +58,13 @@ def lent_by(patch: str) -> frozenset[tuple[str, str]]:
 
 
 def _last_name(node: ast.AST) -> str:
-    """Return the name of a variable or an attribute."""
+    """Return the name of a variable or attribute."""
     name: str = getattr(node, "attr", getattr(node, "id", ""))
     return name
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Return the names that each unit of a solution uses, and the units that are functions."""
+    """Return the names used by each unit of a solution, and which units are functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):
@@ -75,16 +75,16 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """Return the ids of the tasks of each unit of a solution: all where that is unknown.
+    """Return the ids of the tasks that each unit of a solution belongs to.
 
-    What is not a function belongs to all. A check for which nothing is lent is about the functions
-    that its examples name.
+    Statements outside functions, and functions that cannot be assigned, belong to all tasks. A
+    check without patches belongs to the functions named in its examples.
     """
     uses, functions = _names_used(solution)
     checks = []
     for task in grading.tasks:
         for check in task.checks:
-            lent = frozenset().union(*map(lent_by, task.patches_of(check)))
+            lent = frozenset().union(*map(patched_functions, task.patches_of(check)))
             text = "".join(example.given + example.code for example in check.listed())
             checks.append((task.id, lent, text))
     every = {task for task, _, _ in checks}

@@ -1,9 +1,8 @@
-"""Right versions of what a task builds on, taken from our own reference solutions.
+"""Reference patches: code that replaces a submission's functions with correct ones.
 
-They run inside the submission's process, where a program can look into everything. So a patch
-holds the functions that it lends and what these need, and nothing of the rest of a solution, and
-goes there as compiled code without comments and docstrings; `SubmissionSession.start_check` ends
-the processes that hold it.
+Patches run inside the submission's process, where a program can inspect everything. A patch
+therefore contains only the functions it installs and their dependencies, compiled without comments
+and docstrings. `SubmissionSession.start_check` ends the processes that have run one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 from py2048.core import board, direction, errors
 from py2048.core.rules import Merging
 
-# What the solutions use of py2048, which cannot be imported beside a submission.
+# Parts of py2048 that solutions use. They are copied, as submissions cannot import py2048.
 _PARTS: tuple[Callable[..., object], ...] = (
     *(errors.Py2048Error, errors.CourseError, Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
@@ -35,11 +34,11 @@ _ENGINE = "\n".join(
 )
 
 
-# The functions that follow run beside a submission. `lent` defines the right versions.
+# `_uses` and `_install` run inside the submission's process.
 
 
 def _uses(name: str, known: Any) -> Any:
-    """Return the names that one of the `known` functions uses, itself or through others."""
+    """Return the names that a function uses, directly or through other `known` functions."""
     from types import CodeType, FunctionType
 
     found: set[str] = set()
@@ -53,15 +52,15 @@ def _uses(name: str, known: Any) -> Any:
     return found
 
 
-def _lend(place: Any, module: Any, lent: Any, names: Any, unless_using: str) -> None:
-    """Put right versions of `names` into the class or module `place`, and into its tables."""
+def _install(place: Any, module: Any, define: Any, names: Any, unless_using: str) -> None:
+    """Replace `names` in the class or module `place`, and in the module's dictionaries."""
 
     class Names(dict):  # type: ignore[type-arg]
         def __missing__(self, name: str) -> Any:
             return vars(module)[name]
 
     parts: Any = Names(__name__="right")
-    exec(lent.__code__, parts)
+    exec(define.__code__, parts)
     ours = vars(parts[place.__name__]) if isinstance(place, type) else parts
     known = vars(module) | vars(place)
     ours = {name: ours[name] for name in names if unless_using not in _uses(name, known)}
@@ -85,57 +84,61 @@ def right_versions(
     document: Collection[str] = (),
     unless_using: str = "",
 ) -> str:
-    """Return code that puts functions of our `solution` into a submission in place of its own.
+    """Return code that replaces functions in a submission with those of our `solution`.
 
-    They go into the submission's `module`, or to the class `place` in it. The names of the
-    `document` are looked up there when they run, so that the submission's own versions and ours
-    find each other, and also take their place in its tables. A function stays the submission's
-    own where that is `unless_using` another, itself or through others: of two that only call each
-    other, either would hold with the other one put right.
+    Args:
+        solution: Module with the correct functions.
+        names: Functions to replace.
+        module: Name of the submission's module.
+        place: Class in that module whose methods to replace, if not the module's functions.
+        document: Names looked up in the submission at run time, so that its functions and ours call
+            each other.
+        unless_using: Functions that use this one, directly or indirectly, are not replaced. If two
+            functions only call each other, replacing either would make both pass.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
     if kind:
         definitions = {**definitions, kind: _only(definitions[kind], names)}
-    lent = _lent(definitions, [kind] if kind else names, {*document} - {*names})
-    arguments = place or module, module, "_lent", repr(tuple(names)), repr(unless_using)
-    return f"{ast.unparse(lent)}\n{calling(_lend, *arguments, using=[_uses])}"
+    define = _definer(definitions, [kind] if kind else names, {*document} - {*names})
+    arguments = place or module, module, "_define", repr(tuple(names)), repr(unless_using)
+    return f"{ast.unparse(define)}\n{calling(_install, *arguments, using=[_uses])}"
 
 
 def compiled(patch: str) -> CodeType:
-    """Return a patch as a submission's process gets it: without its text and its docstrings."""
+    """Compile a patch without its docstrings."""
     return compile(patch, "<grader>", "exec", optimize=2)
 
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """Return the statement that defines each name of a solution and of its parts of the engine."""
-    tree = _Bare().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
+    """Return the statement that defines each name, in a solution and the copied engine."""
+    tree = _Minifier().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
 
-class _Bare(ast.NodeTransformer):
-    """Leaves out what a program needs only to be read and checked, and imports of py2048."""
+class _Minifier(ast.NodeTransformer):
+    """Removes type annotations and imports of py2048."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
-        """Drop the type of a parameter."""
+        """Drop a parameter's annotation."""
         return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """Drop the type of a function's result."""
+        """Drop a return annotation."""
         self.generic_visit(node)
         node.returns = None
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """Drop the type of an assignment; the field of a named tuple needs some."""
+        """Drop a variable's annotation; named tuple fields keep an empty one."""
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
         node.annotation = ast.Constant(None)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | None:
-        """Make a module beside the solution one beside the submission."""
+        """Turn imports of sibling modules into plain ones; drop those of py2048."""
         package = (node.module or "").split(".")
         if package[:2] == ["py2048", "courses"]:
             return ast.Import(node.names)
@@ -143,7 +146,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def _defined_by(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement of a module defines."""
+    """Yield the names a statement defines."""
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
@@ -153,10 +156,10 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in names)
 
 
-def _lent(
+def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines `names` and what they need, but for `theirs`, as globals."""
+    """Return a function that defines `names` and their dependencies except `theirs` as globals."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:
@@ -165,15 +168,15 @@ def _lent(
             found[name] = definitions[name]
             left += [node.id for node in ast.walk(found[name]) if isinstance(node, ast.Name)]
     body = list(dict.fromkeys(found[name] for name in definitions if name in found))
-    made = [name for statement in body for name in _defined_by(statement)]
-    (function,) = ast.parse(f"def _lent():\n    global {', '.join(made)}").body
+    defined = [name for statement in body for name in _defined_by(statement)]
+    (function,) = ast.parse(f"def _define():\n    global {', '.join(defined)}").body
     assert isinstance(function, ast.FunctionDef)
     function.body += body
     return function
 
 
 def _only(definition: ast.stmt, names: Collection[str]) -> ast.ClassDef:
-    """Return a class with no other methods than `names`."""
+    """Return a class reduced to the methods `names`."""
     assert isinstance(definition, ast.ClassDef)
     kept = copy.copy(definition)
     methods = [part for part in kept.body if isinstance(part, ast.FunctionDef)]
@@ -187,17 +190,17 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Return code that defines a function and those it is `using`, and calls it.
+    """Return code that defines a function and its helpers `using`, and calls it.
 
-    It runs beside a submission, so it can use nothing but the names that are there, and its
-    arguments are code, too. It goes there without types and docstrings.
+    The code runs inside the submission, so the function can use only names that exist there. Its
+    arguments are source code. Annotations and docstrings are removed.
     """
     definitions: list[str] = []
     for part in (*using, function):
-        (definition,) = _Bare().visit(ast.parse(inspect.getsource(part))).body
+        (definition,) = _Minifier().visit(ast.parse(inspect.getsource(part))).body
         if ast.get_docstring(definition) is not None:
             del definition.body[0]
         lines = ast.unparse(definition).split("\n")
-        definitions += filter(None, lines)  # Python's prompt ends a block at an empty line
+        definitions += filter(None, lines)  # the interactive prompt ends a block at an empty line
     call = f"{function.__name__}({', '.join(arguments)})"
     return "\n".join([*definitions, f"{result and f'{result} = '}{call}", ""])

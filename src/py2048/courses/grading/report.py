@@ -1,7 +1,7 @@
-"""The results of grading, and the forms in which people and machines read them.
+"""Results of grading and their output formats.
 
-A `Report` is plain data that can be written down and read back. It becomes a table on the
-terminal, a line of a CSV gradebook, JSON, Gradescope's ``results.json``, and web pages.
+A `GradeReport` is plain data that can be stored and loaded. It can be shown in the terminal or
+written as a CSV gradebook, JSON, Gradescope's ``results.json`` or web pages.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ from py2048.core.errors import CourseError
 from py2048.core.language import ENGLISH, _, language, ngettext, use_language
 from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
 from py2048.courses.grading.tasks import Grading, printable
-from py2048.courses.grading.traps import Boards, boards_of, drawn, titled
+from py2048.courses.grading.traps import Boards, boards_of, draw_boards, with_titles
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check: whether it holds, and if not the smallest example that shows it.
+    """Result of a check, with the smallest failing example.
 
-    `carried` says that it holds only with right versions of what other tasks ask for, `cause` what
-    is likely to be wrong.
+    Attributes:
+        weight: Share of the task's marks; 0 if the check costs no marks.
+        carried: Whether it only passed with correct versions of other tasks' functions.
+        cause: Likely cause of the failure, if known.
     """
 
     title: str
@@ -51,42 +53,39 @@ class CheckResult:
 
     @property
     def boards(self) -> Boards | None:
-        """The board before, as it should be after it, and as it came, if the example has one."""
+        """Boards of the example, if it has any (see `boards_of`)."""
         return None if self.passed else boards_of(self.example, self.expected, self.actual)
 
     @property
     def lines(self) -> list[str]:
-        """The check in one line; if it fails also the smallest example, ready to be pasted."""
-        return [*self.head, *(drawn(self.boards) if self.boards else ()), *self.foot]
+        """The check on one line; if it failed, also the example, ready to be pasted."""
+        return [*self.head, *(draw_boards(self.boards) if self.boards else ()), *self.foot]
 
     @property
     def head(self) -> list[str]:
-        """The check in one line, and the example."""
+        """The check on one line, and the example."""
         if self.carried:
-            counted = _("(counted with right versions of what other tasks ask for)")
+            counted = _("(passed with correct versions of the other tasks' functions)")
             return [f"✓ {self.title} {counted}"]
         if self.passed:
             return [f"✓ {self.title}"]
         free = "" if self.weight else " " + _("(costs no marks)")
         example = [line for line in self.example.split("\n") if line]
-        return [
-            f"✗ {self.title}{free}",
-            *example,
-        ]
+        return [f"✗ {self.title}{free}", *example]
 
     @property
     def foot(self) -> list[str]:
-        """What was expected and what was found; nothing if the check holds."""
+        """Expected and actual value and the likely cause; empty if the check passed."""
         if self.passed:
             return []
-        told = {_("expected:"): self.expected, _("actual:"): self.actual, _("likely:"): self.cause}
-        wide = max(map(len, told))
-        return [*(f"{head:{wide}} {text}" for head, text in told.items() if text), ""]
+        rows = {_("expected:"): self.expected, _("actual:"): self.actual, _("likely:"): self.cause}
+        width = max(map(len, rows))
+        return [*(f"{head:{width}} {text}" for head, text in rows.items() if text), ""]
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """One task: what was asked and the marks `earned` of `marks`."""
+    """Result of a task: what was asked, and the marks earned."""
 
     id: str
     title: str
@@ -97,23 +96,27 @@ class TaskResult:
 
     @property
     def status(self) -> str:
-        """``passed`` with full marks, else ``failed``."""
+        """``passed`` with full marks, otherwise ``failed``."""
         return "passed" if self.earned == self.marks else "failed"
 
     @property
     def text(self) -> str:
-        """What was asked, and the results of the checks: the same in every form of a report."""
+        """What was asked, and the results of all checks."""
         lines = [line for check in self.checks for line in check.lines]
         return "\n".join([self.asked, "", *lines]).rstrip()
 
 
 @dataclass(frozen=True)
-class Report:
-    """One graded submission.
+class GradeReport:
+    """Report on one submission.
 
-    `problem` says why it could not be graded at all, if so; `opening` is what to type before the
-    examples. `failure` says why the grader could not do its work: then there is no mark. `seed` is
-    what the examples were drawn from, if not those that are the same for all.
+    Attributes:
+        notes: Remarks on how the submission was read.
+        problem: Why the submission could not be graded, if so.
+        opening: What to type before an example.
+        failure: Why the grader failed, if so. There is no mark then.
+        key: Cache key of the result, or "" if it must not be reused.
+        seed: Seed of the examples, or "" if they are the same for everyone.
     """
 
     name: str
@@ -131,62 +134,62 @@ class Report:
 
     @property
     def earned(self) -> Fraction:
-        """Marks earned in all."""
+        """Total marks earned."""
         return sum((task.earned for task in self.tasks), Fraction(0))
 
     @property
     def score(self) -> float | int | None:
-        """The marks earned, as a number; none where the grader has failed."""
+        """Total marks earned as a number; None if the grader failed."""
         return None if self.failure else number(self.earned)
 
     @property
     def reason(self) -> str:
-        """Why nothing was graded, if so, be it the submission's fault or not."""
+        """Why nothing was graded, if so."""
         return self.problem or self.failure
 
     @property
     def marks(self) -> Fraction:
-        """Marks possible in all."""
+        """Maximum marks."""
         return sum((task.marks for task in self.tasks), Fraction(0))
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The ids of the tasks that did not earn full marks."""
+        """Ids of the tasks without full marks."""
         return tuple(task.id for task in self.tasks if task.status == "failed")
 
     @property
     def summary(self) -> list[str]:
-        """Lines on the submission as a whole: why it could not be graded, how it was read."""
+        """Remarks on the whole submission: why it was not graded, or how it was read."""
         lines = [_("Not graded: {reason}").format(reason=self.reason)] if self.reason else []
         lines += [_("Note: {note}").format(note=note) for note in self.notes]
         if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
             lines.append(
-                _("To try an example in Python, type first: {code}").format(code=self.opening)
+                _("To try an example in Python, first type: {code}").format(code=self.opening)
             )
         return lines
 
     def to_json(self) -> bytes:
-        """Return everything as one line of JSON; marks are texts such as ``8/3``."""
+        """Return the report as one line of JSON; marks are strings such as ``8/3``."""
         return msgspec.json.encode(self, enc_hook=str)
 
     @classmethod
-    def from_json(cls, line: bytes) -> Report:
-        """Return the report that `to_json` wrote; raise `ValueError` if `line` is not one."""
-        return msgspec.json.decode(line, type=cls, dec_hook=_made)
+    def from_json(cls, line: bytes) -> GradeReport:
+        """Parse a line written by `to_json`; raise `ValueError` if it is invalid."""
+        return msgspec.json.decode(line, type=cls, dec_hook=_from_text)
 
-    def printable(self) -> Report:
-        """Return the report in texts to write anywhere, whatever a submission printed."""
+    def printable(self) -> GradeReport:
+        """Return a copy with control characters made visible."""
         plain = _printable(msgspec.to_builtins(self, enc_hook=str))
-        return msgspec.convert(plain, Report, dec_hook=_made)
+        return msgspec.convert(plain, GradeReport, dec_hook=_from_text)
 
 
-def _made(kind: type, text: str) -> Any:
-    """Make a value of the kind that JSON lacks, which is a fraction, from its text."""
+def _from_text(kind: type, text: str) -> Any:
+    """Convert the text of a type that JSON lacks, such as a fraction."""
     return kind(text)
 
 
 def _printable(data: Any) -> Any:
-    """Return plain data with printable texts."""
+    """Make control characters visible in all strings of plain data."""
     match data:
         case str():
             return printable(data)
@@ -199,9 +202,12 @@ def _printable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What all reports of one run have in common.
+    """Facts about a grading run that all its reports share.
 
-    `stopped` says how far a run came that was stopped.
+    Attributes:
+        grader: Version of the grader.
+        not_graded: Marks that cannot be graded automatically, in words.
+        stopped: How far a stopped run got, in words.
     """
 
     course: str
@@ -213,23 +219,23 @@ class RunInfo:
 
     @classmethod
     def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
-        """Return what there is to say of a run of `grading`, a course called `title`."""
+        """Describe a run of `grading` for a course with this title."""
         version = grader_version(grading)
         return cls(grading.course, title, version, sandbox.protection, grading.not_graded)
 
     @property
     def protected(self) -> str:
-        """One line on what stands between the submissions and this machine."""
+        """Sandbox and limits on one line."""
         begin = "WEAK PROTECTION" if self.protection.lacks else "Protection"
         return f"{begin}: {self.protection}; limits: {LIMITS_IN_WORDS}"
 
 
 @functools.cache
 def grader_version(grading: Grading) -> str:
-    """Return py2048's version and the digest of the grader's code, both of which results keep."""
-    here = Path(__file__).resolve().parent
+    """Return py2048's version and a digest of the grader's and the course's source code."""
+    folder = Path(__file__).resolve().parent
     hasher = hashlib.sha256()
-    sources = {*here.rglob("*.py"), *here.rglob("*.tcl"), *grading.given_files}
+    sources = {*folder.rglob("*.py"), *folder.rglob("*.tcl"), *grading.given_files}
     if grading.folder:
         sources.update(path for path in grading.folder.rglob("*") if path.suffix in {".py", ".md"})
     for path in sorted(sources):
@@ -238,13 +244,13 @@ def grader_version(grading: Grading) -> str:
 
 
 def number(marks: Fraction) -> float | int:
-    """Return marks as a number to print: whole where they are, else with two decimals."""
+    """Convert marks to a number: an integer if whole, otherwise rounded to two decimals."""
     return int(marks) if marks.denominator == 1 else round(float(marks), 2)
 
 
-def marks_of(result: Report | TaskResult) -> str:
-    """Return earned of possible marks in words; a failure of the grader is not a mark."""
-    if isinstance(result, Report) and result.failure:
+def marks_of(result: GradeReport | TaskResult) -> str:
+    """Format earned and maximum marks; if the grader failed, there is no mark."""
+    if isinstance(result, GradeReport) and result.failure:
         return _("no mark")
     return f"{number(result.earned)} / {number(result.marks)}"
 
@@ -252,8 +258,8 @@ def marks_of(result: Report | TaskResult) -> str:
 # --- CSV, JSON, Gradescope ---
 
 
-def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
-    """Return a table: name, score, possible marks, percent, marks of each task, any problem."""
+def gradebook(grading: Grading, reports: Sequence[GradeReport]) -> bytes:
+    """Return a CSV table of names, scores, marks per task and problems."""
     heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
     file = io.StringIO(newline="")
     writer = csv_writer(file)
@@ -269,21 +275,21 @@ def gradebook(grading: Grading, reports: Sequence[Report]) -> bytes:
 
 
 def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Escape a text that spreadsheets would run as a formula."""
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
-TOLD = ("name", "score", "problem", "failure", "notes", "files", "seconds")
+REPORT_FIELDS = ("name", "score", "problem", "failure", "notes", "files", "seconds")
 
 
 def _task_data(task: TaskResult) -> dict[str, Any]:
-    told = {name: getattr(task, name) for name in ("id", "title", "asked", "status")}
+    facts = {name: getattr(task, name) for name in ("id", "title", "asked", "status")}
     marks = {"score": number(task.earned), "max_score": number(task.marks)}
-    return {**told, **marks, "checks": [vars(check) for check in task.checks]}
+    return {**facts, **marks, "checks": [vars(check) for check in task.checks]}
 
 
-def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
-    """Return the whole run as plain data."""
+def to_json(run: RunInfo, reports: Sequence[GradeReport]) -> dict[str, Any]:
+    """Return the whole run as JSON-compatible data."""
     return {
         "course": run.course,
         "title": run.title,
@@ -298,7 +304,7 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
         },
         "submissions": [
             {
-                **{name: getattr(report, name) for name in TOLD},
+                **{name: getattr(report, name) for name in REPORT_FIELDS},
                 "max_score": number(report.marks),
                 "tasks": [_task_data(task) for task in report.tasks],
             }
@@ -307,11 +313,11 @@ def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
     }
 
 
-def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
-    """Return one submission as Gradescope's autograder harness reads it.
+def to_gradescope(run: RunInfo, report: GradeReport) -> dict[str, Any]:
+    """Return a report in the format of Gradescope's ``results.json``.
 
-    The fields are those of Gradescope's published specification ("Autograder Specifications",
-    output format): a score, and a list of tests with score, max_score, status and output.
+    The fields follow Gradescope's published specification ("Autograder Specifications", output
+    format): a score, and a list of tests with score, max_score, status and output.
     """
     with use_language(report.language):
         lines = [*(report.summary or [_("Graded.")]), *_not_graded(run)]
@@ -349,15 +355,15 @@ def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
 
 
 def print_reports(
-    run: RunInfo, reports: Sequence[Report], *, detailed: bool, console: Console | None = None
+    run: RunInfo, reports: Sequence[GradeReport], *, detailed: bool, console: Console | None = None
 ) -> None:
-    """Print the submissions in full, the gradebook if there are several, what is not graded."""
+    """Print the reports in full if `detailed`, a table of the class, and what is not graded."""
     console = console or Console(highlight=False)
     for report in reports if detailed else ():
         with use_language(report.language):
             console.print(_details(report))
     if len(reports) > 1:
-        console.print(_gradebook(reports))
+        console.print(_class_table(reports))
     with use_language(language_of(reports)):
         console.print(*_not_graded(run), markup=False, sep="", end="")
 
@@ -367,14 +373,14 @@ def _not_graded(run: RunInfo) -> list[str]:
     return [text] if run.not_graded else []
 
 
-def language_of(reports: Sequence[Report]) -> str:
-    """Return the language of reports if all have the same, else English."""
+def language_of(reports: Sequence[GradeReport]) -> str:
+    """Return the language the reports share, or English."""
     languages = {report.language for report in reports}
     return languages.pop() if len(languages) == 1 else ENGLISH
 
 
-def one_line(report: Report) -> Text:
-    """Return one submission on one line, for when results come in."""
+def one_line(report: GradeReport) -> Text:
+    """Summarise a report on one line, for progress output."""
     text = Text.assemble((printable(report.name), "bold"), "  ", _marks(report))
     if report.reason:
         text.append(f"  not graded: {printable(report.reason)}", style="yellow")
@@ -383,20 +389,20 @@ def one_line(report: Report) -> Text:
     return text
 
 
-def _marks(result: Report | TaskResult) -> Text:
-    """Return the marks, green when they are full."""
+def _marks(result: GradeReport | TaskResult) -> Text:
+    """Format marks, green if full."""
     text = marks_of(result)
     full = result.earned == result.marks
-    failed = isinstance(result, Report) and result.failure
+    failed = isinstance(result, GradeReport) and result.failure
     return Text(text, style="yellow" if failed else "green" if full else "red")
 
 
-def _details(report: Report) -> RenderableType:
-    """Return one submission with every task."""
-    title = printable(report.name).replace("[", "\\[")  # rich sees nothing to obey either
+def _details(report: GradeReport) -> RenderableType:
+    """Return a table of a submission's tasks."""
+    title = printable(report.name).replace("[", "\\[")  # no rich markup
     columns = (
         Column(_("Task"), no_wrap=True),
-        Column(_("What was asked, and how it went"), ratio=1),
+        Column(_("Question and results"), ratio=1),
         Column(_("Marks"), justify="right", no_wrap=True),
     )
     table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
@@ -407,8 +413,8 @@ def _details(report: Report) -> RenderableType:
     return Group(*(Text(printable(line), style="yellow") for line in report.summary), table)
 
 
-def _gradebook(reports: Sequence[Report]) -> Table:
-    """Return the class: a row for each submission, with the tasks in which it lost marks."""
+def _class_table(reports: Sequence[GradeReport]) -> Table:
+    """Return a table of the class, with the tasks in which marks were lost."""
     table = Table(title="Gradebook", title_justify="left")
     table.add_column("Submission", overflow="fold")
     table.add_column("Marks", justify="right", style="bold", no_wrap=True)
@@ -420,13 +426,13 @@ def _gradebook(reports: Sequence[Report]) -> Table:
     return table
 
 
-# --- web pages: an index of the class and a page for each submission, complete in themselves ---
+# --- web pages ---
 
 PAGE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
 
 
-def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
-    """Write the pages into `folder`; return the index."""
+def write_pages(folder: Path, run: RunInfo, reports: Sequence[GradeReport]) -> Path:
+    """Write a page per submission and an index into `folder`; return the index's path."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         names = file_names(report.name for report in reports)
@@ -437,13 +443,13 @@ def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
             index.write_text(index_page(run, reports, names), encoding="utf-8")
     except OSError as error:
         raise CourseError(
-            f"no pages can be written to {str(folder)!r}: {error.strerror or error}"
+            f"{str(folder)!r}: cannot write pages: {error.strerror or error}"
         ) from None
     return index
 
 
 def file_names(whose: Iterable[str]) -> list[str]:
-    """Return a file name for the page of each, plain and all different."""
+    """Return a unique HTML file name for each submission."""
     names: list[str] = []
     for who in whose:
         plain = re.sub(r"[^\w.@+-]+", "-", who).strip("-.")[:80] or "submission"
@@ -455,22 +461,18 @@ def file_names(whose: Iterable[str]) -> list[str]:
     return names
 
 
-def _page(title: str, body: str, run: RunInfo) -> str:
-    return filled(title, body, run.grader, run.protected)
-
-
-def filled(title: str, body: str, grader: str, protected: str) -> str:
-    """Return a page in the look of all reports, made by a version of the grader."""
-    graded = _("Graded by py2048 {grader}.").format(grader=grader)
-    words = {"title": title, "graded": graded, "protected": protected, "language": language()}
+def render_page(title: str, body: str, run: RunInfo) -> str:
+    """Render a report page."""
+    graded = _("Graded by py2048 {grader}.").format(grader=run.grader)
+    words = {"title": title, "graded": graded, "protected": run.protected, "language": language()}
     return PAGE.substitute({name: escape(text) for name, text in words.items()}, body=body)
 
 
-def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) -> str:
-    """Return the class: one row for each submission."""
+def index_page(run: RunInfo, reports: Sequence[GradeReport], names: Sequence[str]) -> str:
+    """Return the index: a row for each submission."""
     rows = "\n".join(
         f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
-        f'<td class="number">{marks_of(report)}</td><td>{_lost(report)}</td></tr>'
+        f'<td class="number">{marks_of(report)}</td><td>{_lost_html(report)}</td></tr>'
         for report, name in zip(reports, names, strict=True)
     )
     names = _("Submission"), _("Marks"), _("Lost in")
@@ -478,11 +480,11 @@ def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) ->
     table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
     warnings = [run.protected if run.protection.lacks else "", run.stopped]
     bad = "".join(f'<p class="bad">{escape(words)}</p>\n' for words in warnings if words)
-    return _page(run.title, f"{bad}<p>{_averages(reports)}</p>\n{table}", run)
+    return render_page(run.title, f"{bad}<p>{_averages(reports)}</p>\n{table}", run)
 
 
-def _averages(reports: Sequence[Report]) -> str:
-    """Return the class in one sentence."""
+def _averages(reports: Sequence[GradeReport]) -> str:
+    """Summarise the class in one sentence."""
     reports = [report for report in reports if not report.failure]
     count = ngettext("{n} submission", "{n} submissions", len(reports)).format(n=len(reports))
     if not reports:
@@ -494,41 +496,41 @@ def _averages(reports: Sequence[Report]) -> str:
     return words.format(count=count, mean=f"{mean:.3g}", marks=marks, full=full)
 
 
-def _lost(report: Report) -> str:
+def _lost_html(report: GradeReport) -> str:
     if report.reason:
-        told = _("Not graded: {reason}").format(reason=report.reason)
-        return f'<span class="bad">{escape(told)}</span>'
+        reason = _("Not graded: {reason}").format(reason=report.reason)
+        return f'<span class="bad">{escape(reason)}</span>'
     lost = ", ".join(_("task {id}").format(id=id) for id in report.lost)
     none = _("none")
     return escape(lost) or f'<span class="good">{none}</span>'
 
 
-def student_page(run: RunInfo, report: Report) -> str:
-    """Return one submission: what was asked, what was earned, what went wrong."""
+def student_page(run: RunInfo, report: GradeReport) -> str:
+    """Return a submission's page."""
     with use_language(report.language):
         marks = _("{marks} marks").format(marks=marks_of(report))
         total = f"<p><strong>{marks}</strong></p>\n"
         notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
         missing = "".join(f'<p class="muted">{escape(line)}</p>\n' for line in _not_graded(run))
-        tasks = "\n".join(section(task, marks_of(task)) for task in report.tasks)
+        tasks = "\n".join(task_section(task, marks_of(task)) for task in report.tasks)
         index = _("All submissions")
         back = f'<p><a href="index.html">{index}</a> · {escape(run.title)}</p>\n'
-        return _page(report.name, total + notes + missing + tasks + back, run)
+        return render_page(report.name, total + notes + missing + tasks + back, run)
 
 
-def section(task: TaskResult, marks: str, body: str = "") -> str:
-    """Return one task: what was asked and how it went, if there is no other `body`."""
+def task_section(task: TaskResult, marks: str, body: str = "") -> str:
+    """Return a task's section: its marks, and `body` or the full results."""
     look = "good" if task.status == "passed" else "bad"
     title = _("Task {id}: {title}").format(id=task.id, title=task.title)
     return (
         f"<section>\n<h2><span>{escape(title)}</span> "
         f'<span class="marks {look}">{marks}</span></h2>\n'
-        f"{body or body_of(task)}\n</section>"
+        f"{body or _results_html(task)}\n</section>"
     )
 
 
-def body_of(task: TaskResult) -> str:
-    """Return what was asked, and the results of the checks, with boards as tables."""
+def _results_html(task: TaskResult) -> str:
+    """Return what was asked and the results of the checks, with boards as tables."""
     parts, lines = [], [task.asked, ""]
     for check in task.checks:
         lines += check.head
@@ -544,8 +546,8 @@ def _pre(lines: Sequence[str]) -> str:
 
 
 def _tables(boards: Boards) -> Iterator[str]:
-    """Yield a table for each board; wrong cells of the student's stand out."""
-    for title, rows in titled(boards):
+    """Yield a table for each board, with wrong cells highlighted."""
+    for title, rows in with_titles(boards):
         wanted = boards[1] if rows is boards[2] else rows
         body = "".join(
             f"<tr>{''.join(map(_cell, row, right))}</tr>"

@@ -1,14 +1,14 @@
-"""A submission's interpreter, and what stands between it and the machine.
+"""Sandboxed processes in which submissions run.
 
-The protections are bubblewrap, or Landlock and a separate user. `choose_protection` tries each once
-by running a trivial command in it. Where neither works, a submission could read py2048's own
-solutions, and is graded only if the teacher insists.
+The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` tests
+each by running a trivial command. If neither works, submissions could read py2048's own solutions,
+so they are only graded with ``--unprotected``.
 
-Requests go down one pipe as marshalled data, reports come back up another as JSON. The process is
-never trusted with a verdict: it reports what a call returned, and the grader compares.
+Requests are sent through a pipe as marshalled data, and replies return through another as JSON. The
+process reports what a call returned, and only the grader decides whether that is correct.
 
-Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
-and as a separate user where that is possible. It admits only those who have its key.
+Programs with windows draw on a virtual display. Each submission has its own Xvfb, if possible in a
+separate sandbox and as a separate user, and only clients with its key can connect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -43,21 +44,21 @@ from py2048.courses.grading.agent import boot
 from py2048.courses.grading.tasks import Raised, decode
 
 AGENT = Path(__file__).resolve().parent / "agent"
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder that holds the package py2048
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder above py2048
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
-SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
-SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
-DISPLAY_KIB = 1 << 20  # the address space of a virtual display
+SCRATCH = "/py2048/scratch"  # Path inside bubblewrap.
+MAX_DISPLAY_KIB = 1 << 20  # Address space of Xvfb.
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
-FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
-OVERRUN = "still running when the time was over: an endless loop?"
-ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk there knows no X
+OUTPUT_FLOOD, IGNORED_ALARMS = 85, 86  # exit codes from ``agent/host.py``
+OVERRUN = "still running at the time limit: an endless loop?"
+ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk on macOS does not use X
 
-# What one process of a submission may use: the limits as ``resource.RLIMIT_*`` names them.
+# Limits per process, named like ``resource.RLIMIT_*``.
 LIMITS = {"CPU": 60, "AS": 512 << 20, "FSIZE": 8 << 20, "NPROC": 32, "NOFILE": 64, "CORE": 0}
 OUTPUT_BYTES = 1_000_000
 SCRATCH_BYTES = 64 << 20
@@ -68,15 +69,19 @@ LIMITS_IN_WORDS = (
 )
 
 
-# --- the protections ---
+# --- protections ---
 
 
 @dataclass(frozen=True)
 class Protection:
-    """One way to isolate a submission, and what that keeps off; `lacks` is what it does not.
+    """A way to isolate submissions.
 
-    With `own_root` the submission sees folders under other names, and only its own processes. With
-    `landlock` its process drops its own access to most files.
+    Attributes:
+        name: Name in reports.
+        holds: What it protects against, in words.
+        lacks: What it does not protect against.
+        own_root: Submissions see another root folder and only their own processes.
+        landlock: The process restricts its own file access with Landlock.
     """
 
     name: str
@@ -96,14 +101,14 @@ LIMITED = "limits on time, memory, output, file size and processes"
 HIDDEN = "other files hidden or read-only"
 BUBBLEWRAP = Protection(
     "bubblewrap",
-    ("no network", "its own processes only", "a scratch folder in memory", LIMITED, HIDDEN),
+    ("no network", "sees only its own processes", "scratch folder in memory", LIMITED, HIDDEN),
     (),
     own_root=True,
 )
 LANDLOCK = Protection(
     "landlock",
-    ("a user of its own", LIMITED, HIDDEN),
-    ("parts of the network", "the sight of other processes"),
+    ("separate user", LIMITED, HIDDEN),
+    ("parts of the network", "the list of other processes"),
     landlock=True,
 )
 UNPROTECTED = Protection(
@@ -120,43 +125,43 @@ PROTECTIONS = (BUBBLEWRAP, LANDLOCK, UNPROTECTED)
 
 
 def choose_protection(*, unprotected: bool = False) -> Protection:
-    """Return the strongest protection that works here.
+    """Return the strongest protection that works on this machine.
 
     Raises:
-        CourseError: if none does and `unprotected` is not set.
+        CourseError: If none works and `unprotected` is not set.
     """
     if os.name != "posix":
-        raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
+        raise CourseError("grading needs process limits that this system lacks: use Linux or macOS")
     for protection in PROTECTIONS if unprotected else PROTECTIONS[:2]:
         if interpreter_for(protection):
             return protection
     raise CourseError(
         "submissions could read py2048's solutions here: install bubblewrap (apt install "
-        "bubblewrap) and let it make namespaces, or grade as root on Linux with Landlock, or grade "
-        "all the same with --unprotected"
+        "bubblewrap) and allow user namespaces, grade as root on Linux with Landlock, or accept "
+        "the risk with --unprotected"
     )
 
 
 @functools.cache
 def interpreter_for(protection: Protection) -> str | None:
-    """Return the interpreter of submissions under `protection`; `None` if that does not work.
+    """Return the Python to run submissions with; None if `protection` does not work.
 
-    It is the one below any virtual environment. Where that cannot be read by the user that
-    submissions run as, the system's Python of the same version takes its place.
+    It is the one outside any virtual environment, or the system's Python of the same version if
+    submissions' users cannot read that.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
-    if protection.landlock and (os.geteuid() or not boot.landlock_interface()):
+    if protection.landlock and (os.geteuid() or not boot.landlock_version()):
         return None
     command = _bubblewrap(Folders(AGENT, None, Path("/"))) if protection.own_root else []
     own = str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     others = [] if protection.own_root else [f"/usr/local/bin/{name}", f"/usr/bin/{name}"]
-    return next((path for path in (own, *others) if _starts([*command, path])), None)
+    return next((path for path in (own, *others) if _can_start([*command, path])), None)
 
 
-def _starts(command: list[str]) -> bool:
-    """Return whether Python can be started with `command` and become the user of submissions."""
+def _can_start(command: list[str]) -> bool:
+    """Return whether `command` can start Python and switch to a submission's user."""
     user = _first_user()
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
     code = f"import os\n{become}\nimport random"
@@ -174,11 +179,14 @@ class _Killable(Protocol):
 
 @dataclass(frozen=True)
 class SandboxConfig:
-    """How processes are started, by default with the strongest protection that works here.
+    """How to run submissions.
 
-    `seconds` is the time that one submission may take in all, by the clock. `trusted` lets the code
-    import py2048; it is for our own reference solutions only. `live` are the running submissions,
-    which `abort` stops.
+    Attributes:
+        protection: The protection; by default the strongest that works.
+        trusted: Allow the code to import py2048. Only for our own solutions.
+        seconds: Wall-clock limit of a whole submission.
+        live: Running submissions, which `abort` stops.
+        aborted: Set once the run has ended or was interrupted.
     """
 
     protection: Protection = field(default_factory=choose_protection)
@@ -188,44 +196,54 @@ class SandboxConfig:
     aborted: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def abort(self) -> None:
-        """Stop everything that is running: the run is finished or was interrupted."""
+        """Stop all running submissions for good."""
         self.aborted.set()
         for running in list(self.live):
             running.kill()
 
+    @contextlib.contextmanager
+    def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
+        """Yield a pool of threads that grade; when the context ends, the rest is aborted."""
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            yield pool
+        finally:
+            self.abort()
+            pool.shutdown(cancel_futures=True)
 
-# --- users, folders, the command line of bubblewrap ---
+
+# --- users, folders and bubblewrap's command line ---
 
 _user_slots = itertools.count(secrets.randbelow(USERS))
 
 
 @functools.cache
 def _first_user() -> int | None:
-    """Return the first of the user numbers that submissions run as, when this is root."""
+    """Return the first user id reserved for submissions; None unless running as root."""
     if os.geteuid():
         return None
     try:
         lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
-        all_are_there = int(lines[0].split()[2]) > 2_000_000
+        has_high_ids = int(lines[0].split()[2]) > 2_000_000
     except OSError:
-        all_are_there = False
-    return 1_000_000 if all_are_there else 60_000  # few are in a container without root
+        has_high_ids = False
+    return 1_000_000 if has_high_ids else 60_000  # rootless containers map few ids
 
 
 def next_user() -> int | None:
-    """Return a user number for one submission, when this is root."""
+    """Return a user id for a submission; None unless running as root."""
     first = _first_user()
     return None if first is None else first + next(_user_slots) % USERS
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove as much of a folder as can be, however deep: before Python 3.13, shutil recurses."""
+    """Remove a folder of any depth; shutil is recursive before Python 3.13."""
     subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 @functools.cache
 def agent_folder() -> Path:
-    """Return the agent's folder, compiled, where the user that submissions run as can read it."""
+    """Return the compiled agent's folder, copied to where submissions' users can read it."""
     folder = AGENT
     if _first_user() is not None:
         folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
@@ -239,13 +257,13 @@ def agent_folder() -> Path:
 
 
 def library_paths(*, trusted: bool) -> tuple[str, ...]:
-    """Return folders of packages beside the standard library, py2048 among them if trusted."""
+    """Return the folders of installed packages; with `trusted`, py2048's own as well."""
     found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return tuple(dict.fromkeys([*found, str(PACKAGE_ROOT)] if trusted else found))
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Return every folder of the package py2048 in which a submission might find the solutions."""
+    """Return every installed copy of py2048, in which submissions might find solutions."""
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -254,10 +272,16 @@ def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
 
 @dataclass(frozen=True)
 class Folders:
-    """What one process meets: the prepared submission, given files, the scratch folder.
+    """Folders a submission's process has access to.
 
-    `libraries` are folders of packages; with `trusted` py2048 may be among them. What else is in
-    the folder of the `course` is hidden.
+    Attributes:
+        submission: The prepared submission.
+        given: Files handed out by the course.
+        scratch: Working folder.
+        libraries: Folders of packages.
+        trusted: Whether py2048 may be among them.
+        display: The virtual display.
+        course: The course's folder, to be hidden.
     """
 
     submission: Path
@@ -270,21 +294,21 @@ class Folders:
 
     @property
     def readable(self) -> list[str]:
-        """What of this machine a submission can read."""
+        """Paths outside the sandbox that the process can read."""
         prefixes = {sys.base_prefix, sys.base_exec_prefix}
-        return [*SYSTEM, *SETTINGS, *FONTS, *sorted(prefixes), *self.libraries]
+        return [*SYSTEM, *SYSTEM_FILES, *FONTS, *sorted(prefixes), *self.libraries]
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """What of that it cannot read all the same."""
+        """Folders below `readable` that it must not read."""
         if self.trusted:
             return ()
         return (*copies_of_py2048(self.libraries), *([self.course] if self.course else ()))
 
 
 def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
-    """Return what a process restricted by Landlock may still use: see `boot.restrict`."""
-    readable, listed = _all_but(tuple(folders.readable), folders.hidden)
+    """Return the arguments of `boot.restrict`."""
+    readable, listed = _split_around(tuple(folders.readable), folders.hidden)
     key = folders.display and folders.display.authority
     more = [folders.given, key, agent, Path("/dev/urandom"), Path("/dev/random")]
     return {
@@ -295,10 +319,10 @@ def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
 
 
 @functools.cache
-def _all_but(
+def _split_around(
     places: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return `places` without what is `hidden` in them, and the folders split for that."""
+    """Split `places` around hidden folders into (readable paths, folders to list only)."""
     readable: list[str] = []
     listed: list[str] = []
     waiting = {Path(place).resolve() for place in places}
@@ -315,7 +339,7 @@ def _all_but(
 
 
 def _namespaces() -> list[str]:
-    """Return the beginning of bubblewrap's command line: nothing shared but the user's number."""
+    """Return the start of bubblewrap's command line: nothing is shared except the user id."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     words += ["--unshare-user"] if os.geteuid() else []
     words += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
@@ -323,7 +347,7 @@ def _namespaces() -> list[str]:
 
 
 def _bubblewrap(folders: Folders) -> list[str]:
-    """Return the command line of bubblewrap around a process that meets `folders`."""
+    """Return bubblewrap's command line for a process with access to `folders`."""
     words = [*_namespaces(), *_binds(folders)]
     words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(agent_folder()), "/py2048/agent"]
@@ -338,7 +362,7 @@ def _bubblewrap(folders: Folders) -> list[str]:
 
 
 def _binds(folders: Folders) -> list[str]:
-    """Return arguments for bubblewrap: what of this machine can be read."""
+    """Return bubblewrap's arguments for the readable system folders."""
     words: list[str] = []
     for place in SYSTEM:
         if Path(place).is_symlink():
@@ -347,7 +371,7 @@ def _binds(folders: Folders) -> list[str]:
             words += ["--ro-bind-try", place, place]
     for place in dict.fromkeys(folders.readable):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            for folder in reversed(Path(place).parents[:-1]):  # passable for every user
+            for folder in reversed(Path(place).parents[:-1]):  # searchable by every user
                 words += ["--perms", "0755", "--dir", str(folder)]
             words += ["--ro-bind", place, place]
     for package in folders.hidden:
@@ -356,21 +380,22 @@ def _binds(folders: Folders) -> list[str]:
     return words
 
 
-# --- the virtual display ---
+# --- virtual display ---
 
 
 class Display:
-    """A display that `user` may open; ``name`` is the value for ``DISPLAY``.
+    """A virtual X display that `user` may open.
 
     Attributes:
-        authority: the file with the key.
-        sockets: the folder to mount as ``/tmp/.X11-unix`` where the sandbox has its own root.
+        name: Value for ``DISPLAY``.
+        authority: File with the key.
+        sockets: Folder to mount as ``/tmp/.X11-unix`` in a sandbox with its own root.
     """
 
     def __init__(self, protection: Protection, user: int | None, timeout_s: float) -> None:
         if not shutil.which("Xvfb"):
             raise CourseError(
-                "programs with windows are graded on a virtual display, and there is no Xvfb: "
+                "Xvfb is missing, the virtual display for programs with windows: "
                 "install it (apt install xvfb)"
             )
         self._folder = Path(tempfile.mkdtemp(prefix="py2048-display-"))
@@ -378,14 +403,14 @@ class Display:
         self.sockets = self._folder / "sockets"
         self.sockets.mkdir()
         self.sockets.chmod(0o1777)
-        # An X authority file gives the key for every display (family 0xffff).
+        # X authority entry that matches every display (family 0xffff).
         parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
         key = b"\xff\xff" + b"".join(len(part).to_bytes(2, "big") + part for part in parts)
         server_user = next_user()
         self.authority = self._private("authority", key, user)
         kept = self._private("server", key, server_user)
         reading, writing = os.pipe()
-        words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
+        words = ["sh", "-c", f'ulimit -v {MAX_DISPLAY_KIB}; exec "$@"', "sh"]
         words += ["Xvfb", "-displayfd", str(writing), "-screen", "0", DISPLAY_SIZE, "-noreset"]
         words += ["-nolisten", "tcp", "-nolisten", "local"]
         words += ["-auth", DISPLAY_KEY if protection.own_root else str(kept)]
@@ -406,7 +431,7 @@ class Display:
             start_new_session=True,
         )
         os.close(writing)
-        with os.fdopen(reading, "rb") as answer:  # a line when it is ready; nothing if it ends
+        with os.fdopen(reading, "rb") as answer:  # a line once it is ready, nothing if it fails
             ready = select.select([answer], [], [], timeout_s)[0]
             number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
@@ -414,10 +439,10 @@ class Display:
         self._left = [] if protection.own_root else left
         if not number:
             self.close()
-            raise CourseError("no virtual display could be started: Xvfb ended")
+            raise CourseError("cannot start a virtual display: Xvfb ended")
 
     def _private(self, name: str, data: bytes, user: int | None) -> Path:
-        """Return a file that only `user` can read."""
+        """Create a file that only `user` can read."""
         path = self._folder / name
         path.touch(0o600)
         path.write_bytes(data)
@@ -428,11 +453,11 @@ class Display:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs: a submission may have broken it."""
+        """Whether it is still running; submissions may crash it."""
         return self._server.poll() is None
 
     def close(self) -> None:
-        """End it and remove its files."""
+        """End the display and remove its files."""
         if self.alive:
             os.killpg(self._server.pid, signal.SIGKILL)
         self._server.wait()
@@ -441,15 +466,16 @@ class Display:
             Path(path).unlink(missing_ok=True)
 
 
-# --- one process, and what it reports ---
+# --- processes and their reports ---
 
 Request = dict[str, Any]
 
 
-class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
-    """The process ended, or had to be ended; the message says why, for the student.
+class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
+    """The process ended or was killed; the message tells the student why.
 
-    `exit_code` is that of a process which has ended itself, negative for a signal.
+    Attributes:
+        exit_code: Exit code if the process ended by itself; negative for a signal.
     """
 
     def __init__(self, reason: str, exit_code: int | None = None) -> None:
@@ -457,33 +483,40 @@ class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
         self.exit_code = exit_code
 
     @classmethod
-    def by_itself(cls, code: int) -> ProcessDied:
-        """Return what is known of a process from its exit code."""
+    def from_exit_code(cls, code: int) -> ProcessDied:
+        """Explain an exit code."""
         number = -code if code < 0 else code - 128 if code > 128 else 0
-        if code == FLOODED:
-            reason = "printed far too much"
-        elif code == DEAF:
+        if code == OUTPUT_FLOOD:
+            reason = "printed too much output"
+        elif code == IGNORED_ALARMS:
             reason = OVERRUN
         elif number == signal.SIGSEGV:
-            reason = "crashed the interpreter: recursion without end?"
+            reason = "crashed the interpreter: infinite recursion?"
         elif number in {signal.SIGKILL, signal.SIGXCPU}:
-            reason = "was stopped by the system: too much memory or processor time"
+            reason = "was killed by the system: too much memory or processor time"
         elif number:
-            reason = f"was ended by signal {number}"
+            reason = f"was killed by signal {number}"
         else:
             reason = f"ended the process (exit code {code}): os._exit()?"
         return cls(reason, code)
 
 
 class After(msgspec.Struct):
-    """What one expression gave that was evaluated after an example."""
+    """Result of an expression evaluated after an example."""
 
     value: Any
     error: Raised | None
 
 
 class LeftOut(msgspec.Struct):
-    """A statement that was left out when the program was loaded: where it begins, how it failed."""
+    """A top-level statement that was skipped while loading the program.
+
+    Attributes:
+        statement: Line where it begins.
+        line: Line that failed.
+        error: Name of the exception's type.
+        message: The exception's message.
+    """
 
     statement: int
     line: int
@@ -492,10 +525,20 @@ class LeftOut(msgspec.Struct):
 
 
 class ProcessReport(msgspec.Struct, kw_only=True):
-    """What a process answers to one request: of some lines, what they gave, printed and raised.
+    """A process's reply to a request.
 
-    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for its
-    user. Values are as ``agent/host.py`` writes them until `read_report` has decoded them.
+    Attributes:
+        state: ``waiting`` if the program waits for its user.
+        output: Printed text.
+        asked: Number of input lines read.
+        value: Value of the last expression.
+        error: Exception raised by the code.
+        early: Exception raised by the example's preparation.
+        then: Results of the expressions evaluated afterwards.
+        left_out: Statements skipped while loading.
+        can_be_copied: Whether the process can be forked.
+        exit_code: Exit code of a fork that ended.
+        changed: Whether that fork changed files.
     """
 
     state: Literal["done", "waiting", "forked", "ended"]
@@ -515,7 +558,7 @@ _REPORTS = msgspec.json.Decoder(ProcessReport)
 
 
 def read_report(data: bytes, request: Request) -> ProcessReport:
-    """Return the report in an answer to `request`; raise `ValueError` if it is not one."""
+    """Parse the reply to `request`; raise `ValueError` if it is invalid."""
     try:
         report = _REPORTS.decode(data)
         report.value = decode(report.value)
@@ -526,12 +569,12 @@ def read_report(data: bytes, request: Request) -> ProcessReport:
     cut_short = report.early or (report.error is not None and report.error.type == "OutOfTime")
     asked = len(request["then"]) if request["op"] == "example" else 0
     if report.state == "done" and not cut_short and len(report.then) != asked:
-        raise ValueError(f"{len(report.then)} results afterwards, not {asked}")
+        raise ValueError(f"expected {asked} results after the example, got {len(report.then)}")
     return report
 
 
 class Process:
-    """A running interpreter in a sandbox that serves one submission."""
+    """An interpreter running in a sandbox for one submission."""
 
     def __init__(
         self,
@@ -544,7 +587,7 @@ class Process:
         own_root = sandbox.protection.own_root
         self.folders = folders
         self.closed = False
-        self.complaint = ""
+        self.last_error = ""
         self._ends_all_of = None if own_root else user
         executable = interpreter_for(sandbox.protection)
         if executable is None:
@@ -574,7 +617,7 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "XCOMPOSEFILE": "/dev/null",  # reading the usual one takes longer than all of Tk
+            "XCOMPOSEFILE": "/dev/null",  # reading the default file takes longer than starting Tk
         }
         if folders.display:
             environment["DISPLAY"] = folders.display.name
@@ -590,7 +633,7 @@ class Process:
         )
         os.close(down)
         os.close(up)
-        is_alone = own_root or user is not None  # without other processes of the same user
+        is_alone = own_root or user is not None  # no other processes of the same user
         landlock = sandbox.protection.landlock
         places = {
             "scratch": scratch,
@@ -606,34 +649,34 @@ class Process:
         self._send({**config, **places}, time.monotonic() + timeout_s)
 
     def ask(self, request: Request, seconds: float) -> ProcessReport:
-        """Send a request and return the answer.
+        """Send a request and return the reply.
 
         Raises:
-            ProcessDied: if the process ends, or has not answered after `seconds` and is killed.
+            ProcessDied: If the process ends, or is killed because it does not reply in `seconds`.
         """
         deadline = time.monotonic() + seconds
         self._send(request, deadline)
         size = int.from_bytes(self._read(4, deadline), "big")
         if size > MAX_REPLY_BYTES:
             self.close()
-            raise ProcessDied("the answer is too large to look at")
+            raise ProcessDied("the result is too large")
         data = self._read(size, deadline)
         try:
             return read_report(data, request)
         except ValueError:
             self.close()
-            raise ProcessDied("the submission spoiled the process that runs it") from None
+            raise ProcessDied("the submission damaged the process it runs in") from None
 
     def _send(self, request: Request, deadline: float) -> None:
         data = marshal.dumps(request)
         data = len(data).to_bytes(4, "big") + data
-        with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
+        with contextlib.suppress(BrokenPipeError):  # reading reports the reason
             while data:
                 self._await(self._requests, select.POLLOUT, deadline)
                 data = data[os.write(self._requests, data) :]
 
     def _await(self, pipe: int, event: int, deadline: float) -> None:
-        """Wait until a pipe is ready; end a process that has not made it so by `deadline`."""
+        """Wait until a pipe is ready; kill the process after `deadline`."""
         waiter = select.poll()
         waiter.register(pipe, event)
         left = deadline - time.monotonic()
@@ -647,33 +690,33 @@ class Process:
             self._await(self._replies, select.POLLIN, deadline)
             part = os.read(self._replies, min(size, 1 << 16))
             if not part:
-                raise self._death()
+                raise self._exit_reason()
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
 
-    def _death(self) -> ProcessDied:
-        """Return why the process ended by itself."""
+    def _exit_reason(self) -> ProcessDied:
+        """Explain why the process ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._child.wait(CALL_S)
         self.close()
-        return ProcessDied.by_itself(code)
+        return ProcessDied.from_exit_code(code)
 
     def kill(self) -> None:
-        """End the group of the process, without waiting for it; safe from another thread."""
+        """Kill the process group without waiting; safe from another thread."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """End the process and everything it started; do nothing the second time."""
+        """Kill the process and everything it started; further calls do nothing."""
         if self.closed:
             return
         self.closed = True
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # processes may have left the group; each submission has a user to itself
+            if user:  # also kill processes that left the group; no other submission has this user
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(CALL_S)
@@ -682,5 +725,5 @@ class Process:
         os.close(self._replies)
         self._errors.seek(0)
         lines = self._errors.read(4000).decode(errors="replace").strip().splitlines()
-        self.complaint = lines[-1] if lines else ""
+        self.last_error = lines[-1] if lines else ""
         self._errors.close()

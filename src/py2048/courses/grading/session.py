@@ -1,13 +1,12 @@
-"""One submission: its processes, the lines typed into them, and what they must give.
+"""Run a submission: its processes, the code run in them, and the expected results.
 
-A process loads the program once and makes a copy of itself (a fork) for each check, so every check
-begins in a process that nothing has touched.
+A process loads the program once and forks for each check, so every check starts from a clean state.
 
-There are two limits of time. A call may take the seconds of its check: of work, which a timer in
-the process measures, or `SLACK` times as long of waiting, on a busy machine longer. And a
-submission may take the seconds of `SandboxConfig` by the clock, however busy the machine is: a
-program that loads it has no more time for that. Loading may take half of what is left of it,
-which leaves time to load quietly.
+There are two time limits. A call may use the seconds of its check as CPU time, measured by a timer
+in the process. Its wall-clock limit is `WAIT_FACTOR` times as long, and longer on a busy machine.
+The whole submission has a wall-clock limit (see `SandboxConfig`) that does not depend on load.
+Loading may take half of the remaining time, so that there is enough left to load the program again
+in quiet mode.
 """
 
 from __future__ import annotations
@@ -62,42 +61,43 @@ from py2048.courses.grading.tasks import (
     show,
 )
 
-SLACK = 3  # how much longer a call may wait than work
-GRACE_S = CALL_S / 2  # after its own alarm, in which a process may still answer
-HURRY = 0.125  # of the usual time, for a call that is likely to hang
-MAX_SLOWNESS = 8.0
-MAX_LINE = 120  # characters of a student's line in a message
-CALLED = re.compile(r"\b(\w+)\(")  # from the start of a word: else a long one takes its square
-MAX_SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
-PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
+WAIT_FACTOR = 3  # Wall-clock limit of a call, relative to its CPU time limit.
+GRACE_S = CALL_S / 2  # Extra time for a reply after the process's own alarm.
+HURRY_FACTOR = 0.125  # Time limit of calls likely to hang, relative to the usual one.
+MAX_LOAD_FACTOR = 8.0
+MAX_LINE_CHARACTERS = 120
+CALLED = re.compile(r"\b(\w+)\(")  # The \b avoids quadratic time on long words.
+MAX_SHOWN_LINES = 24  # Fits a board built tile by tile.
+# A block does not end before these.
+CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
 
 class StartError(CourseError):
-    """The interpreter for a submission does not start, which is hardly the submission's fault."""
+    """The interpreter for submissions does not start."""
 
 
-class RunAborted(CourseError):  # noqa: N818 - nothing has gone wrong
-    """The run ends, and with it what is being graded."""
+class RunAborted(CourseError):  # noqa: N818 - not an error
+    """The run was aborted while a submission was being graded."""
 
 
-def slowness() -> float:
-    """Return how many programs share a processor: on a busy machine everything takes longer.
+def load_factor() -> float:
+    """Return the number of runnable programs per processor, from 1 to `MAX_LOAD_FACTOR`.
 
-    The mean of the last minute is late to notice, so those that want one just now count, too.
+    The one-minute average reacts late, so programs runnable right now count as well.
     """
     programs = os.getloadavg()[0]
-    with suppress(OSError, ValueError, LookupError):  # no such file on macOS
+    with suppress(OSError, ValueError, LookupError):  # missing on macOS
         running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
         programs = max(programs, int(running))
-    return min(MAX_SLOWNESS, max(1.0, programs / (os.cpu_count() or 1)))
+    return min(MAX_LOAD_FACTOR, max(1.0, programs / (os.cpu_count() or 1)))
 
 
 class Runner:
-    """Starts, copies and ends the processes of one submission, and its virtual display.
+    """Starts, forks and ends a submission's processes and its virtual display.
 
-    When a copy crashes, exits or changes files, the original makes another; when the original is
-    lost, a new one is started. A program with windows or threads cannot be copied: then every check
-    loads it anew, in a copy of a process that has loaded nothing.
+    If a fork crashes, exits or changes files, the original process forks again. If the original
+    dies, a new one is started. Programs with windows or threads cannot be forked; they are loaded
+    anew for each check, in a fork of a process that has loaded nothing.
     """
 
     def __init__(
@@ -108,36 +108,36 @@ class Runner:
         self.sandbox = sandbox
         self._user = next_user()
         self._display: Display | None = None
-        self._originals: dict[bool, Process] = {}  # by whether the program is loaded
+        self._originals: dict[bool, Process] = {}  # key: whether the program is loaded
         self._loads_in_copies = False
         self._current: Process | None = None
         self._deadline = time.monotonic() + sandbox.seconds
         sandbox.live.add(self)
 
     @property
-    def left_s(self) -> float:
-        """What is left of the time for the whole submission."""
+    def remaining_s(self) -> float:
+        """Seconds left for the whole submission."""
         return self._deadline - time.monotonic()
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the time for the whole submission is over."""
-        return self.left_s <= 0
+        """Whether the submission's time has run out."""
+        return self.remaining_s <= 0
 
     @property
     def ready(self) -> bool:
-        """Whether there is a process to ask."""
+        """Whether there is a process to send requests to."""
         return self._current is not None
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Get an untouched process, with the program `loaded` as a module, or with nothing.
+        """Fork a clean process, with the program loaded as a module or with nothing `loaded`.
 
         Raises:
-            ProcessDied: if the program does not load.
+            ProcessDied: If the program does not load.
         """
         self.leave()
         if self._display is not None and not self._display.alive:
-            self.renew()  # a display that a submission has ended takes its processes with it
+            self.reset()  # processes cannot survive their display
         if loaded and self._loads_in_copies:
             self.begin(loaded=False)
             assert self._current is not None
@@ -156,7 +156,7 @@ class Runner:
         self._current = original
 
     def load(self) -> ProcessReport:
-        """Load the program in a new process; return which statements were left out."""
+        """Load the program in a new process; the report lists the statements left out."""
         self.close()
         self._loads_in_copies = False
         return self._load(self._start(loaded=True))
@@ -164,7 +164,7 @@ class Runner:
     def _load(self, process: Process) -> ProcessReport:
         submission, seconds = self.submission, self.grading.seconds
         how = {"quiet": submission.quiet, "skip": list(submission.skip), "seconds": seconds}
-        timeout_s = self.left_s if submission.quiet else self.left_s / 2
+        timeout_s = self.remaining_s if submission.quiet else self.remaining_s / 2
         report = self._ask(process, {"op": "load", **how}, timeout_s)
         if not report.can_be_copied and not self._loads_in_copies:
             self._drop(process)
@@ -172,26 +172,26 @@ class Runner:
         return report
 
     def _fork(self, original: Process) -> bool:
-        """Have a copy made; say whether that worked."""
+        """Fork a process; return whether that succeeded."""
         with suppress(ProcessDied):
             self._ask(original, {"op": "fork"})
             return True
         return False
 
     def ask(self, request: Request) -> ProcessReport:
-        """Ask the current process for a call; raise `ProcessDied` if it dies."""
+        """Send a request to the current process; raise `ProcessDied` if it dies."""
         assert self._current is not None
         return self._ask(self._current, request)
 
     def _ask(
         self, process: Process, request: Request, timeout_s: float | None = None
     ) -> ProcessReport:
-        """Ask for what takes as long as a call, such as a copy to begin, or else `timeout_s`."""
-        slack = SLACK * slowness()
+        """Send a request and wait for `timeout_s`, or by default as long as a call may take."""
+        slack = WAIT_FACTOR * load_factor()
         if timeout_s is None:
             timeout_s = slack * request.get("seconds", self.grading.seconds) + GRACE_S
         try:
-            report = process.ask({**request, "slack": slack}, min(timeout_s, self.left_s))
+            report = process.ask({**request, "slack": slack}, min(timeout_s, self.remaining_s))
         except ProcessDied:
             self._drop(process)
             raise
@@ -199,19 +199,19 @@ class Runner:
             self._current = None
             if report.changed:
                 self._drop(process)
-            raise ProcessDied.by_itself(report.exit_code)
+            raise ProcessDied.from_exit_code(report.exit_code)
         return report
 
     def leave(self) -> None:
-        """End the current copy, if there is one; what it changed is gone with it."""
+        """End the current fork, discarding its state."""
         if self._current is not None:
             process = self._current
             with suppress(ProcessDied):
                 self._ask(process, {"op": "leave"})
-                self._drop(process)  # whatever answers there is not the original
+                self._drop(process)  # the submission answered in the original's place
 
     def _start(self, loaded: bool) -> Process:
-        """Start a new process with nothing loaded yet."""
+        """Start a process that has loaded nothing yet."""
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
@@ -222,7 +222,7 @@ class Runner:
             scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
             shutil.copytree(submission.folder, scratch, dirs_exist_ok=True)
         if grading.gui and self._display is None and not ON_SCREEN:
-            self._display = Display(sandbox.protection, self._user, self.left_s)
+            self._display = Display(sandbox.protection, self._user, self.remaining_s)
         libraries: tuple[str, ...] = ()
         if grading.libraries or grading.gui or sandbox.trusted:
             libraries = library_paths(trusted=sandbox.trusted)
@@ -238,22 +238,22 @@ class Runner:
             "gui": grading.gui,
             "libraries": list(grading.libraries),
         }
-        process = Process(folders, sandbox, self._user, config, self.left_s)
+        process = Process(folders, sandbox, self._user, config, self.remaining_s)
         try:
-            process.ask({"op": "hello"}, self.left_s)
+            process.ask({"op": "hello"}, self.remaining_s)
         except ProcessDied as error:
             self._drop(process)
             if self.out_of_time:
                 raise
-            reason = process.complaint or str(error)
+            reason = process.last_error or str(error)
             if "tkinter" in reason:
                 reason += ": install it for this Python (apt install python3-tk)"
-            raise StartError(f"no process could be started for submissions: {reason}") from None
+            raise StartError(f"cannot start a process for submissions: {reason}") from None
         self._originals[loaded] = process
         return process
 
     def _drop(self, process: Process) -> None:
-        """End a process for good, and remove its folder."""
+        """End a process and remove its folder."""
         process.close()
         self._originals = {k: other for k, other in self._originals.items() if other != process}
         if self._current is process:
@@ -262,31 +262,31 @@ class Runner:
             remove_tree(process.folders.scratch)
 
     def kill(self) -> None:
-        """End everything, from another thread; the one that waits gets `ProcessDied`."""
+        """Kill all processes from another thread; the waiting thread gets `ProcessDied`."""
         for process in list(self._originals.values()):
             process.kill()
 
     def close(self) -> None:
-        """End all processes of the program and remove their folders."""
+        """End all of the program's processes and remove their folders."""
         for process in list(self._originals.values()):
             self._drop(process)
 
-    def renew(self) -> None:
-        """End all that a submission can have left something in; the next process starts anew."""
+    def reset(self) -> None:
+        """End everything that may hold data of the submission; the next process starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()
             self._display = None
 
     def end(self) -> None:
-        """Close for good, the display too."""
-        self.renew()
+        """End all processes and the display for good."""
+        self.reset()
         self.sandbox.live.discard(self)
 
 
 @contextmanager
-def folder_for_one() -> Iterator[Path]:
-    """Make a folder for one prepared submission; what the course hands out goes beside it."""
+def submission_folder() -> Iterator[Path]:
+    """Create a temporary folder for a prepared submission; handed-out files go next to it."""
     place = Path(tempfile.mkdtemp(prefix="py2048-grade-"))
     try:
         place.chmod(0o711)
@@ -298,12 +298,12 @@ def folder_for_one() -> Iterator[Path]:
 
 
 def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
-    """Start one process, to learn before the work whether that is possible here.
+    """Start a process to find out whether submissions can be run on this machine.
 
     Raises:
-        StartError: if it is not.
+        StartError: If it does not start.
     """
-    with folder_for_one() as folder:
+    with submission_folder() as folder:
         runner = Runner(
             grading, PreparedSubmission(folder, f"{grading.module}.py", grading), sandbox
         )
@@ -314,11 +314,11 @@ def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
 
 
 class SubmissionSession:
-    """One submission, driven in a process that each check finds untouched.
+    """A submission running in processes that are clean at the start of each check.
 
-    Calls raise `SubmissionCrash` when the process ends or overruns, `CheckFailed` where an
-    expectation fails. What examples and checks draw comes from the `seed`. A session is a context
-    manager; leaving it ends the processes.
+    Calls raise `SubmissionCrash` if the process ends or exceeds its time, and `CheckFailed` if an
+    expectation fails. Random examples are drawn from the `seed`. Leaving the context ends all
+    processes.
     """
 
     def __init__(
@@ -335,7 +335,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._lent = ""  # the patch that processes still hold
+        self._loaded_patch = ""  # the reference patch that current processes have run
         self._has_overrun = False
 
     def __enter__(self) -> SubmissionSession:
@@ -349,39 +349,40 @@ class SubmissionSession:
     def start_check(
         self, seconds: float | None = None, reference_patch: str = "", *, hurry: bool = False
     ) -> None:
-        """Begin a check: in an untouched process, with `reference_patch` run in it if given.
+        """Begin a check in a clean process, running `reference_patch` in it if given.
 
-        Each call of the check may take `seconds`. In a `hurry` it gets an eighth of that once the
-        submission has overrun: a function that hangs hangs in every check that calls it.
+        Each call may take `seconds`. With `hurry`, it gets an eighth of that once any call has run
+        out of time, because a function that hangs does so in every check that calls it.
 
-        Nothing that a submission can have kept of another patch is met again, in memory shared
-        with copies, in a file or on the display: all processes that were lent it end here, but
-        those of a program that is trusted.
+        Patches must not leak from one check to another through memory shared with forks, files or
+        the display. All processes that ran a different patch therefore end here, unless the program
+        is trusted.
         """
         usual = seconds or self.grading.seconds
-        self.seconds = usual * (HURRY if hurry and self._has_overrun else 1)
+        self.seconds = usual * (HURRY_FACTOR if hurry and self._has_overrun else 1)
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
-        if self._lent and self._lent != reference_patch and not self.runner.sandbox.trusted:
-            self.runner.renew()
-            self._lent = ""
+        trusted = self.runner.sandbox.trusted
+        if self._loaded_patch not in {"", reference_patch} and not trusted:
+            self.runner.reset()
+            self._loaded_patch = ""
 
     def seed_for(self, number: int) -> int:
-        """Return a seed for the random module, drawn from that of the submission, if it has one."""
+        """Return a seed for the random module, derived from the submission's own if it has one."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
-        """Leave the process: the next call begins in an untouched one."""
+        """End the current process; the next call starts in a clean one."""
         self.runner.leave()
 
     def fresh(self) -> None:
-        """Begin again in an untouched process: whatever the submission changed is gone."""
+        """Switch to a clean process, discarding everything the submission changed."""
         try:
             self.runner.begin()
             self._make_names()
             if self.reference_patch:
-                self._lent = self.reference_patch
+                self._loaded_patch = self.reference_patch
                 code = compiled(self.reference_patch)
                 report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
                 if report.error:
@@ -392,7 +393,7 @@ class SubmissionSession:
             self._crashed("the program to load", death)
 
     def begin(self) -> None:
-        """Forget the example so far and every name made in it; the module keeps its state."""
+        """Clear the example and its names; the module keeps its state."""
         self.shown.clear()
         if not self.runner.ready:
             self.fresh()
@@ -410,12 +411,12 @@ class SubmissionSession:
             )
 
     def _ask(self, request: Request) -> ProcessReport:
-        """Send one request, if needed to an untouched process; raise `ProcessDied`."""
+        """Send a request, starting a clean process if needed; raise `ProcessDied` if it dies."""
         if not self.runner.ready:
             self.fresh()
         return self.runner.ask({"seconds": self.seconds, **request})
 
-    # -- typing lines -------------------------------------------------------------------
+    # -- running code -------------------------------------------------------------------
 
     def run(
         self,
@@ -426,10 +427,14 @@ class SubmissionSession:
         show: bool = True,
         wanted: str = "an end",
     ) -> ProcessReport:
-        """Run lines; what the submission raises is part of the result.
+        """Run code; exceptions of the submission are part of the result.
 
-        Without `show` the lines are left out of the example that a student may get to see.
-        `wanted` says what there is to expect should the process die.
+        Args:
+            code: The code.
+            typed: Lines for `input()`.
+            seed: Seed of the random module, or None to leave it alone.
+            show: Add the code to the example shown to students.
+            wanted: Expected result to report if the process dies.
         """
         if show:
             self._show(code, typed)
@@ -446,14 +451,14 @@ class SubmissionSession:
         return result
 
     def _result(self, request: Request, expected: str) -> ProcessReport:
-        """Send a request; raise `SubmissionCrash` if the process dies or a call overruns."""
+        """Send a request; raise `SubmissionCrash` if the process dies or runs out of time."""
         try:
             report = self._ask(request)
         except ProcessDied as death:
             self._crashed(expected, death)
         for error in (report.early, report.error):
             if error is not None and error.type == "OutOfTime":
-                self.close()  # such a process is not used again
+                self.close()
                 self._crashed(expected, error)
         return report
 
@@ -469,15 +474,15 @@ class SubmissionSession:
         raise crash from None
 
     def value(self, code: str, **options: Any) -> Any:
-        """Run lines and return the value of the last; raise `CheckFailed` if they raise."""
+        """Run code and return the last expression's value; raise `CheckFailed` on exceptions."""
         result = self.run(code, **options)
         if result.error is not None:
             self.fail(_("a value"), show(result.error))
         return result.value
 
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
-        """Run lines and compare the value of the last; see `Example` for `expected`."""
-        result = self.run(code, wanted=_wanted(expected), **options)
+        """Run code and compare the last expression's value with `expected` (see `Example`)."""
+        result = self.run(code, wanted=_expected_text(expected), **options)
         self._compare(expected, result.error or result.value)
         return result
 
@@ -493,7 +498,7 @@ class SubmissionSession:
             self.fail(wanted, got, fact_of(actual))
 
     def examples(self, examples: Sequence[Example]) -> None:
-        """Try examples, each with fresh names; raise `CheckFailed` at the first that fails."""
+        """Run examples, each with fresh names; raise `CheckFailed` at the first failure."""
         for example in examples:
             self.shown.clear()
             self._show(example.given, ())
@@ -507,9 +512,9 @@ class SubmissionSession:
                 "typed": list(example.typed),
                 "seed": example.seed,
             }
-            report = self._result(request, _wanted(example.expected))
+            report = self._result(request, _expected_text(example.expected))
             if report.early is not None:
-                self.fail(_("to get that far"), show(report.early), fact_of(report.early))
+                self.fail(_("the setup to succeed"), show(report.early), fact_of(report.early))
             self._compare(example.expected, report.error or report.value)
             if example.prints is not None and not same(example.prints, report.output):
                 wanted = _("to print {text}").format(text=_printed(example.prints))
@@ -523,7 +528,7 @@ class SubmissionSession:
     # -- reporting ----------------------------------------------------------------------
 
     def fail(self, expected: str, actual: str, fact: str = N_("something else")) -> NoReturn:
-        """Report the example shown so far, in words of the check's own."""
+        """Raise `CheckFailed` with the example so far."""
         raise CheckFailed(self.text(), expected, actual, fact)
 
     def _show(self, code: str, typed: Sequence[str]) -> None:
@@ -532,14 +537,14 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """Return the example so far, as a student can paste it, without the middle of a long one.
+        """Return the example so far, ready to paste; the middle of long ones is left out.
 
-        After each block is an empty line, without which Python's prompt takes no more.
+        The interactive prompt needs an empty line after each block.
         """
         lines: list[str] = []
         for line, after in zip(self.shown, [*self.shown, ""][1:], strict=True):
             lines.append(line)
-            if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
+            if line.startswith(" ") and after and not after.startswith((" ", *CONTINUATIONS)):
                 lines.append("")
         if len(lines) > MAX_SHOWN_LINES:
             half = MAX_SHOWN_LINES // 2
@@ -547,20 +552,20 @@ class SubmissionSession:
         return "\n".join(lines)
 
 
-def _wanted(expected: object) -> str:
+def _expected_text(expected: object) -> str:
     return _("a result") if expected is ... else show(expected)
 
 
 def _printed(text: object) -> str:
-    """Return printed text for a report: as lines, unless it is a matcher."""
+    """Format printed text: a matcher, or lines."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
 def load_program(session: SubmissionSession) -> None:
-    """Load the submission's program as it is, or quietly if that ends the process.
+    """Load the program, in quiet mode if loading it normally ends the process.
 
     Raises:
-        Unreadable: if it cannot be loaded at all.
+        Unreadable: If it cannot be loaded at all.
     """
     submission = session.submission
     try:
@@ -582,36 +587,36 @@ def load_program(session: SubmissionSession) -> None:
         advice = submission.advice if syntax else ""
         if syntax and not advice:
             lines = text_of(submission.folder / submission.file).split("\n")
-            line = "".join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE]
+            line = "".join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE_CHARACTERS]
             advice = _("the line is: {line}").format(line=line)
         if error.type == "TabError":
-            advice = submission.advice or _("indent every line with blanks only")
+            advice = submission.advice or _("indent all lines with blanks only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
     submission.skip = tuple(found.statement for found in report.left_out)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
-    _refuse_stranger(session)
+    _reject_wrong_program(session)
 
 
-def _refuse_stranger(session: SubmissionSession) -> None:
-    """Refuse another course's program, and one that defines nothing of what is asked for."""
+def _reject_wrong_program(session: SubmissionSession) -> None:
+    """Refuse programs of another course, and those that define nothing required."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):
-        words = _("{file} is a program for {other}, and this is {course}")
+        words = _("{file} is a program for {other}, not for {course}")
         raise Unreadable(words.format(file=file, other=other, course=grading.course))
     if grading.expects and not defined_in(text_with_imports(program), grading):
         asked = {*grading.expects, *CALLED.findall(" ".join(task.asked for task in grading.tasks))}
         with suppress(CheckFailed):
             if not session.value(f"[name for name in {sorted(asked)} if name in globals()]"):
-                words = _("{file} defines nothing that the course asks for")
+                words = _("{file} defines none of the names that the course asks for")
                 raise Unreadable(words.format(file=file))
 
 
 def _note(file: str, found: LeftOut) -> str:
-    """Return a note for the student about a statement that was left out."""
+    """Explain to the student why a statement was left out."""
     reason = f"{found.error}: {found.message}".removesuffix(": ")
     if found.error in {"LeftAlone", "EOFError"}:
-        reason = _("it waits for the player")
+        reason = _("it waits for user input")
     inner = f" (line {found.line})" if found.line != found.statement else ""
     why = f": {reason}{inner}" if reason else ""
     words = _("{file}, line {line} was left out when loading")

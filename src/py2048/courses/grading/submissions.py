@@ -1,17 +1,15 @@
-"""Finding and reading what students hand in: a file, a folder, a ZIP, a class of them.
+"""Find and read submissions: a file, a folder, a ZIP, or a class of them.
 
-The rules, tried in this order on a folder: a folder that holds the course's program, or one
-program under another name and files that belong to it, is one submission; otherwise each folder,
-Python file and ZIP in it is one (a folder that holds several of those is searched in the same
-way). Files that Canvas or Moodle has marked as one student's belong together. Names are kept as in
-the download. ZIP files come from strangers: no path may leave the folder, and no bomb fills the
-disk.
+A folder is a single submission if it contains the course's program, or one program under another
+name together with files that belong to it. Otherwise each folder, Python file and ZIP in it is a
+submission, and folders with several of them are searched in the same way. Files that Canvas or
+Moodle attribute to the same student belong together. Names are kept as in the download. ZIP files
+are untrusted: paths must stay inside the folder, and the unpacked size is limited.
 
-A notebook, text typed into Moodle's page and a program called ``.py.txt`` are read as programs, in
-copies.
+Notebooks, text typed into Moodle and programs named ``.py.txt`` are converted to Python files.
 
-A program for Python 2 is recognized by its text. Converting it needs fissix, the maintained copy of
-lib2to3, which Python 3.13 no longer has; it parses the program and never runs it.
+Python 2 programs are recognised by their text. Converting them needs fissix, a maintained copy of
+lib2to3, which Python 3.13 no longer has; it parses programs and never runs them.
 """
 
 from __future__ import annotations
@@ -43,11 +41,11 @@ from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
-MAX_BYTES, MAX_FILES = 64 << 20, 2000  # of one submission
-MAX_DEPTH = 4  # ZIPs in ZIPs
-MAX_CHARACTERS = 200_000  # of a program that is looked at for Python 2
-MAX_LINES_NAMED = 4
-LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
+MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Per submission.
+MAX_DEPTH = 4  # Nesting of ZIPs.
+MAX_CHARACTERS = 200_000  # Longer programs are not checked for Python 2.
+MAX_LISTED = 4
+IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
 IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
@@ -75,14 +73,17 @@ MAGIC = re.compile(
 
 
 class BadArchive(Exception):  # noqa: N818 - a finding about a file
-    """A ZIP file that cannot or must not be unpacked; the message says why."""
+    """A ZIP file cannot or must not be unpacked; the message says why."""
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack `archive` into the new `folder`; raise `BadArchive` before anything odd is written.
+    """Unpack a ZIP into a new folder.
 
-    Names with backslashes, as some Windows programs write them, are read as paths. What counts is
-    the size that really comes out, not the one that the file claims.
+    Backslashes in names, written by some Windows programs, are path separators. The size limit
+    applies to the bytes unpacked, not to the sizes the file declares.
+
+    Raises:
+        BadArchive: If the file is damaged, too large, or has unsafe paths.
     """
     folder.mkdir(parents=True)
     left = MAX_ARCHIVE_BYTES
@@ -91,7 +92,7 @@ def unpack(archive: Path, folder: Path) -> None:
             members = [m for m in opened.infolist() if not m.filename.endswith(("/", "\\"))]
             if len(members) > MAX_ARCHIVE_FILES:
                 raise BadArchive(f"{archive.name} holds {len(members)} files")
-            for member, target in [(member, folder / _place_of(member)) for member in members]:
+            for member, target in [(member, folder / _safe_path(member)) for member in members]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(member) as source, target.open("xb") as file:
                     while part := source.read(1 << 16):
@@ -104,37 +105,41 @@ def unpack(archive: Path, folder: Path) -> None:
                 os.utime(target, (stamp, stamp))
     except BadArchive:
         raise
-    except Exception as error:  # noqa: BLE001 - zipfile and each of its decompressors has its own
+    except Exception as error:  # noqa: BLE001 - zipfile and its decompressors raise many kinds
         reason = str(error) or type(error).__name__
         raise BadArchive(f"{archive.name} is not a readable ZIP file: {reason}") from None
 
 
-def _place_of(member: zipfile.ZipInfo) -> Path:
-    """Return where a member goes, relative to the folder; raise `BadArchive` if outside."""
+def _safe_path(member: zipfile.ZipInfo) -> Path:
+    """Return a member's relative path; raise `BadArchive` if it is unsafe."""
     name = member.filename.replace("\\", "/")
     path = PurePosixPath(name)
     outside = path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive
     if outside or not path.parts or "\0" in name:
-        raise BadArchive(f"a name leads out of the folder: {member.filename!r}")
+        raise BadArchive(f"{member.filename!r} is outside the folder")
     if stat.S_ISLNK(member.external_attr >> 16):
         raise BadArchive(f"{member.filename!r} is a link")
     return Path(*path.parts)
 
 
 class Unreadable(Exception):  # noqa: N818 - a finding about a submission
-    """A submission cannot be graded at all; the message says why, for the student."""
+    """A submission cannot be graded; the message tells the student why."""
 
 
 @dataclass
 class PreparedSubmission:
-    """A prepared copy of one submission: every source in UTF-8, the program under its name.
+    """A copy of a submission, ready to run, with all sources in UTF-8.
 
-    `file` has the student's own name for the program, `grading` is the variant of the course's
-    that suits it, `given` the folder of the files that the course hands out. `quiet` says that only
-    definitions are loaded (see ``agent/host.py``), `skip` names the lines of the statements to
-    leave out; `notes` are lines for the student about how it was read, and `advice` is what to do
-    if it cannot be loaded. `exchanged` says which functions have their
-    parameters in another order.
+    Attributes:
+        folder: Folder of the copy.
+        file: The student's own name for the program.
+        grading: The course's grading, in the program's language variant.
+        given: Folder of the files handed out by the course.
+        quiet: Load only definitions (see ``agent/host.py``).
+        skip: Line numbers of statements to leave out.
+        notes: Remarks for the student on how the submission was read.
+        advice: What to do if the program cannot be loaded.
+        exchanged: Functions with swapped parameters, and a description of each.
     """
 
     folder: Path
@@ -149,7 +154,7 @@ class PreparedSubmission:
 
 
 def decode_source(data: bytes) -> tuple[str, str]:
-    """Return the text of a source file, and a note when its encoding had to be guessed."""
+    """Decode a source file; return the text, and a note if the encoding was guessed."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace"), "is written in UTF-16"
     try:
@@ -157,12 +162,12 @@ def decode_source(data: bytes) -> tuple[str, str]:
         return data.decode(encoding), ""
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return data.decode("cp1252", errors="replace"), (
-            _("is not written in UTF-8 and was read as Latin-1; Python itself would refuse it")
+            _("is not in UTF-8 and was read as Latin-1; Python would refuse to run it")
         )
 
 
 def text_of(path: Path) -> str:
-    """Return a source file's text; none if it cannot be read, as is said when it is graded."""
+    """Return a source file's text, or "" if it cannot be read."""
     try:
         return decode_source(path.read_bytes())[0]
     except OSError:
@@ -170,7 +175,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Return a source file in UTF-8 with Unix line ends, without coding cookie, and a note."""
+    """Convert a source file to UTF-8 with Unix line endings and no coding cookie; add a note."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -179,17 +184,17 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files of a submission, without links, tools' folders and hidden files."""
+    """Return a submission's files without links, hidden files and tools' folders."""
     found = []
     for path in sorted(folder.rglob("*")):
-        out = any(map(is_hidden, path.relative_to(folder).parts))
-        if not out and path.is_file() and not path.is_symlink():
+        hidden = any(map(_is_hidden, path.relative_to(folder).parts))
+        if not hidden and path.is_file() and not path.is_symlink():
             found.append(path)
     return found
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """Return how many of the names that a program defines are defined in `text`."""
+    """Return how many of the course's expected names a text defines."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -197,14 +202,14 @@ def defined_in(text: str, grading: Grading) -> int:
 
 
 def variant_for(text: str, grading: Grading) -> Grading:
-    """Return the variant of a course's grading of which a program defines the most names."""
+    """Return the language variant that a program fits best, judging by the names it defines."""
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
-def share_of(text: str, grading: Grading) -> float:
-    """Return the share of a course's names a program defines; without any, if it has a window.
+def defined_share(text: str, grading: Grading) -> float:
+    """Return the share of expected names a program defines, in the language that fits best.
 
-    The better of two languages counts.
+    Courses without expected names score 1 if the program opens a window, otherwise 0.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))
@@ -212,23 +217,23 @@ def share_of(text: str, grading: Grading) -> float:
 
 
 def other_course(program: Path, grading: Grading) -> str:
-    """Return the course that a program is clearly for, if that is another one."""
+    """Return the name of another course the program clearly belongs to, or ""."""
     text = text_with_imports(program)
-    own = share_of(text, grading)
+    own = defined_share(text, grading)
     if own > 0.5:
         return ""
     gradings = [course.grading() for course in COURSES.values()]
-    other = max((one for one in gradings if one.expects), key=lambda one: share_of(text, one))
-    return other.course if share_of(text, other) > max(own, 0.5) else ""
+    other = max((one for one in gradings if one.expects), key=lambda one: defined_share(text, one))
+    return other.course if defined_share(text, other) > max(own, 0.5) else ""
 
 
-def exchanged_parameters(text: str, grading: Grading) -> dict[str, str]:
-    """Return functions whose parameters have the asked names in another order, and words for it."""
-    told = grading.words(" ".join(f"{task.title} {task.asked}" for task in grading.tasks))
-    asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(told)}
+def swapped_parameters(text: str, grading: Grading) -> dict[str, str]:
+    """Describe functions that have the required parameters in another order."""
+    asked_text = grading.words(" ".join(f"{task.title} {task.asked}" for task in grading.tasks))
+    asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(asked_text)}
     found = {name: _parameters(listed) for name, listed in DEFINED.findall(text)}
     return {
-        name: _("{name} takes ({ours}), and is called as {name}({asked})").format(
+        name: _("{name} takes ({ours}) but is called as {name}({asked})").format(
             name=name, ours=", ".join(ours), asked=", ".join(asked[name])
         )
         for name, ours in found.items()
@@ -242,7 +247,7 @@ def _parameters(listed: str) -> list[str]:
 
 
 def text_with_imports(program: Path) -> str:
-    """Return the text of a program and of the files beside it from which it imports names."""
+    """Return the text of a program and of the local files it imports names from."""
     texts: dict[Path, str] = {}
     left = [program]
     while left:
@@ -255,12 +260,12 @@ def text_with_imports(program: Path) -> str:
 
 
 def imported_names(path: Path) -> set[str]:
-    """Return the words on the lines of a file that import, the names of modules among them."""
+    """Return all words on a file's import lines, including module names."""
     return set(re.findall(r"\w+", " ".join(IMPORT_LINE.findall(text_of(path)))))
 
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
-    """Return the names that each file but the tests imports from others."""
+    """Return the names that files other than tests import from others."""
     return {
         name
         for path in sources
@@ -271,9 +276,9 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Rate how much a file looks like the program: its name, what it defines, its depth.
+    """Return a sort key for how likely a file is the program: contents, name, depth.
 
-    The course's program may be in parts: what it imports from them counts as defined by it.
+    Names imported from local files count as defined.
     """
     named = path.name.lower() in {name.lower() for name in grading.files}
     if grading.expects:
@@ -282,7 +287,7 @@ def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int,
         first = 2 * _defined_by_variant(text, grading) + named
     else:
         own = _opens_window(path)
-        first = _likeness_of_what_is_run(path, in_use, named=named)
+        first = _main_score(path, in_use, named=named)
     return first, own, int(path.name == grading.files[0]), -len(path.parts)
 
 
@@ -290,20 +295,21 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
     return defined_in(text, variant_for(text, grading))
 
 
-def _likeness_of_what_is_run(path: Path, in_use: Container[str], *, named: bool) -> int:
-    """Rate how much a file seems to be what is run, where the course prescribes no functions.
+def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
+    """Score how likely a file is the one to run, for courses without required functions.
 
-    No other file imports it, and it has the course's name or opens a window; or else it has that
-    name and opens its window by itself. What is not run has less than 2.
+    No other file imports it, and it has the course's file name or opens a window. A file that
+    others import still qualifies if it has that name and opens its window when run. Other files
+    score less than 2.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
         return 2 + 3 * named + 2 * (opens and not TESTS.search(path.stem))
-    return 3 * (named and _starts(path))
+    return 3 * (named and _opens_window_when_run(path))
 
 
-def _starts(path: Path) -> bool:
-    """Return whether a file opens its window when it is run, by what is defined in it."""
+def _opens_window_when_run(path: Path) -> bool:
+    """Return whether running a file opens a window, following its own functions."""
     blocks = BLOCK.split(text_of(path))
     defined: dict[str, list[str]] = defaultdict(list)
     for block in blocks:
@@ -327,21 +333,21 @@ def _is_test(path: Path) -> bool:
 
 
 def find_program(paths: Sequence[Path], grading: Grading) -> Path:
-    """Return the file to grade among those of a submission."""
+    """Return the submission's file to grade."""
     given = {path.name for path in grading.given_files}
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
     if not sources:
         names = [path.name for path in paths]
-        listed = f" ({', '.join(names[:MAX_LINES_NAMED])})" if names else ""
-        words = _("there is no Python file{listed}; {file} was expected")
+        listed = f" ({', '.join(names[:MAX_LISTED])})" if names else ""
+        words = _("there is no Python file{listed}: hand in {file}")
         raise Unreadable(words.format(listed=listed, file=grading.files[0]))
     in_use = names_in_use(sources)
     own = [path for path in sources if path.name != ZELLE] or sources
     return max(own, key=lambda path: score_of(path, grading, in_use))
 
 
-def rivals_of(program: Path, paths: Sequence[Path], grading: Grading) -> list[str]:
-    """Return the files that could have been graded instead, and the words for why they were not."""
+def rival_notes(program: Path, paths: Sequence[Path], grading: Grading) -> list[str]:
+    """Explain which files could have been graded instead, and why they were not."""
     given = {ZELLE, *(path.name for path in grading.given_files)}
     sources = [path for path in paths if path.suffix.lower() == ".py" and path.name not in given]
     in_use = names_in_use(sources)
@@ -357,64 +363,61 @@ def rivals_of(program: Path, paths: Sequence[Path], grading: Grading) -> list[st
         return []
     best, *_rest = score_of(program, grading, in_use)
     if best > max(score_of(path, grading, in_use)[0] for path in rivals):
-        why = _(
-            "{file} was graded, because it has most of what the course asks for, and not {names}"
-        )
+        why = _("{file} was graded instead of {names}, because it fits the tasks best")
     elif program.name in grading.files:
-        why = _(
-            "{file} was graded, because it has the name that the course asks for, and not {names}"
-        )
+        why = _("{file} was graded instead of {names}, because it has the required name")
     else:
-        why = _("{file} was graded, because it comes first, and not {names}")
+        why = _("{file} was graded instead of {names}, because it comes first")
     root = Path(os.path.commonpath([path.parent for path in (program, *rivals)]))
-    names = ", ".join(str(path.relative_to(root)) for path in rivals[:MAX_LINES_NAMED])
+    names = ", ".join(str(path.relative_to(root)) for path in rivals[:MAX_LISTED])
     return [why.format(file=program.relative_to(root), names=names)]
 
 
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
-    """Copy a submission's files into `folder`, ready to run; raise `Unreadable`.
+    """Copy a submission's files into `folder`, ready to run.
 
-    The program is there under the student's name for it, and under the course's for other files
-    that import it.
+    The program is stored under the student's file name, and also under the course's for files that
+    import it.
 
     Raises:
-        MissingExtraError: if it needs John Zelle's graphics.py, which is not installed.
+        Unreadable: If there is no program, or it is empty or too large.
+        MissingExtraError: If it needs John Zelle's graphics.py, which is not installed.
     """
     paths = submission.files
     size = sum(path.stat().st_size for path in paths)
     if size > MAX_BYTES or len(paths) > MAX_FILES:
-        raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
+        raise Unreadable(f"the submission is too large: {len(paths)} files, {size >> 20} MiB")
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
     if len(text) <= MAX_CHARACTERS and not _STRINGS.sub("", text).strip():
         raise Unreadable(_("{file} is empty").format(file=program.name))
     variant = variant_for(text_with_imports(program), grading)
     with use_language(variant.language):
-        return _copied(submission, program, variant, folder)
+        return _copy_files(submission, program, variant, folder)
 
 
-def _copied(
-    submission: Submission, program: Path, variant: Grading, folder: Path
+def _copy_files(
+    submission: Submission, program: Path, grading: Grading, folder: Path
 ) -> PreparedSubmission:
-    """Return the copies of a submission's files, and notes in the language of its names."""
-    paths, grading = submission.files, variant
-    work = PreparedSubmission(folder, program.name, variant, notes=list(submission.notes))
+    """Copy a submission's files; add notes in the language of the program's names."""
+    paths = submission.files
+    work = PreparedSubmission(folder, program.name, grading, notes=list(submission.notes))
     if program.name not in grading.files:
-        words = _("{file} was taken for {name}")
+        words = _("{file} was graded as {name}")
         work.notes.append(words.format(file=program.name, name=grading.files[0]))
-    work.notes += rivals_of(program, paths, grading)
-    work.exchanged = exchanged_parameters(text_with_imports(program), variant)
+    work.notes += rival_notes(program, paths, grading)
+    work.exchanged = swapped_parameters(text_with_imports(program), grading)
     needs_zelle = IMPORTS_ZELLE.search(text_with_imports(program))
     has_zelle = any(path.name == ZELLE for path in paths) or find_spec("graphics")
-    if variant.gui and needs_zelle and not has_zelle:
+    if grading.gui and needs_zelle and not has_zelle:
         raise MissingExtraError(
-            "programs that import graphics need John Zelle's library: "
+            "programs that import graphics need John Zelle's library, so run: "
             + install_line("py2048[zelle]")
         )
     for path in paths:
         if path.parent.is_relative_to(program.parent):
             target = folder / path.relative_to(program.parent)
-            _copy(path, target, work, submission.from_python2)
+            _copy_file(path, target, work, submission.from_python2)
     if grading.given_files:
         work.given = folder.with_name(f"{folder.name}-given")
         work.given.mkdir()
@@ -428,8 +431,8 @@ def _copied(
     return work
 
 
-def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
-    """Copy one file, sources as UTF-8 and for Python 3."""
+def _copy_file(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
+    """Copy a file; sources are converted to UTF-8 and Python 3."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() != ".py":
         shutil.copyfile(path, target)
@@ -442,11 +445,11 @@ def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool
 
 
 def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
-    """Return the text of a source; if it is for Python 2, converted when that is asked for."""
-    found = old_lines(text)
+    """Return a source's text, converted from Python 2 if requested."""
+    found = python2_lines(text)
     if not from_python2:
         if found:
-            work.notes.append(f"{name} is written for Python 2 ({places(found)}); {ADVICE}")
+            work.notes.append(f"{name} is written for Python 2 ({line_numbers(found)}); {ADVICE}")
             work.advice = ADVICE
         return text
     if not found and not mixes_tabs(text):
@@ -457,11 +460,11 @@ def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: b
         raise Unreadable(f"{name}: {error}") from None
     lines = list(changed_lines(text, after))
     if lines:
-        work.notes.append(f"{name} was converted from Python 2: {places(lines)}")
+        work.notes.append(f"{name} was converted from Python 2: {line_numbers(lines)}")
     return after
 
 
-# --- programs for Python 2 ---
+# --- Python 2 ---
 
 _STRINGS = re.compile(
     r"'''(?:\\.|[^\\])*?'''"
@@ -471,7 +474,7 @@ _STRINGS = re.compile(
     r"|#[^\n]*",
     re.DOTALL,
 )
-_OLD = re.compile(
+_PYTHON2 = re.compile(
     r"^(?:.*:)?[ \t]*print\b(?:[ \t]+(?![ \t=(.,)\]]|(?:if|in|is)\b)|>>)"
     r"|\b(?:raw_input|xrange)[ \t]*\("
     r"|\.(?:iter(?:items|keys|values)|has_key)[ \t]*\("
@@ -485,46 +488,46 @@ _OLD = re.compile(
 )
 
 
-def old_lines(text: str) -> list[int]:
-    """Return the numbers of the lines that only Python 2 understands."""
+def python2_lines(text: str) -> list[int]:
+    """Return the numbers of lines that only Python 2 accepts."""
     if len(text) > MAX_CHARACTERS:
         return []
     code = _STRINGS.sub(_blank, text)
-    return [code.count("\n", 0, found.end()) + 1 for found in _OLD.finditer(code)]
+    return [code.count("\n", 0, found.end()) + 1 for found in _PYTHON2.finditer(code)]
 
 
 def mixes_tabs(text: str) -> bool:
-    """Return whether lines are indented with tabs and blanks in a way that Python 3 refuses."""
+    """Return whether indentation mixes tabs and blanks in a way Python 3 rejects."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
     return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Return a text or a remark without its contents, as many lines long."""
+    """Replace a string or comment, keeping its line count."""
     return '""' + "\n" * match[0].count("\n") if match[0][0] != "#" else ""
 
 
-def places(lines: list[int]) -> str:
-    """Return some line numbers in words, the first few of them."""
+def line_numbers(lines: list[int]) -> str:
+    """List the first few line numbers in words."""
     lines = sorted(set(lines))
-    named = ", ".join(map(str, lines[:MAX_LINES_NAMED]))
-    more = _(" and more") if len(lines) > MAX_LINES_NAMED else ""
+    named = ", ".join(map(str, lines[:MAX_LISTED]))
+    more = _(" and more") if len(lines) > MAX_LISTED else ""
     return ngettext("line {numbers}", "lines {numbers}", len(lines)).format(numbers=named + more)
 
 
 def convert(text: str) -> str:
-    """Convert a program for Python 3, line by line the same as far as can be.
+    """Convert a program to Python 3, keeping its lines where possible.
 
-    Tabs count eight blanks, and ``/`` divides whole numbers as it did in Python 2, unless the
-    program has numbers with a point.
+    A tab counts as eight blanks. Unless the program contains decimal numbers, ``/`` becomes ``//``,
+    as in Python 2.
 
     Raises:
-        ValueError: if it is not a program of Python 2 either.
-        CourseError: where fissix is not installed.
+        ValueError: If the program is not valid Python 2 either.
+        CourseError: If fissix is not installed.
     """
     check_fissix()
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"it is too long to be converted: {len(text)} characters")
+        raise ValueError(f"with {len(text)} characters it is too long to convert")
     text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
     error: Exception = ValueError("nothing to convert")
     for options in ({}, {"print_function": True}):
@@ -532,22 +535,22 @@ def convert(text: str) -> str:
             return _converted(text, options)
         except Exception as failure:  # noqa: BLE001 - the parser fails in many ways on odd texts
             error = failure
-    raise ValueError(f"it cannot be read as Python 2 either: {error}") from None
+    raise ValueError(f"not valid Python 2 either: {error}") from None
 
 
 def _without_tabs(line: str) -> str:
-    """Return a line with its indentation in blanks only."""
+    """Expand the tabs in a line's indentation."""
     code = line.lstrip(" \t\f")
     return line[: len(line) - len(code)].expandtabs(8) + code
 
 
 def check_fissix() -> None:
-    """Raise `CourseError` where fissix is missing."""
+    """Raise `CourseError` if fissix is not installed."""
     try:
-        import fissix.refactor  # noqa: F401 - only whether it is there
+        import fissix.refactor  # noqa: F401 - only checks that it exists
     except ImportError:
         raise CourseError(
-            f"--from-python2 needs fissix: {install_line('py2048[python2]')}"
+            f"--from-python2 needs fissix, so run: {install_line('py2048[python2]')}"
         ) from None
 
 
@@ -566,7 +569,7 @@ def _converted(text: str, options: dict[str, bool]) -> str:
 
 
 def changed_lines(before: str, after: str) -> Iterator[int]:
-    """Yield the numbers of the lines of `before` that are different in `after`."""
+    """Yield the numbers of lines in `before` that differ in `after`."""
     old = list(map(_without_tabs, before.split("\n")))
     matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
     for kind, start, end, *_new in matcher.get_opcodes():
@@ -579,10 +582,15 @@ def changed_lines(before: str, after: str) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's work: its name, its files under `root`, and why it cannot be graded, if so.
+    """One student's work.
 
-    With `from_python2` a program for Python 2 is converted before it is graded. `notes` say how its
-    files were read.
+    Attributes:
+        name: Name in reports.
+        root: Folder its file names are relative to.
+        files: All files.
+        problem: Why it cannot be graded, if so.
+        from_python2: Convert Python 2 programs before grading.
+        notes: How its files were read.
     """
 
     name: str
@@ -602,9 +610,9 @@ def is_program(path: Path) -> bool:
 
 
 def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submission:
-    """Return a submission as Python files only, in the new `folder` if any must be read.
+    """Convert notebooks and similar files to Python files, in a copy in the new `folder`.
 
-    The student's own files stay as they are.
+    Submissions without such files are returned unchanged.
     """
     odd = [f for f in submission.files if is_program(f) and f.suffix.lower() != ".py"]
     if not odd:
@@ -618,7 +626,7 @@ def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submi
     for path in odd:
         target = folder / path.relative_to(submission.root).parent / _python_name(path, grading)
         if target.exists() or (path.name.lower() == ONLINE_TEXT and any(folder.rglob("*.py"))):
-            notes.append(f"{path.name} was not graded: there is a Python file beside it")
+            notes.append(f"{path.name} was not graded, because there is also a Python file")
             continue
         try:
             text = _program_in(path)
@@ -638,7 +646,7 @@ def _python_name(path: Path, grading: Grading) -> str:
 
 
 def _program_in(path: Path) -> str:
-    """Return the program in a file that is not a Python file."""
+    """Extract the program from a file that is not a Python file."""
     if path.suffix.lower() == ".ipynb":
         return program_of_notebook(path.read_bytes())
     text = decode_source(path.read_bytes())[0]
@@ -646,7 +654,7 @@ def _program_in(path: Path) -> str:
 
 
 def program_of_notebook(data: bytes) -> str:
-    """Return a notebook's code cells in order, without what only IPython understands."""
+    """Return a notebook's code cells in order, without IPython syntax."""
     notebook = json.loads(data)
     cells = notebook.get("cells") or notebook["worksheets"][0]["cells"]
     parts = []
@@ -654,7 +662,7 @@ def program_of_notebook(data: bytes) -> str:
         if cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
             text = "".join(source) if isinstance(source, list) else str(source)
-            if re.match(r"\s*%%(?!time|capture)", text):  # another language, or a file
+            if re.match(r"\s*%%(?!time|capture)", text):  # other languages and files
                 continue
             parts.append(text if _parses(text) else MAGIC.sub(r"\1\2None", text))
     return "\n\n".join(parts) + "\n"
@@ -669,29 +677,29 @@ def _parses(text: str) -> bool:
 
 
 class _Page(HTMLParser):
-    """The text of what was typed into a page, with its lines."""
+    """Collects the text of an HTML page, keeping line breaks."""
 
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[str] = []
 
     def handle_data(self, data: str) -> None:
-        """Keep the text."""
+        """Append text."""
         self.parts.append(data.replace("\xa0", " "))
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        """End a line."""
+        """Start a new line at ``<br>``."""
         if tag == "br":
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """End a paragraph."""
+        """Start a new line after a block."""
         if tag in {"p", "div", "li", "pre"}:
             self.parts.append("\n")
 
 
 def program_of_page(text: str) -> str:
-    """Return the text of a page without its marks, and without Canvas's title of it."""
+    """Return the text of an HTML page, without the title that Canvas adds."""
     page = _Page()
     page.feed(re.sub(r"(?is)<(title|h1)\b.*?</\1>", "", text))
     page.close()
@@ -704,35 +712,34 @@ def program_of_page(text: str) -> str:
 def collect(
     paths: Sequence[Path], grading: Grading, scratch: Path, *, from_python2: bool = False
 ) -> list[Submission]:
-    """Return all submissions in `paths`, in order of name; ZIPs are unpacked under `scratch`.
+    """Return all submissions in `paths`; ZIPs are unpacked into `scratch`.
 
     Raises:
-        CourseError: for a path that does not exist or holds nothing to grade.
-        MissingExtraError: if programs are to be converted, and nothing here can.
+        CourseError: If a path does not exist or contains nothing to grade, or fissix is missing.
     """
     if from_python2:
         check_fissix()
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
-            raise CourseError(f"there is no file or folder {str(path)!r}")
+            raise CourseError(f"{str(path)!r} does not exist")
         collector = Collector(grading, scratch / str(len(found)))
         here = list(map(collector.read, collector.at(path)))
         if not here:
-            raise CourseError(f"{str(path)!r} holds no Python file, no folder and no ZIP to grade")
+            raise CourseError(f"{str(path)!r} contains no Python file, folder or ZIP to grade")
         found.extend(here)
     seen: dict[str, int] = defaultdict(int)
-    apart = []
+    unique = []
     for submission in found:
         name = printable(submission.name)
         seen[name] += 1
         name += f" ({seen[name]})" if seen[name] > 1 else ""
-        apart.append(replace(submission, name=name, from_python2=from_python2))
-    return apart
+        unique.append(replace(submission, name=name, from_python2=from_python2))
+    return unique
 
 
 class Collector:
-    """Finds the submissions in one path given by the teacher."""
+    """Finds the submissions in a path given by the teacher."""
 
     def __init__(self, grading: Grading, scratch: Path) -> None:
         self.grading = grading
@@ -741,7 +748,7 @@ class Collector:
         self.unpacked = 0
 
     def at(self, path: Path) -> Iterator[Submission]:
-        """Yield the submissions at a path on the command line."""
+        """Yield the submissions in a path."""
         if path.is_dir():
             bottom = _descend(path)
             name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
@@ -755,10 +762,10 @@ class Collector:
         elif path.name.lower().endswith(PROGRAMS):
             yield Submission(path.stem, path.parent, (path,))
         else:
-            raise CourseError(f"{str(path)!r} is not a Python file, a folder or a ZIP")
+            raise CourseError(f"{str(path)!r} is not a Python file, folder or ZIP")
 
-    def one(self, name: str, paths: Sequence[Path]) -> Submission:
-        """Return all that one student has handed in at a time, as one submission."""
+    def merge(self, name: str, paths: Sequence[Path]) -> Submission:
+        """Combine all files one student handed in at a time into a submission."""
         root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
         for _depth in range(MAX_DEPTH):
             files = files_of(root)
@@ -772,12 +779,12 @@ class Collector:
         return self.read(Submission(name, root, tuple(files)))
 
     def read(self, submission: Submission) -> Submission:
-        """Return a submission with its notebooks and online texts read as programs."""
+        """Return a submission with notebooks and similar files converted."""
         self.unpacked += 1
         return as_programs(submission, self.grading, self.scratch / f"read-{self.unpacked}")
 
     def _gathered(self, paths: Sequence[Path]) -> Path:
-        """Gather one student's files and folders in one folder, under the student's names."""
+        """Copy one student's files into a new folder, under the student's own file names."""
         self.unpacked += 1
         folder = self.scratch / f"gathered-{self.unpacked}"
         folder.mkdir(parents=True)
@@ -785,7 +792,7 @@ class Collector:
             for file in files_of(path) if path.is_dir() else [path]:
                 inside = file.relative_to(path) if path.is_dir() else Path(_own_name(path.name))
                 target = folder / inside
-                if target.exists():  # under one name again: both are there to be graded
+                if target.exists():  # keep both
                     target = folder / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target)
@@ -799,32 +806,32 @@ class Collector:
         return folder
 
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a folder called `name`, itself in the class folder `above`."""
+        """Yield the submissions in a folder called `name`; `above` is the class folder's path."""
         folder = _descend(folder)
         if self._is_one(folder):
             yield Submission(above + name, folder, tuple(files_of(folder)))
             return
-        entries = sorted(path for path in folder.iterdir() if not _skipped(path))
+        entries = sorted(path for path in folder.iterdir() if not is_ignored(path))
         yield from self._loose([p for p in entries if p.is_file() and _is_handed_in(p)], above)
         moodle: dict[str, list[Path]] = defaultdict(list)
         for path in entries:
             if path.is_dir() and (match := MOODLE.match(path.name)):
                 moodle[match["who"]].append(path)
         together = [paths for paths in moodle.values() if len(paths) > 1]
-        for paths in together:  # a file and a text of one student
+        for paths in together:  # a file and online text of one student
             name = above + paths[0].name
-            yield from _alone(name, folder, map(self.one, [name], [paths]))
+            yield from _isolated(name, folder, map(self.merge, [name], [paths]))
         for path in entries:
             if any(path in paths for paths in together):
                 continue
             if path.is_dir():
                 here = self._student(path, path.name, above, depth)
-                yield from _alone(above + path.name, folder, here)
+                yield from _isolated(above + path.name, folder, here)
             elif path.suffix.lower() == ".zip":
-                yield from _alone(above + path.stem, folder, self._archive(path, above, depth))
+                yield from _isolated(above + path.stem, folder, self._archive(path, above, depth))
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
-        """Yield Python files side by side, each alone, but those of one student on a platform."""
+        """Yield a submission per Python file, or per student if a platform named the files."""
         groups: dict[str, list[Path]] = defaultdict(list)
         for path in sources:
             match = CANVAS.match(path.name) or MOODLE.match(path.name)
@@ -833,16 +840,16 @@ class Collector:
             if len(files) == 1 and _own_name(files[0].name) == files[0].name:
                 yield Submission(above + name, files[0].parent, (files[0],))
             else:
-                found = map(self.one, [above + name], [files])
-                yield from _alone(above + name, files[0].parent, found)
+                found = map(self.merge, [above + name], [files])
+                yield from _isolated(above + name, files[0].parent, found)
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield a folder in a class folder: a student's, or a class."""
+        """Yield the submissions in a subfolder, which may be a student's or a class."""
         files = files_of(folder)
         holders = {path.parent for path in files if path.name.lower() in self.names}
         has_source = any(map(is_program, files))
         archives = [path for path in files if path.suffix.lower() == ".zip"]
-        if len(_apart(holders)) > 1 or (len(archives) > 1 and not has_source):
+        if len(_outermost(holders)) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
         elif has_source or not archives:
             yield Submission(above + name, folder, tuple(files))
@@ -852,11 +859,11 @@ class Collector:
     def _archive(
         self, archive: Path, above: str, depth: int, name: str = ""
     ) -> Iterator[Submission]:
-        """Yield a student's ZIP in a class folder; a bad one is that student's problem only."""
+        """Yield a student's ZIP in a class folder; if it is bad, only that student is affected."""
         name = name or archive.stem
         try:
             if depth >= MAX_DEPTH:
-                raise BadArchive("too many ZIPs inside each other")
+                raise BadArchive("ZIPs are nested too deeply")
             folder = self._unpack(archive)
         except BadArchive as error:
             yield Submission(above + name, archive.parent, (), str(error))
@@ -864,8 +871,8 @@ class Collector:
         yield from self._student(_descend(folder), name, above, depth + 1)
 
     def _is_one(self, folder: Path) -> bool:
-        """Return whether the course's program is in the folder itself, maybe under another name."""
-        files = [path for path in folder.iterdir() if path.is_file() and not _skipped(path)]
+        """Return whether the folder itself contains the program, possibly under another name."""
+        files = [path for path in folder.iterdir() if path.is_file() and not is_ignored(path)]
         if any(path.name.lower() in self.names for path in files):
             return True
         sources = [path for path in files if path.suffix.lower() == ".py"]
@@ -880,19 +887,19 @@ def _is_handed_in(path: Path) -> bool:
 
 
 def _own_name(name: str) -> str:
-    """Return a student's own name for a file that Canvas or Moodle has named anew."""
+    """Return a file's name before Canvas or Moodle renamed it."""
     if match := CANVAS.match(name):
         return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)
     return (match["file"] if match else "") or name
 
 
-def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
-    """Return what is `found` of one student in a class `folder`; errors there end nothing else."""
+def _isolated(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
+    """Collect one student's submissions; an error becomes that student's problem."""
     try:
         return list(found)
     except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
-        return [Submission(name, folder, (), f"it cannot be read: {error}")]
+        return [Submission(name, folder, (), f"the submission cannot be read: {error}")]
 
 
 def _go_together(program: Path, sources: Sequence[Path]) -> bool:
@@ -907,24 +914,25 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
     )
 
 
-def _apart(folders: set[Path]) -> list[Path]:
-    """Return those of `folders` that are in none of the others."""
+def _outermost(folders: set[Path]) -> list[Path]:
+    """Return the folders that are not inside any of the others."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
-def is_hidden(name: str) -> bool:
-    """Return whether a name is a tool's, not a student's."""
-    return name in LEFT_OUT or name.startswith(".")
+def _is_hidden(name: str) -> bool:
+    """Return whether a name belongs to a tool or is hidden."""
+    return name in IGNORED_NAMES or name.startswith(".")
 
 
-def _skipped(path: Path) -> bool:
-    return is_hidden(path.name) or path.is_symlink()
+def is_ignored(path: Path) -> bool:
+    """Return whether a path is hidden, a tool's or a link."""
+    return _is_hidden(path.name) or path.is_symlink()
 
 
 def _descend(folder: Path) -> Path:
-    """Return the first folder on the way down that holds more than one other folder."""
+    """Descend through folders that contain nothing but a single folder."""
     while True:
-        entries = [path for path in folder.iterdir() if not _skipped(path)]
+        entries = [path for path in folder.iterdir() if not is_ignored(path)]
         if len(entries) != 1 or not entries[0].is_dir():
             return folder
         folder = entries[0]

@@ -1,11 +1,11 @@
-"""What a course asks, as data: tasks, their marks, their checks, the examples of a check.
+"""Tasks of a course as data: marks, checks, examples and expected values.
 
-A course author writes these values in ``courses/<name>/tasks.py``; see
-``docs/how-to/write-a-graded-task.md``. Everything here stays in the grader's own process: a
-submission's process gets the code of an example and never what is expected.
+Course authors create these values in ``courses/<name>/tasks.py``; see
+``docs/how-to/write-a-graded-task.md``. They stay in the grader's own process. A submission's
+process receives the code of an example, but never the expected result.
 
-Comparing is strict about types, because the documents are: a list is not a tuple, a bool is
-not a number.
+Comparison is strict about types, as the course documents are: a list is not equal to a tuple, nor a
+bool to a number.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ from py2048.core.language import ENGLISH, LANGUAGES, _
 from py2048.courses import CALL_S
 
 MAX_SHOWN = 600
-"""Characters of a value that are shown."""
+"""Maximum length of a value in a report, in characters."""
 
 Examples = Sequence["Example"] | Callable[[str], Iterable["Example"]]
-"""Examples, or a function that draws them from a seed: other ones for other seeds."""
+"""Examples, or a function that draws them from a seed."""
 
 
 class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not a fault of the grader
     """A submission does not do what is asked.
 
-    `example` is the code that shows it, as a student would type it; `expected` and `actual` are
-    texts, ready to print. `fact` says of `actual` only what no submission can choose freely (see
-    `fact_of`).
+    Args:
+        example: Code that shows the failure, as a student would type it.
+        expected: Expected result, as text.
+        actual: Actual result, as text.
+        fact: Summary of the actual result that a submission cannot choose freely (see `fact_of`).
     """
 
     def __init__(
@@ -54,30 +56,36 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
 
 
 class SubmissionCrash(CheckFailed):
-    """The process of the submission ended or was stopped: a crash, a limit, an exit.
+    """The submission's process crashed, exited or exceeded a limit.
 
-    `exit_code` is that of a process which has ended itself, negative for a signal.
+    Attributes:
+        exit_code: Exit code if the process ended by itself; negative for a signal.
     """
 
     exit_code: int | None = None
 
 
 class PatchFailed(CheckFailed):
-    """A reference patch does not work in this submission; nothing is said about the check."""
+    """A reference patch does not work in this submission, so the check remains undecided."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A few lines of Python to type into a submission, and the result they must have.
+    """Lines of Python to run in a submission, and the required result.
 
-    `given` prepares (statements). The value of the last line of `code`, if that is an expression,
-    is compared with `expected`. `prints` is the exact text that `code` must print (``None``: any).
-    `then` maps expressions, evaluated afterwards, to their values. `typed` are the lines that
-    `input()` reads. `seed` starts the random module. Examples of lower `rank` are tried first.
+    Attributes:
+        code: Statements. If the last line is an expression, its value is compared with `expected`.
+        expected: Required value or a matcher. By default any value, as long as nothing is raised.
+        given: Statements run before `code`.
+        prints: Exact text that `code` must print; None for any.
+        then: Expressions evaluated afterwards, and their required values.
+        typed: Lines read by `input()`.
+        seed: Seed of the random module.
+        rank: Examples of lower rank run first.
     """
 
     code: str
-    expected: object = ...  # ... : any value, as long as nothing is raised
+    expected: object = ...
     given: str = ""
     prints: object = None
     then: Mapping[str, object] = field(default_factory=dict)
@@ -87,41 +95,53 @@ class Example:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """How big the example is: the first one that a student reads should be short."""
+        """Sort key: students see the first failing example, so short ones run first."""
         text = self.given + self.code + "".join(self.typed)
         return self.rank, text.count("\n"), len(text)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that a task asks for: examples, or a function that drives the submission.
+    """One requirement of a task, as examples or as a function that drives the submission.
 
-    All examples must hold. They are tried by rank, then smallest first, so the one reported is the
-    smallest that fails. `seconds` limits each call. `reference_patches` replace those of its task.
-    A check of `weight` 0 costs no marks: it is a remark for the student.
+    All examples must pass. They run by rank, then shortest first, so that reports show the shortest
+    failing example.
+
+    Attributes:
+        title: Description for reports.
+        examples: The examples, or a function that draws them from a seed.
+        run: Called with the `SubmissionSession`; raises `CheckFailed`.
+        weight: Share of the task's marks; with 0 the check is only a remark.
+        seconds: CPU time limit per call.
+        reference_patches: Replaces the task's own reference patches.
     """
 
     title: str
     examples: Examples = ()
-    run: Callable[[Any], None] | None = None  # takes a `SubmissionSession`, which stands above
+    run: Callable[[Any], None] | None = None  # SubmissionSession cannot be imported here
     weight: int = 1
     seconds: float | None = None
     reference_patches: tuple[str, ...] | None = None
 
     def listed(self, seed: str = "") -> list[Example]:
-        """Return the examples, smallest first; some may be drawn from the `seed`."""
+        """Return the examples, shortest first; some may be drawn from the `seed`."""
         found = self.examples(seed) if callable(self.examples) else self.examples
         return sorted(found, key=lambda example: example.size)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task of a course's document with its marks.
+    """A task from a course's document.
 
-    Each check earns its share of the marks by weight. Each of the `reference_patches` is code that
-    puts right versions of what *other* tasks ask for into the submission. A check that fails is
-    tried again after each of them until it holds, so that an error loses marks once and not in
-    every task that builds on it.
+    Attributes:
+        id: Identifier, such as ``1`` or ``2a``.
+        title: Title for reports.
+        asked: What students are asked to do.
+        marks: Maximum marks, divided among the checks by weight.
+        checks: The checks.
+        reference_patches: Each one installs correct versions of *other* tasks' functions. A failed
+            check is repeated with each patch until it passes, so that a mistake costs marks only
+            once and not in every task that depends on it.
     """
 
     id: str
@@ -132,12 +152,12 @@ class Task:
     reference_patches: tuple[str, ...] = ()
 
     def patches_of(self, check: Check) -> tuple[str, ...]:
-        """Return the reference patches after which `check` is tried again."""
+        """Return the reference patches with which `check` is repeated."""
         own = check.reference_patches
         return self.reference_patches if own is None else own
 
     def earned(self, passed: Sequence[bool]) -> Fraction:
-        """Return marks for the checks that `passed`, in the order of `checks`."""
+        """Return the marks for the checks that `passed`, in the order of `checks`."""
         total = sum(check.weight for check in self.checks)
         share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         return Fraction(self.marks) * share / total
@@ -147,10 +167,10 @@ _SHEET_TASK = re.compile(r"^## Task (\S+): (.+) \((\S+) marks?\)\n\n((?:.+\n)+)"
 
 
 def read_sheet(path: Path) -> dict[str, Task]:
-    """Read the tasks of a course's sheet, by id; `dataclasses.replace` adds their checks.
+    """Read the tasks of a course's task sheet, by id; add checks with `dataclasses.replace`.
 
-    A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph
-    below it is what a report quotes as `asked`.
+    A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph below
+    it becomes `asked`.
     """
     return {
         id: Task(id, title, " ".join(asked.split()), Fraction(marks), ())
@@ -160,19 +180,29 @@ def read_sheet(path: Path) -> dict[str, Task]:
 
 @dataclass(frozen=True, eq=False)
 class Grading:
-    """How the submissions of one course are graded.
+    """How the submissions of a course are graded.
 
-    `module` is the name under which the student's file is imported; `files` are the file names
-    it may have (the first is the document's). `expects` are names that it defines: the file
-    among several that defines most of them is taken. `given_files` are handed out and replace the
-    submission's own copies. `gui` adds a virtual display and its user `screen`; `libraries` are
-    importable packages beside the standard library. `prelude` runs before every example; `opening`
-    is what a student types instead, with ``{module}`` for the student's file, empty where examples
-    are not Python. `variants` are
-    gradings of the same tasks in another language: the one whose `expects` a program defines most
-    of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
-    says which of the document's marks a program cannot judge. `folder` is the course's, and is
-    set when that is loaded. Reports are in the `language`, and `words` are the course's own for it.
+    Attributes:
+        course: The course's name.
+        module: Name under which the student's file is imported.
+        tasks: The tasks.
+        files: Accepted file names; the first one is the document's.
+        expects: Names the program must define. Among several files, the one that defines most of
+            them is graded.
+        given_files: Files handed out, which replace the submission's copies.
+        gui: Provide a virtual display and its user, `screen`.
+        libraries: Importable packages in addition to the standard library.
+        prelude: Code run before every example.
+        opening: What a student types instead of the prelude; ``{module}`` stands for the student's
+            file. Empty if examples are not Python.
+        variants: Gradings of the same tasks in other languages. The one whose `expects` the program
+            defines most of is used.
+        remarks: Finds further remarks in a program's text.
+        seconds: Default CPU time limit per call.
+        not_graded: Marks of the document that cannot be graded automatically, in words.
+        folder: The course's folder, set when the course is loaded.
+        language: Language of reports.
+        words: Translates the course's own names.
     """
 
     course: str
@@ -193,32 +223,33 @@ class Grading:
     language: str = ENGLISH
     words: Callable[[str], str] = str
 
-    def told_in(self, language: str) -> Grading:
-        """Return the grading with all reports in one language; as it is where none is named."""
+    def in_language(self, language: str) -> Grading:
+        """Return a copy whose reports are in this language; "" keeps the current ones."""
         if language not in {"", *LANGUAGES}:
-            raise CourseError(f"--language {language!r}: it is one of {', '.join(LANGUAGES)}")
-        variants = tuple(one.told_in(language) for one in self.variants)
+            raise CourseError(
+                f"--language {language!r} is unknown: use one of {', '.join(LANGUAGES)}"
+            )
+        variants = tuple(one.in_language(language) for one in self.variants)
         return replace(self, language=language or self.language, variants=variants)
 
-    def told(self, text: str) -> str:
-        """Return a text of the course, in the language of here and now."""
+    def translated(self, text: str) -> str:
+        """Translate a text of the course into the current language."""
         return self.words(_(text)) if text else ""
 
     @property
     def marks(self) -> Fraction:
-        """All marks together."""
+        """Maximum marks of all tasks."""
         return sum((Fraction(task.marks) for task in self.tasks), Fraction(0))
 
 
 def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
-    """Look for mistakes of a course's author, so that none of them costs a mark.
+    """Check a course's definition for its author's mistakes, before they cost students marks.
 
-    Values of the wrong type would fail in every submission, as would lines that are not Python; and
-    a text where several are expected would be read letter by letter. Examples that are drawn are
-    drawn from each of the `seeds`.
+    It finds values of the wrong type, a string instead of a list of strings, code with syntax
+    errors and missing files. Random examples are drawn with each of the `seeds`.
 
     Raises:
-        CourseError: with the place and the value of the first mistake.
+        CourseError: With the place and value of the first mistake.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
@@ -231,11 +262,11 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
         place = f"{where}, task {task.id}"
         _check_types(task, place)
         if ids.count(task.id) > 1:
-            raise CourseError(f"{where}: two tasks are called {task.id!r}")
+            raise CourseError(f"{where}: two tasks have the id {task.id!r}")
         for check in task.checks:
             _validate_check(check, f"{place}, check {check.title!r}", seeds)
         if task.marks <= 0 or not any(check.weight for check in task.checks):
-            raise CourseError(f"{place} has no check that costs marks")
+            raise CourseError(f"{place} needs marks and a check with a weight above 0")
 
 
 def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
@@ -245,7 +276,7 @@ def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
     except Exception as error:
         raise CourseError(f"{here}: examples: {type(error).__name__}: {error}") from error
     if check.weight < 0 or (not examples and check.run is None):
-        raise CourseError(f"{here} has neither examples nor run, or a negative weight")
+        raise CourseError(f"{here} needs examples or run, and a weight of at least 0")
     for example in examples:
         _check_types(example, f"{here}: {example.code!r}")
         _check_python(example.given, f"{here}: given {example.given!r}")
@@ -258,16 +289,16 @@ _types_of: Any = functools.cache(get_type_hints)
 
 
 def _check_types(part: Any, here: str) -> None:
-    """Refuse a value that is not of its field's type."""
+    """Raise if a value does not match its field's annotation."""
     for name, kind in _types_of(type(part)).items():
         value = getattr(part, name)
         if not _is_a(value, kind):
             words = re.sub(r"\w+\.(?=\w)", "", kind.__name__ if type(kind) is type else str(kind))
-            raise CourseError(f"{here}: {name} is to be {words}, not {shown(value)}")
+            raise CourseError(f"{here}: {name} must be {words}, not {shown(value)}")
 
 
 def _is_a(value: Any, kind: Any) -> bool:
-    """Return whether a value is of a type as the fields of this module are annotated."""
+    """Return whether a value matches an annotation used in this module."""
     kinds = get_args(kind)
     match get_origin(kind):
         case types.UnionType | typing.Union:
@@ -284,7 +315,7 @@ def _is_a(value: Any, kind: Any) -> bool:
 
 def _check_python(code: str, where: str, mode: str = "exec") -> None:
     if fault := _syntax_error(code, mode):
-        raise CourseError(f"{where} is not Python: {fault}")
+        raise CourseError(f"{where} is not valid Python: {fault}")
 
 
 @functools.cache
@@ -296,12 +327,12 @@ def _syntax_error(code: str, mode: str) -> str:
     return ""
 
 
-# --- values of a submission, and what can be expected of them ---
+# --- values and matchers ---
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value of a submission that is not plain data: its type's name and a text about it."""
+    """A value that is not plain data: its type's name and a text."""
 
     type: str
     text: str
@@ -312,7 +343,7 @@ class Opaque:
 
 @dataclass(frozen=True)
 class Array:
-    """A NumPy array, as nested lists."""
+    """A NumPy array as nested lists."""
 
     rows: object
 
@@ -321,7 +352,7 @@ class Array:
 
 
 def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
-    """Return the value that a process sent, from parsed JSON (`encode` of ``agent/host.py``)."""
+    """Decode a value from parsed JSON (see `encode` in ``agent/host.py``)."""
     if isinstance(data, list):
         return [decode(member) for member in data]
     if not isinstance(data, dict):
@@ -344,11 +375,11 @@ def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
             return Array(decode(rows))
         case "object", [str(kind), str(text)]:
             return Opaque(kind, text)
-    raise ValueError(f"no value is marked {tag!r}")
+    raise ValueError(f"unknown tag {tag!r}")
 
 
 def _hashable(data: Any) -> Any:
-    """Return a value that can be a key or a member of a set: what cannot be becomes a text."""
+    """Decode a dictionary key or set member; unhashable values become strings."""
     value = decode(data)
     try:
         hash(value)
@@ -359,7 +390,7 @@ def _hashable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception of a submission: its type, that type's bases, its message and its place."""
+    """An exception raised by a submission: its type, base classes, message and location."""
 
     type: str
     bases: tuple[str, ...] = ()
@@ -371,14 +402,14 @@ class Raised:
         words = _(" ({file}, line {line})").format(file=self.file, line=self.line)
         place = words if self.line else ""
         if self.type == "OutOfTime":
-            words = _("still running when the time was over{place}: an endless loop?")
+            words = _("still running at the time limit{place}: an endless loop?")
             return words.format(place=place)
         return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
 
 
 @dataclass(frozen=True)
 class Raises:
-    """Expect an exception of a type (or of a type derived from it), with an exact message."""
+    """Matcher: an exception of this type or a subclass, with this exact message if given."""
 
     type: str
     message: str | None = None
@@ -397,13 +428,13 @@ class Raises:
 
 @dataclass(frozen=True)
 class Satisfies:
-    """Expect a value for which `holds` is true; `words` says to a student what is asked."""
+    """Matcher: a value for which `holds` returns true; `words` describes it to students."""
 
     words: str
     holds: Callable[[Any], bool]
 
     def matches(self, actual: object) -> bool:
-        """Return whether `actual` is as asked; a value of an unsuited kind is not."""
+        """Return whether `holds` accepts the value; values of the wrong type do not match."""
         try:
             return not isinstance(actual, Raised) and bool(self.holds(actual))
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
@@ -414,7 +445,7 @@ class Satisfies:
 
 
 class OneOf:
-    """Expect one of several values."""
+    """Matcher: one of several values."""
 
     def __init__(self, *values: object) -> None:
         self.values = values
@@ -429,7 +460,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Loosely:
-    """Expect a value by ``==``, so that 4.0 passes for 4 and 1 for True."""
+    """Matcher: a value compared by ``==``, so that 4.0 passes for 4, and 1 for True."""
 
     value: object
 
@@ -442,8 +473,8 @@ class Loosely:
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Expect lines of text, up to blanks at their ends."""
+class TextLines:
+    """Matcher: lines of text, ignoring trailing blanks."""
 
     text: str
 
@@ -460,29 +491,29 @@ def _stripped(text: str) -> list[str]:
 
 
 def fact_of(actual: object) -> str:
-    """Return what is known of a value or exception, out of a fixed set of facts.
+    """Return what is known about a value or exception, from a fixed set of phrases.
 
-    None of them is of a student's making.
+    Submissions cannot smuggle their own text into it.
     """
     if isinstance(actual, Raised):
         if actual.type == "OutOfTime":
-            return _("still running when the time was over")
+            return _("still running at the time limit")
         kind = getattr(builtins, actual.type, None)
         if isinstance(kind, type) and issubclass(kind, BaseException):
             return actual.type
-        return _("an exception of the program's own")
+        return _("an exception defined by the program")
     if actual is None or isinstance(actual, bool):
         return str(actual)
     kind = "object" if isinstance(actual, Opaque) else type(actual).__name__
     return _("another {kind}").format(kind=kind)
 
 
-# What can be expected other than a plain value; the text of one is shown to the student.
-MATCHERS = (Raises, Satisfies, OneOf, Loosely, Lines)
+# Reports show a matcher's text as the expected value.
+MATCHERS = (Raises, Satisfies, OneOf, Loosely, TextLines)
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Return whether `actual` is `expected`: same types all the way down, same values."""
+    """Return whether `actual` equals `expected`, with the same types at every level."""
     if isinstance(expected, MATCHERS):
         return expected.matches(actual)
     if type(expected) is not type(actual):
@@ -496,29 +527,26 @@ def same(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
-_UNSEEN = (
+_INVISIBLE = (
     *({*range(32)} - {ord("\n"), ord("\t")}),
     *(*range(0x7F, 0xA0), 0xAD, 0x61C, 0x200B, *range(0x200E, 0x2010), *range(0x2028, 0x202F)),
     *(*range(0x2060, 0x2070), 0xFEFF),
 )
-UNSEEN = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _UNSEEN}
-"""How to show what is not seen, turns a line around, or would be obeyed by a terminal."""
+ESCAPES = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _INVISIBLE}
+"""Escapes for control and invisible characters, and those that reorder text."""
 
 
 def printable(text: str) -> str:
-    """Return a text to write and read anywhere: what is not seen is shown by its number.
-
-    Such are the bytes of a file's name in an older encoding, and half of a character.
-    """
-    return text.encode(errors="backslashreplace").decode().translate(UNSEEN)
+    """Escape everything that cannot be printed safely, including lone surrogates."""
+    return text.encode(errors="backslashreplace").decode().translate(ESCAPES)
 
 
 def show(value: object) -> str:
-    """Show a value as Python code, cut when it is long."""
+    """Format a value as Python code, truncated to `MAX_SHOWN`."""
     if isinstance(value, (*MATCHERS, Raised)):
         return str(value)
     text = repr(value)
-    if 76 < len(text) <= 4 * MAX_SHOWN:  # what is longer is cut, and long to lay out
+    if 76 < len(text) <= 4 * MAX_SHOWN:  # longer values are truncated, and slow to format
         text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
     cut = _("{text}… ({count} characters)").format(text=text[:MAX_SHOWN], count=len(text))
     return text if len(text) <= MAX_SHOWN else cut

@@ -1,7 +1,7 @@
-"""What a wrong answer looks like: its boards, and the known trap that gives the same.
+"""Recognise well-known mistakes from the boards in a failed check.
 
-Everything is read from the texts that a report shows of a failure, so that no course has to say
-anything, and nothing of a submission is looked at that its student is not shown.
+Boards are parsed from the texts in the report, so courses need no extra code, and students see
+everything the diagnosis is based on.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from py2048.core.rules import Merging
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-FILLED = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # a tile that ist puts on a board
-
+TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # course ist: put a tile on b
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2
 
@@ -28,19 +27,20 @@ Boards = tuple[Rows, Rows, Rows | None]
 
 
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
-    """Return the boards before a move, as they should be after it, and as they were, if known.
+    """Return the boards before a move, the expected one after it, and the actual one.
 
-    A line of tiles is a board of one row. The actual text may hold no board.
+    Returns None if the texts contain no such boards. A line of tiles is a board with one row. The
+    actual board may be missing.
     """
-    before, wanted, came = map(_board_in, (example, expected, actual))
-    if wanted is None or any(tile & (tile - 1) or tile == 1 for row in wanted for tile in row):
+    before, target, result = map(_board_in, (example, expected, actual))
+    if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
         return None
-    if FILLED.search(example):
-        cells = {(int(r), int(c)): int(value) for r, c, value in FILLED.findall(example)}
+    if TILE_CALL.search(example):
+        cells = {(int(r), int(c)): int(value) for r, c, value in TILE_CALL.findall(example)}
         before = tuple(tuple(cells.get((r, c), 0) for c in range(1, 5)) for r in range(1, 5))
-    if before is None or _size(before) != _size(wanted):
+    if before is None or _size(before) != _size(target):
         return None
-    return before, wanted, came if came and _size(came) == _size(wanted) else None
+    return before, target, result if result and _size(result) == _size(target) else None
 
 
 def _size(rows: Rows) -> tuple[int, int]:
@@ -48,7 +48,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """Return the first board in a text, or else the first line of tiles."""
+    """Return the first board in a text, or the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)
@@ -57,17 +57,17 @@ def _board_in(text: str) -> Rows | None:
     return next((rows for rows in found if len(rows) > 1), found[0] if found else None)
 
 
-def titled(boards: Boards) -> list[tuple[str, Rows]]:
-    """Return boards with what stands above them."""
-    before, wanted, came = boards
-    pairs = (_("before"), before), (_("should come"), wanted), (_("came"), came)
+def with_titles(boards: Boards) -> list[tuple[str, Rows]]:
+    """Return the boards with their titles."""
+    before, expected, actual = boards
+    pairs = (_("before"), before), (_("expected"), expected), (_("actual"), actual)
     return [(title, rows) for title, rows in pairs if rows is not None]
 
 
-def drawn(boards: Boards) -> list[str]:
+def draw_boards(boards: Boards) -> list[str]:
     """Draw boards side by side, as lines of text."""
     columns = []
-    for title, rows in titled(boards):
+    for title, rows in with_titles(boards):
         width = max(len(str(tile)) for row in rows for tile in row)
         cells = [" ".join(f"{tile or '.':>{width}}" for tile in row) for row in rows]
         wide = max(map(len, (title, *cells)))
@@ -75,7 +75,7 @@ def drawn(boards: Boards) -> list[str]:
     return ["    ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
 
 
-# --- traps of a line: its tiles and then the empty cells, the one at the wall first ---
+# --- mistakes in a line, whose first cell is at the wall ---
 
 
 def _packed(tiles: Sequence[int], line: Line) -> Line:
@@ -84,7 +84,7 @@ def _packed(tiles: Sequence[int], line: Line) -> Line:
 
 
 def _merged_in_place(line: Line, once: bool = False) -> list[int]:
-    """Merge equal neighbours from the wall on, where they stand."""
+    """Merge equal neighbours where they stand, starting at the wall."""
     cells, merges = list(line), 0
     for at in range(len(cells) - 1):
         if cells[at] and cells[at] == cells[at + 1] and not (once and merges):
@@ -93,15 +93,15 @@ def _merged_in_place(line: Line, once: bool = False) -> list[int]:
     return cells
 
 
-def _again(line: Line) -> Line:
-    """Slide and merge until no neighbours are equal."""
+def _cascade(line: Line) -> Line:
+    """Slide and merge until no equal neighbours are left."""
     while (after := slide_line(line).line) != line:
         line = after
     return line
 
 
-def _through(line: Line) -> Line:
-    """Merge each tile with the next equal one, whatever stands between them."""
+def _merge_through(line: Line) -> Line:
+    """Merge each tile with the next equal one, even across other tiles."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
         if tile and tile in cells[at + 1 :]:
@@ -128,7 +128,7 @@ def _kept_value(line: Line) -> Line:
 
 _AGAIN = N_("a merged tile merges again in the same move")
 TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
-    (_AGAIN, _again),
+    (_AGAIN, _cascade),
     (_AGAIN, lambda line: slide_line(line, Merging.CASCADE).line),
     (N_("a merged tile does not merge again"), lambda line: slide_line(line).line),
     (N_("tiles far from the edge merge first"), _far_first),
@@ -141,64 +141,64 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
         N_("only the first pair of a line merges"),
         lambda line: _packed(_merged_in_place(_packed(line, line), once=True), line),
     ),
-    (N_("a tile moves through another to an equal one"), _through),
-    (N_("tiles slide, but never merge"), lambda line: _packed(line, line)),
-    (N_("tiles merge, but do not slide"), _merged_in_place),
-    (N_("tiles move by one cell only"), _one_step),
-    (N_("two tiles merge into one of the same number"), _kept_value),
+    (N_("a tile moves through another to an equal one"), _merge_through),
+    (N_("tiles slide but never merge"), lambda line: _packed(line, line)),
+    (N_("tiles merge but do not slide"), _merged_in_place),
+    (N_("tiles only move by one cell"), _one_step),
+    (N_("two tiles merge into one with the same number"), _kept_value),
 )
-"""Known traps: what each makes of a line."""
+"""Descriptions of mistakes, and what each does to a line."""
 
 
-# --- traps of a board ---
+# --- mistakes on a board ---
 
 
 def trap_of(boards: Boards) -> str:
-    """Name the known traps that lead to the student's board, in words; empty if none does."""
-    before, wanted, came = boards
-    if came is None or came == wanted:
+    """Name the mistakes that produce the student's board; empty if there is none."""
+    before, expected, actual = boards
+    if actual is None or actual == expected:
         return ""
     found: dict[str, None] = {}
     for direction in Direction:
         for merging in Merging:
             right = slide(before, direction, merging)[0]
-            if _is_with_new(right, wanted):
-                found |= dict.fromkeys(_traps(before, wanted, came, direction, merging))
+            if _is_with_new(right, expected):
+                found |= dict.fromkeys(_traps(before, expected, actual, direction, merging))
     return _(" or ").join(map(_, list(found)[:MAX_CAUSES]))
 
 
 def _traps(
-    before: Rows, wanted: Rows, came: Rows, direction: Direction, merging: Merging
+    before: Rows, expected: Rows, actual: Rows, direction: Direction, merging: Merging
 ) -> Iterator[str]:
     right = slide(before, direction, merging)[0]
-    if came == before:
+    if actual == before:
         yield N_("nothing moves")
         return
-    if came == right:
-        yield N_("no new tile comes")
+    if actual == right:
+        yield N_("no new tile appears")
         return
     for name, trap in TRAPS:
         along = tuple(tuple(trap(line)) for line in lines(before, direction))
-        made = from_lines(along, direction)
-        if made != right and _is_with_new(made, came):
+        result = from_lines(along, direction)
+        if result != right and _is_with_new(result, actual):
             yield name
     for other in Direction:
-        made = slide(before, other, merging)[0]
-        if made != right and _is_with_new(made, came):
-            yield N_("the tiles go in another direction")
-    if came == tuple(zip(*right, strict=True)):
-        yield N_("rows and columns are exchanged")
+        result = slide(before, other, merging)[0]
+        if result != right and _is_with_new(result, actual):
+            yield N_("the tiles move in the wrong direction")
+    if actual == tuple(zip(*right, strict=True)):
+        yield N_("rows and columns are swapped")
     after = zip(
-        lines(before, direction), lines(right, direction), lines(came, direction), strict=True
+        lines(before, direction), lines(right, direction), lines(actual, direction), strict=True
     )
     if len(before) > 1 and all(there in {still, moved} for still, moved, there in after):
         yield N_("some lines stay as they are")
-    if right == wanted and _is_with_new(right, came):
-        yield N_("a new tile comes, where none should")
+    if right == expected and _is_with_new(right, actual):
+        yield N_("a new tile appears where none should")
 
 
 def _is_with_new(rows: Rows, shown: Rows) -> bool:
-    """Return whether `shown` is `rows`, perhaps with one new tile on an empty cell."""
+    """Return whether `shown` equals `rows`, apart from at most one new tile."""
     pairs = [
         (a, b) for one, two in zip(rows, shown, strict=True) for a, b in zip(one, two, strict=True)
     ]

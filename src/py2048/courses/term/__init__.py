@@ -1,8 +1,12 @@
-"""A course's life in one folder: its settings, roster, hand-ins, marks and mark files.
+"""A course's term, kept in a single folder: settings, roster, hand-ins and marks.
 
-``settings`` is what a teacher decides, ``roster`` who takes part, ``handins`` what they handed in
-and when, ``marks`` what it is worth, ``pages`` how that reads, ``exports`` how it goes back, and
-``alike`` which programs have much in common.
+- ``settings``: what the teacher decides
+- ``roster``: the students
+- ``handins``: which student handed in what, and when
+- ``marks`` and ``manual``: what it is worth, including marks given by hand
+- ``pages`` and ``exports``: results for students and for learning platforms
+- ``alike``: similar programs
+- ``desk``: all of this in the browser
 """
 
 from __future__ import annotations

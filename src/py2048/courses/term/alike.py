@@ -1,16 +1,18 @@
-"""Programs that have much in common, by winnowing.
+"""Find similar programs by winnowing.
 
 S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: local algorithms for document fingerprinting",
-SIGMOD 2003. A program becomes a row of tokens in which names and literals are all the same; of each
-window of hashes of `LENGTH` tokens the least is kept. So a common passage of `LENGTH` + `WINDOW`
-- 1 tokens is always found, and none shorter than `LENGTH`. What the course hands out or prints, and
-what a quarter of the class has, is taken away first.
+SIGMOD 2003. A program is tokenized, with all names and all literals treated alike. Each run of
+`LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a fingerprint.
+A shared passage of at minimum `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and none
+shorter than `LENGTH`. Fingerprints of the course's own material, and those found in more than a
+quarter of the class, are removed first.
 """
 
 from __future__ import annotations
 
 import io
 import keyword
+import operator
 import re
 import tokenize
 import zlib
@@ -23,22 +25,22 @@ from pathlib import Path
 from py2048.courses import get_course
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.term.handins import HandIn
-from py2048.courses.term.marks import Course
+from py2048.courses.term.marks import Term
 from py2048.courses.term.roster import Student
 
 LENGTH, WINDOW = 25, 20
 THRESHOLD = 50
-"""The share in percent of the smaller program's fingerprints from which a pair is shown."""
+"""Default minimum similarity, in percent of the smaller program's fingerprints."""
 
-FEW = 8
-"""Programs with fewer fingerprints of their own are too short to be compared."""
+MIN_PRINTS = 8
+"""Programs with fewer fingerprints are too short to compare."""
 
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.NEWLINE}
 
 
 @dataclass(frozen=True)
 class Program:
-    """A hand-in's text, and the lines where each of its own fingerprints stands."""
+    """A hand-in's source text, and the lines covered by each of its fingerprints."""
 
     name: str
     owners: frozenset[Student]
@@ -46,9 +48,12 @@ class Program:
     prints: dict[int, set[int]]
 
 
+_share = operator.attrgetter("share")
+
+
 @dataclass(frozen=True)
 class Pair:
-    """Two programs, and the share in percent of the smaller one that both have."""
+    """Two programs and their similarity in percent of the smaller one's fingerprints."""
 
     one: Program
     other: Program
@@ -56,7 +61,7 @@ class Pair:
 
 
 def tokens_of(text: str) -> list[tuple[str, int]]:
-    """Return the tokens of a program with their lines, as far as it is one."""
+    """Return the normalised tokens with their line numbers, up to the first syntax error."""
     found = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -76,54 +81,53 @@ def tokens_of(text: str) -> list[tuple[str, int]]:
 
 
 def prints_of(text: str) -> dict[int, set[int]]:
-    """Return the fingerprints of a program, each with the lines that it covers."""
+    """Return a program's fingerprints, each with the lines it covers."""
     tokens = tokens_of(text)
-    words = [word for word, _ in tokens]
-    starts = range(len(tokens) - LENGTH + 1)
-    hashes = [zlib.crc32(" ".join(words[at : at + LENGTH]).encode()) for at in starts]
+    hashes = _hashes(tokens)
     kept: dict[int, set[int]] = defaultdict(set)
     windows = max(1, len(hashes) - WINDOW + 1) if hashes else 0
     chosen = -1
     for first in range(windows):
         window = range(first, min(first + WINDOW, len(hashes)))
-        least = min(window, key=lambda at: (hashes[at], -at))
-        if least != chosen:
-            chosen = least
-            kept[hashes[least]].update(line for _, line in tokens[least : least + LENGTH])
+        minimum = min(window, key=lambda at: (hashes[at], -at))
+        if minimum != chosen:
+            chosen = minimum
+            kept[hashes[minimum]].update(line for _, line in tokens[minimum : minimum + LENGTH])
     return kept
 
 
+def _hashes(tokens: Sequence[tuple[str, int]]) -> list[int]:
+    """Hash each run of `LENGTH` tokens."""
+    words = [word for word, _ in tokens]
+    runs = range(len(words) - LENGTH + 1)
+    return [zlib.crc32(" ".join(words[at : at + LENGTH]).encode()) for at in runs]
+
+
 def all_prints(text: str) -> set[int]:
-    """Return every hash of a text that is taken away, not only those that winnowing keeps."""
-    words = [word for word, _ in tokens_of(text)]
-    return {
-        zlib.crc32(" ".join(words[at : at + LENGTH]).encode())
-        for at in range(len(words) - LENGTH + 1)
-    }
+    """Return all token hashes of a text, not only those that winnowing selects."""
+    return set(_hashes(tokens_of(text)))
 
 
-def common_ground(package: Path, given: Iterable[Path]) -> set[int]:
-    """Return the hashes of what a course hands out, its reference, and its document's programs."""
+def course_prints(package: Path, given: Iterable[Path]) -> set[int]:
+    """Return the hashes of a course's starter, reference solution and example code."""
     texts = [text_of(path) for path in {*package.rglob("*.py"), *given} if path.suffix == ".py"]
     for path in package.rglob("*.md"):
         texts += re.findall(r"```\w*\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
     return {hash_ for text in texts for hash_ in all_prints(text)}
 
 
-def compared(course: Course, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
-    """Return the programs of an assignment without what its course gives."""
-    assignment = course.settings.assignment(name)
-    found, grading = (
-        get_course(assignment.course or course.settings.course),
-        course.grading(assignment),
-    )
-    given = [*found.handed_out, *grading.given_files]
+def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
+    """Return an assignment's programs without code that came from the course."""
+    assignment = term.settings.assignment(name)
+    course = get_course(assignment.course or term.settings.course)
+    grading = term.grading(assignment)
+    given = [*course.handout_files, *grading.given_files]
     names = {path.name for path in given} - set(grading.files)
-    return programs_of(hand_ins, names, common_ground(found.folder, given))
+    return programs_of(hand_ins, names, course_prints(course.folder, given))
 
 
-def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -> list[Program]:
-    """Return the programs of hand-ins without what they all began with."""
+def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -> list[Program]:
+    """Return the hand-ins' programs without fingerprints of the course or much of the class."""
     programs = []
     for one in hand_ins:
         files = [f for f in one.submission.files if f.suffix.lower() == ".py"]
@@ -135,7 +139,7 @@ def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -
         for print_ in program.prints:
             having[print_].add(program.owners or program.name)
     many = max(3, len({program.owners or program.name for program in programs}) // 4)
-    usual = ground | {print_ for print_, owners in having.items() if len(owners) > many}
+    usual = course | {print_ for print_, owners in having.items() if len(owners) > many}
     return [
         Program(p.name, p.owners, p.text, {k: v for k, v in p.prints.items() if k not in usual})
         for p in programs
@@ -143,8 +147,8 @@ def programs_of(hand_ins: Sequence[HandIn], given: set[str], ground: set[int]) -
 
 
 def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[Pair]:
-    """Return the pairs of different students from a threshold on, the most alike first."""
-    long = [program for program in programs if len(program.prints) >= FEW]
+    """Return pairs of different students above a threshold, most similar first."""
+    long = [program for program in programs if len(program.prints) >= MIN_PRINTS]
     having: dict[int, list[int]] = defaultdict(list)
     for place, program in enumerate(long):
         for print_ in program.prints:
@@ -156,16 +160,14 @@ def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[
         share = 100 * count / min(len(one.prints), len(other.prints))
         key = (one.owners or one.name, other.owners or other.name)
         if share >= threshold and not one.owners & other.owners:
-            found[key] = max(found.get(key, Pair(one, other, 0)), Pair(one, other, share), key=_by)
-    return sorted(found.values(), key=_by, reverse=True)
-
-
-def _by(pair: Pair) -> float:
-    return pair.share
+            found[key] = max(
+                found.get(key, Pair(one, other, 0)), Pair(one, other, share), key=_share
+            )
+    return sorted(found.values(), key=_share, reverse=True)
 
 
 def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the lines of each program in which what both have stands."""
+    """Return, for each program, the line numbers covered by shared fingerprints."""
     both = pair.one.prints.keys() & pair.other.prints.keys()
     one, other = (
         frozenset(line for print_ in both for line in program.prints[print_])

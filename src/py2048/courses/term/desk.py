@@ -1,7 +1,7 @@
-"""The teacher's desk: what is graded of a term, as pages of this machine, and marks by hand.
+"""The teacher's desk: a local website to view a term's grading and enter marks by hand.
 
-Only who has the address can use it: it holds a word drawn at the start. Forms of other pages are
-refused by their origin, and other names for this machine by the host.
+All addresses begin with a random token, so only people who know it have access. Forms from other
+sites are rejected by their ``Origin`` header, and other host names by the ``Host`` header.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from starlette.routing import Mount, Route
 
 from py2048 import __version__
 from py2048.core.errors import CourseError
-from py2048.courses.grading.report import Report, marks_of, number
+from py2048.courses.grading.report import GradeReport, marks_of, number
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.grading.tasks import printable
 from py2048.courses.term import alike
 from py2048.courses.term.handins import HandIn
-from py2048.courses.term.manual import UNDECIDED, Manual, checked, decide, manual_table
-from py2048.courses.term.marks import Course, Mark, class_marks, kept_reports
+from py2048.courses.term.manual import NO_DECISIONS, Manual, decide, manual_table, parse_marks
+from py2048.courses.term.marks import Mark, Term, class_marks, kept_reports
 from py2048.courses.term.tables import replace_file
 
-HERE = Path(__file__).with_name("desk_pages")
-MAX_PROGRAM = 200_000
+PAGES = Path(__file__).with_name("desk_pages")
+MAX_PROGRAM_CHARACTERS = 200_000
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": (
@@ -56,123 +56,131 @@ View = Callable[[Request], Awaitable[Response]]
 
 
 def visible(value: object) -> object:
-    """Return a value as a page shows it; a form's own are marked as they are."""
+    """Make control characters in a template value visible; markup stays as it is."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
 
 
 @dataclass
-class Reading:
-    """What was read of an assignment; `programs` are those that likeness compares."""
+class CachedAssignment:
+    """An assignment's hand-ins and reports, cached as long as its files do not change.
+
+    Attributes:
+        stamp: Names, times and sizes of the files read.
+        hand_ins: The hand-ins.
+        graded: Reports by submission name.
+        programs: The programs' fingerprints; None until they are first compared.
+    """
 
     stamp: object
     hand_ins: list[HandIn]
-    graded: dict[str, Report]
+    graded: dict[str, GradeReport]
     programs: list[alike.Program] | None = None
 
 
 @dataclass
-class Term:
-    """A term's folder, read anew where a file has changed; what is unpacked is in `scratch`."""
+class TermCache:
+    """Cache of a term's assignments, re-read when their files change."""
 
     folder: Path
     scratch: Path
-    readings: dict[str, Reading] = field(default_factory=dict)
+    assignments: dict[str, CachedAssignment] = field(default_factory=dict)
 
-    def reading(self, course: Course, name: str) -> Reading:
-        """Return the hand-ins of an assignment, and what is graded of them."""
+    def assignment(self, term: Term, name: str) -> CachedAssignment:
+        """Return an assignment's hand-ins and reports, re-reading them if files have changed."""
         hand_ins = self.folder / "submissions" / name
         kept = self.folder / "results" / f".{name}.jsonl"
         files = [self.folder / "course.toml", self.folder / "roster.csv", kept]
         paths = sorted(path for path in (*files, *hand_ins.rglob("*")) if path.exists())
         stamp = [(str(path), path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
-        if name not in self.readings or self.readings[name].stamp != stamp:
+        if name not in self.assignments or self.assignments[name].stamp != stamp:
             scratch = self.scratch / name
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
-            found = course.finder(name, scratch).find(hand_ins) if hand_ins.is_dir() else []
-            self.readings[name] = Reading(stamp, found, kept_reports(course, name, found))
-        return self.readings[name]
+            found = term.finder(name, scratch).find(hand_ins) if hand_ins.is_dir() else []
+            self.assignments[name] = CachedAssignment(stamp, found, kept_reports(term, name, found))
+        return self.assignments[name]
 
-    def marks(self, course: Course, name: str) -> list[Mark]:
-        """Return the marks of an assignment."""
-        reading = self.reading(course, name)
-        return class_marks(course, name, reading.hand_ins, reading.graded)
+    def marks(self, term: Term, name: str) -> list[Mark]:
+        """Return an assignment's marks."""
+        data = self.assignment(term, name)
+        return class_marks(term, name, data.hand_ins, data.graded)
 
-    def decide(self, course: Course, name: str, mark: Mark, form: Mapping[str, str]) -> None:
-        """Write what a form decides of a student's work.
+    def decide(self, term: Term, name: str, mark: Mark, form: Mapping[str, str]) -> None:
+        """Save a form's decisions on a student's work.
 
         Raises:
-            CourseError: in one line, where nothing is written.
+            CourseError: If an entry is invalid or manual.csv has changed. Nothing is saved then.
         """
-        assert mark.student  # forms are of students
+        assert mark.student
         table = manual_table(self.folder)
         if form.get("seen") != table.digest:
             raise CourseError(
-                "manual.csv has changed since this page was made, so nothing is saved: compare "
-                "what you typed with what is there now, then save again"
+                "manual.csv has changed since you opened this page, so nothing was saved: compare "
+                "your entries with the current ones, then save again"
             )
-        there = form_of(mark)
+        current = form_of(mark)
         typed = {key: text.strip() for key, text in form.items() if key.startswith("item:")}
-        changed = {key for key, text in typed.items() if text != there.get(key, "")}
+        changed = {key for key, text in typed.items() if text != current.get(key, "")}
         owners = mark.hand_in.owners if mark.hand_in and "group" in form else [mark.student]
-        manual = dict(course.manual)
+        manual = dict(term.manual)
         for owner in owners:
-            comments = form.get("comments", there["comments"]).splitlines()
-            other = owner != mark.student  # who has all the marks, and keeps comments of one's own
-            if other:
-                comments = [*manual.get((name, owner.id), UNDECIDED).comments, *comments]
+            comments = form.get("comments", current["comments"]).splitlines()
+            is_partner = owner != mark.student
+            if is_partner:  # partners get all marks typed here, and keep their own comments
+                comments = [*manual.get((name, owner.id), NO_DECISIONS).comments, *comments]
             items = {
                 key.removeprefix("item:"): text
                 for key, text in typed.items()
-                if key in changed or (other and text)
+                if key in changed or (is_partner and text)
             }
-            decide(table, course.roster, name, owner, items, dict.fromkeys(comments))
+            decide(table, term.roster, name, owner, items, dict.fromkeys(comments))
             given = {
-                item: checked(mark.assignment, course.settings, item, text)
+                item: parse_marks(mark.assignment, term.settings, item, text)
                 for item, text in items.items()
                 if text
             }
             manual[name, owner.id] = Manual(given)
-        reading = self.reading(course, name)
-        class_marks(replace(course, manual=manual), name, reading.hand_ins, reading.graded)
-        replace_file(table.path, table.text())
+        data = self.assignment(term, name)
+        class_marks(replace(term, manual=manual), name, data.hand_ins, data.graded)
+        replace_file(table.path, table.to_bytes())
 
-    def pairs(self, course: Course, name: str, threshold: float) -> list[alike.Pair]:
-        """Return the programs of an assignment that are alike."""
-        reading = self.reading(course, name)
-        if reading.programs is None:
-            reading.programs = alike.compared(course, name, reading.hand_ins)
-        return alike.pairs_of(reading.programs, threshold)
-
-
-# --- what the pages show ---
+    def pairs(self, term: Term, name: str, threshold: float) -> list[alike.Pair]:
+        """Return an assignment's similar programs."""
+        data = self.assignment(term, name)
+        if data.programs is None:
+            data.programs = alike.compared(term, name, data.hand_ins)
+        return alike.pairs_of(data.programs, threshold)
 
 
-def key_of(mark: Mark) -> str:
-    """Return what a page calls a mark: the student's id, or the name of an unknown hand-in."""
+# --- data for the templates ---
+
+
+def mark_key(mark: Mark) -> str:
+    """Return a mark's key in URLs: the student's id, or the name of an unknown hand-in."""
     if mark.student:
         return mark.student.id
     return mark.hand_in.submission.name if mark.hand_in else ""
 
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
-    """Return the Python files of the hand-in that counts, by name, in lines."""
-    one = mark.hand_in.submission if mark.hand_in else None
-    files = [path for path in one.files if path.suffix.lower() == ".py"] if one else []
+    """Return the names and lines of the Python files in the hand-in that counts."""
+    if mark.hand_in is None:
+        return []
+    one = mark.hand_in.submission
     return [
-        (str(path.relative_to(one.root)), text_of(path)[:MAX_PROGRAM].splitlines())
-        for path in files
-        if one is not None
+        (str(path.relative_to(one.root)), text_of(path)[:MAX_PROGRAM_CHARACTERS].splitlines())
+        for path in one.files
+        if path.suffix.lower() == ".py"
     ]
 
 
 def share_of(mark: Mark) -> float:
-    """Return the share of the marks that a student has in the end."""
+    """Return the final share of the marks."""
     return float(mark.total / mark.possible) if mark.total and mark.possible else 0.0
 
 
 def overview(marks: Sequence[Mark]) -> dict[str, Any]:
-    """Return an assignment in figures: the spread of totals, each task, each check that fails."""
+    """Return an assignment's statistics: distribution of totals, tasks, failed checks."""
     with_total = [mark for mark in marks if mark.total is not None and mark.possible]
     spread = [0] * 10
     for mark in with_total:
@@ -199,15 +207,15 @@ def overview(marks: Sequence[Mark]) -> dict[str, Any]:
 
 
 def form_of(mark: Mark) -> dict[str, str]:
-    """Return what ``manual.csv`` has of a mark, as a form shows it."""
+    """Return a mark's current decisions as form values."""
     items = {f"item:{item}": str(number(value)) for item, value in mark.manual.items.items()}
     return items | {"comments": "\n".join(mark.manual.comments)}
 
 
-def fields_of(course: Course, mark: Mark) -> dict[str, list[tuple[str, str, object]]]:
-    """Return the items a person can decide, by kind: name, meaning, what the grader gives."""
+def fields_of(term: Term, mark: Mark) -> dict[str, list[tuple[str, str, object]]]:
+    """Return the form fields by group: item, label, and the grader's value as a hint."""
     wanted, rubric = mark.assignment.tasks, mark.assignment.rubric
-    tasks = [t for t in course.grading(mark.assignment).tasks if not wanted or t.id in wanted]
+    tasks = [t for t in term.grading(mark.assignment).tasks if not wanted or t.id in wanted]
     whole = float(sum(task.marks for task in tasks)) + sum(rubric.values())
     given = {task.id: number(task.earned) for task in (mark.report.tasks if mark.report else ())}
     late = mark.assignment.days_late(mark.hand_in.when) if mark.hand_in else ""
@@ -217,7 +225,7 @@ def fields_of(course: Course, mark: Mark) -> dict[str, list[tuple[str, str, obje
             for item, most in rubric.items()
         ],
         "rest": [
-            ("total", "total", number(mark.earned * mark.kept) if given else ""),
+            ("total", "total", number(mark.earned * mark.kept_share) if given else ""),
             ("late", "days late", late),
             *([("attempt", "attempt", mark.attempt)] if len(mark.attempts) > 1 else ()),
             *(
@@ -232,40 +240,40 @@ def fields_of(course: Course, mark: Mark) -> dict[str, list[tuple[str, str, obje
 
 
 class Desk:
-    """The views of the pages."""
+    """Request handlers of the desk."""
 
-    def __init__(self, term: Term, token: str, content: Callable[[str], bytes]) -> None:
-        self.term = term
+    def __init__(self, cache: TermCache, token: str, content: Callable[[str], bytes]) -> None:
+        self.cache = cache
         self.base = f"/{token}"
-        looks = [
+        styles = [
             content("css/themes.css"),
             content("css/base.css"),
-            (HERE / "desk.css").read_bytes(),
+            (PAGES / "desk.css").read_bytes(),
         ]
         self.files = {
-            "css/desk.css": b"".join(looks),
+            "css/desk.css": b"".join(styles),
             "digits.ttf": content("digits.ttf"),
             "icon.svg": content("icons/icon.svg"),
-            "desk.js": (HERE / "desk.js").read_bytes(),
+            "desk.js": (PAGES / "desk.js").read_bytes(),
         }
         self.pages = jinja2.Environment(
-            loader=jinja2.FileSystemLoader(HERE),
+            loader=jinja2.FileSystemLoader(PAGES),
             autoescape=True,
             finalize=visible,
             trim_blocks=True,
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
-        self.pages.filters |= {"number": number, "key": key_of, "typed": escape}
+        self.pages.filters |= {"number": number, "key": mark_key, "typed": escape}
         self.pages.globals |= {"base": self.base, "version": __version__, "marks_of": marks_of}
 
     def page(self, template: str, status: int = 200, **values: object) -> Response:
-        """Return a page."""
+        """Render a template."""
         text = self.pages.get_template(template).render(**values)
         return Response(text, status, HEADERS, "text/html")
 
     def routes(self) -> list[Mount]:
-        """Return the addresses, all below the word."""
+        """Return the routes, all below the token."""
         views: list[tuple[str, View, str]] = [
             ("/", self.show_term, "GET"),
             ("/files/{name:path}", self.show_file, "GET"),
@@ -277,128 +285,127 @@ class Desk:
         return [Mount(self.base, routes=[Route(p, v, methods=[m]) for p, v, m in views])]
 
     async def show_file(self, request: Request) -> Response:
-        """Send a file of the pages."""
+        """Serve a static file."""
         name = request.path_params["name"]
         if name not in self.files:
-            raise HTTPException(404, "No page has this file.")
+            raise HTTPException(404, "There is no such file.")
         return Response(self.files[name], headers=HEADERS, media_type=guess_type(name)[0])
 
     async def show_error(self, _request: Request, error: Exception) -> Response:
-        """Show what is wrong, in one line."""
+        """Show an error page."""
         status = error.status_code if isinstance(error, HTTPException) else 422
         text = error.detail if isinstance(error, HTTPException) else str(error)
         return self.page("error.html", status, message=text)
 
-    def read(self, request: Request) -> tuple[Course, str, list[Mark]]:
-        """Read the term, and the assignment that is asked for, with its marks."""
-        course, name = Course.read(self.term.folder), request.path_params["name"]
-        if name not in course.settings.assignments:
-            raise HTTPException(404, f"course.toml has no assignment {name!r}.")
-        return course, name, self.term.marks(course, name)
+    def read(self, request: Request) -> tuple[Term, str, list[Mark]]:
+        """Read the term and the requested assignment with its marks."""
+        term, name = Term.read(self.cache.folder), request.path_params["name"]
+        if name not in term.settings.assignments:
+            raise HTTPException(404, f"There is no assignment {name!r} in course.toml.")
+        return term, name, self.cache.marks(term, name)
 
-    def place(self, request: Request, marks: Sequence[Mark]) -> tuple[list[str], int]:
-        """Return what pages call these marks, and which of them is asked for."""
-        keys, who = [key_of(mark) for mark in marks], request.query_params.get("who", "")
+    def locate(self, request: Request, marks: Sequence[Mark]) -> tuple[list[str], int]:
+        """Return the keys of all marks and the index of the requested one."""
+        keys, who = [mark_key(mark) for mark in marks], request.query_params.get("who", "")
         if who not in keys:
-            raise HTTPException(404, "No student or hand-in has this name.")
+            raise HTTPException(404, f"There is no student or hand-in {who!r}.")
         return keys, keys.index(who)
 
     async def show_term(self, _request: Request) -> Response:
-        """Show each assignment, and each student's marks in all of them."""
-        course = Course.read(self.term.folder)
-        marks = {name: self.term.marks(course, name) for name in course.settings.assignments}
+        """Show all assignments and each student's marks."""
+        term = Term.read(self.cache.folder)
+        marks = {name: self.cache.marks(term, name) for name in term.settings.assignments}
         figures = {name: overview(of_one) for name, of_one in marks.items()}
-        return self.page("term.html", course=course, marks=marks, figures=figures)
+        return self.page("term.html", term=term, marks=marks, figures=figures)
 
     async def show_class(self, request: Request) -> Response:
-        """Show an assignment."""
-        course, name, marks = self.read(request)
-        return self.page("class.html", course=course, name=name, marks=marks, **overview(marks))
+        """Show the class's marks in an assignment."""
+        term, name, marks = self.read(request)
+        return self.page("class.html", term=term, name=name, marks=marks, **overview(marks))
 
-    async def show_student(self, request: Request) -> Response:
-        """Show a student's report beside the program, and the form for marks by hand."""
-        return self.student(request)
-
-    def student(
-        self, request: Request, trouble: str = "", typed: Mapping[str, str] | None = None
+    async def show_student(
+        self, request: Request, error: str = "", typed: Mapping[str, str] | None = None
     ) -> Response:
-        """Return a student's page; with `trouble` nothing of the form as `typed` was saved."""
-        course, name, marks = self.read(request)
-        keys, at = self.place(request, marks)
+        """Show a student's report, program and marking form.
+
+        After an `error` the form keeps the entries in `typed`.
+        """
+        term, name, marks = self.read(request)
+        keys, at = self.locate(request, marks)
         mark = marks[at]
         own = mark.hand_in.submission.name if mark.hand_in else None
         pairs = [
             (n, pair)
-            for n, pair in enumerate(self.term.pairs(course, name, alike.THRESHOLD))
+            for n, pair in enumerate(self.cache.pairs(term, name, alike.THRESHOLD))
             if own in (pair.one.name, pair.other.name)
         ]
         return self.page(
             "student.html",
-            409 if trouble else 200,
-            course=course,
+            409 if error else 200,
+            term=term,
             name=name,
             mark=mark,
             at=at,
             keys=keys,
             programs=programs_of(mark),
-            fields=fields_of(course, mark),
-            there=form_of(mark),
+            fields=fields_of(term, mark),
+            current=form_of(mark),
             typed=typed or form_of(mark),
-            seen=manual_table(self.term.folder).digest,
+            seen=manual_table(self.cache.folder).digest,
             pairs=pairs,
-            trouble=trouble,
+            error=error,
             saved="saved" in request.query_params,
         )
 
     async def save(self, request: Request) -> Response:
-        """Write what a form decides into ``manual.csv``, unless that has changed meanwhile."""
+        """Save a form's decisions in ``manual.csv``, unless the file has changed since."""
         if request.headers.get("origin") != f"http://{request.headers['host']}":
-            raise HTTPException(403, "This form is not one of the desk's.")
+            raise HTTPException(403, "This form was not sent from the desk.")
         form = dict(parse_qsl((await request.body()).decode(errors="replace"), True))
-        course, name, marks = self.read(request)
+        term, name, marks = self.read(request)
         students = [mark for mark in marks if mark.student]
-        keys, at = self.place(request, students)
+        keys, at = self.locate(request, students)
         try:
-            self.term.decide(course, name, students[at], form)
+            self.cache.decide(term, name, students[at], form)
         except CourseError as error:
-            there = form_of(students[at])
-            if form.get("seen") != manual_table(self.term.folder).digest:  # what is there now stays
-                lines = [*there["comments"].splitlines(), *form.get("comments", "").splitlines()]
-                form |= {key: text for key, text in there.items() if not form.get(key)}
+            current = form_of(students[at])
+            if form.get("seen") != manual_table(self.cache.folder).digest:  # keep new entries
+                lines = [*current["comments"].splitlines(), *form.get("comments", "").splitlines()]
+                form |= {key: text for key, text in current.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
-            return self.student(request, str(error), form)
-        who, said = keys[at], "&saved"
+            return await self.show_student(request, str(error), form)
+        who, flag = keys[at], "&saved"
         if "next" in form and at + 1 < len(keys):
-            who, said = keys[at + 1], ""
-        return RedirectResponse(f"student?who={quote(who, safe='')}{said}", 303, HEADERS)
+            who, flag = keys[at + 1], ""
+        return RedirectResponse(f"student?who={quote(who, safe='')}{flag}", 303, HEADERS)
 
     async def show_alike(self, request: Request) -> Response:
-        """Show the pairs of programs that are alike, or one of them side by side."""
-        course, name, marks = self.read(request)
+        """Show the similar pairs, or one pair side by side."""
+        term, name, marks = self.read(request)
         try:
             threshold = float(request.query_params.get("threshold", alike.THRESHOLD))
             place = int(request.query_params.get("pair", -1))
         except ValueError:
-            raise HTTPException(422, "The threshold is a number of percent.") from None
-        pairs = self.term.pairs(course, name, min(max(threshold, 1), 100))
+            raise HTTPException(422, "The threshold must be a number from 1 to 100.") from None
+        pairs = self.cache.pairs(term, name, min(max(threshold, 1), 100))
         pair = pairs[place] if 0 <= place < len(pairs) else None
         return self.page(
             "alike.html",
-            course=course,
+            term=term,
             name=name,
             pairs=pairs,
             pair=pair,
             lines=alike.lines_in_both(pair) if pair else (),
             threshold=threshold,
-            whose={one.submission.name: mark for mark in marks for one, _ in mark.attempts},
+            owners={one.submission.name: mark for mark in marks for one, _ in mark.attempts},
             passage=alike.LENGTH + alike.WINDOW - 1,
-            least=alike.LENGTH,
+            min_passage=alike.LENGTH,
         )
 
 
 def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], bytes]) -> Starlette:
-    """Return the desk of a term's folder below ``/token/``; `content` gives the styles."""
-    desk = Desk(Term(folder, scratch), token, content)
+    """Return the desk's application; `content` reads the website's static files."""
+    desk = Desk(TermCache(folder, scratch), token, content)
     return Starlette(
         routes=desk.routes(),
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
@@ -407,8 +414,8 @@ def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], b
 
 
 def serve(folder: Path, listener: Any, content: Callable[[str], bytes]) -> None:
-    """Serve the desk on a socket that listens, until Ctrl-C."""
-    Course.read(folder)  # what is wrong in it is said at once
+    """Serve the desk on a listening socket until Ctrl-C."""
+    Term.read(folder)  # report errors before the server starts
     token = secrets.token_urlsafe(24)
     with TemporaryDirectory(prefix="py2048-desk-") as scratch, suppress(KeyboardInterrupt):
         app = make_app(folder, Path(scratch), token, content)

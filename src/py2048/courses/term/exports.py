@@ -1,4 +1,4 @@
-"""Mark files in the form of each platform, with its own ids for students."""
+"""Export marks in the format of each learning platform, with the platform's student ids."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any
 
 from py2048.core.errors import CourseError
 from py2048.courses.grading.report import RunInfo, no_formula, number, to_gradescope
-from py2048.courses.term.marks import Course, Mark
+from py2048.courses.term.marks import Mark, Term
 from py2048.courses.term.roster import Roster
-from py2048.courses.term.tables import Table, number_of, read_table, table_text
+from py2048.courses.term.tables import CsvTable, number_of, read_table, table_text
 
 
 @dataclass(frozen=True)
 class Export:
-    """The files to write, by their names in ``results``, and whose marks found no place in them."""
+    """Files to write into ``results``, and students with marks who are not in them."""
 
     files: dict[str, bytes]
-    left: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def feedback(mark: Mark) -> str:
-    """Return a mark in a few words: what was earned and lost where, and a person's comments."""
+    """Summarise a mark: comments by hand, problems, marks lost per task, and lateness."""
     lost = ", ".join(
         f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
         for task in mark.tasks
@@ -39,7 +39,7 @@ def feedback(mark: Mark) -> str:
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """Return a total on a platform's own scale, which `most` names, with its decimal sign."""
+    """Scale a total to the platform's maximum `most`, using its decimal separator."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -55,50 +55,50 @@ def _by_student(marks: Sequence[Mark]) -> dict[str, Mark]:
 
 
 def _filled(
-    table: Table, roster: Roster, marks: Sequence[Mark], fill: Callable[[list[str], Mark], None]
+    table: CsvTable, roster: Roster, marks: Sequence[Mark], fill: Callable[[list[str], Mark], None]
 ) -> tuple[str, ...]:
-    """Fill a platform's table in; return the students with marks whom it does not have."""
-    left = _by_student(marks)
+    """Fill in a platform's table; return the names of students with marks who are not in it."""
+    missing = _by_student(marks)
     for row in table.rows:
         student = roster.of_row(table, row)
-        mark = left.pop(student.id, None) if student else None
+        mark = missing.pop(student.id, None) if student else None
         if mark:
             fill(row, mark)
-    return tuple(mark.name for mark in left.values())
+    return tuple(mark.name for mark in missing.values())
 
 
-def to_moodle(course: Course, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Return Moodle's grading worksheet with its columns Grade and Feedback comments filled in."""
+def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
+    """Fill in the grades and feedback comments of Moodle's grading worksheet."""
     if template is None:
-        found = sorted((course.folder / "submissions" / name).glob("*.csv"))
+        found = sorted((term.folder / "submissions" / name).glob("*.csv"))
         sheets = [path for path in found if read_table(path).column("identifier") is not None]
         if not sheets:
             raise CourseError(
-                "Moodle wants its own grading worksheet: download it there, and name it with "
+                "Moodle's grading worksheet is missing: download it from Moodle, and pass it with "
                 "--template FILE"
             )
         template = sheets[0]
     table = read_table(template)
-    table.needed("identifier")
-    grade, words = table.needed("grade"), table.column("feedback comments")
-    course.roster.learn(table)
+    table.required("identifier")
+    grade, words = table.required("grade"), table.column("feedback comments")
+    term.roster.learn(table)
 
     def fill(row: list[str], mark: Mark) -> None:
         row[grade] = scaled(mark, table.cell(row, "maximum grade"))
         if words is not None:
             row[words] = feedback(mark)
 
-    left = _filled(table, course.roster, marks, fill)
-    return Export({f"{name}-moodle.csv": table.text()}, left)
+    missing = _filled(table, term.roster, marks, fill)
+    return Export({f"{name}-moodle.csv": table.to_bytes()}, missing)
 
 
-def to_canvas(course: Course, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Return Canvas's gradebook with only the columns of names and of the assignment.
+def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
+    """Return Canvas's gradebook, reduced to names and this assignment's column.
 
-    Without the gradebook as a template students are named by their ids in the roster.
+    Without a template, students are identified by their roster ids.
     """
     heads = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    title = course.settings.assignments[name].canvas or course.settings.assignments[name].title
+    title = term.settings.assignments[name].canvas or term.settings.assignments[name].title
     if template is None:
         rows = [
             [m.name, "", m.student.id, m.student.login, m.student.section, scaled(m, "")]
@@ -113,16 +113,16 @@ def to_canvas(course: Course, name: str, marks: Sequence[Mark], template: Path |
     def fill(row: list[str], mark: Mark) -> None:
         row[place] = scaled(mark, possible)
 
-    left = _filled(table, course.roster, marks, fill)
+    missing = _filled(table, term.roster, marks, fill)
     kept = [number for number, head in enumerate(table.head) if head in heads]
     kept.append(place)
     table.head = [table.head[number] for number in kept]
     table.rows = [[row[number] for number in kept] for row in table.rows]
-    return Export({f"{name}-canvas.csv": table.text()}, left)
+    return Export({f"{name}-canvas.csv": table.to_bytes()}, missing)
 
 
-def _canvas_column(table: Table, title: str, name: str) -> int:
-    """Return an assignment's column: its title, with or without Canvas's number in parentheses."""
+def _canvas_column(table: CsvTable, title: str, name: str) -> int:
+    """Return an assignment's column, with or without Canvas's number in parentheses."""
     plain = [re.sub(r"\s*\(\d+\)$", "", head).strip().lower() for head in table.head]
     for wanted in (title.lower(), re.sub(r"\s*\(\d+\)$", "", title).lower(), name.lower()):
         places = [number for number, head in enumerate(plain) if head == wanted]
@@ -131,13 +131,13 @@ def _canvas_column(table: Table, title: str, name: str) -> int:
             return (exact or places)[0]
     listed = ", ".join(head for head in table.head if re.search(r"\(\d+\)$", head)) or "none"
     raise CourseError(
-        f"{table.path}: no one column is {title!r}: name it in course.toml as "
-        f"assignments.{name}.canvas; it has {listed}"
+        f"{table.path} has no column {title!r}, or several: set assignments.{name}.canvas in "
+        f"course.toml to one of {listed}"
     )
 
 
-def to_gradescopes(course: Course, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """Return ``results.json`` of each student, with days late and what is hidden."""
+def to_gradescopes(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
+    """Return a ``results.json`` per student, with lateness and hidden results."""
     now = datetime.now(UTC)
     files = {}
     for mark in marks:
@@ -155,17 +155,17 @@ def to_gradescopes(course: Course, name: str, marks: Sequence[Mark], run: RunInf
     return Export(files)
 
 
-def to_classroom50(course: Course, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """Return each student's ``result.json`` for Classroom 50, whose marks are whole numbers.
+def to_classroom50(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
+    """Return a ``result.json`` per student for Classroom 50.
 
-    Where marks are not, all are given in hundredths.
+    It only accepts whole marks, so fractional ones are exported in hundredths.
     """
     files = {}
     for mark in marks:
         if mark.student and mark.hand_in and mark.report and mark.total is not None:
-            rows = [(f"{t.id}: {t.title}", t.earned * mark.kept, t.marks) for t in mark.tasks]
+            rows = [(f"{t.id}: {t.title}", t.earned * mark.kept_share, t.marks) for t in mark.tasks]
             for item, most in mark.assignment.rubric.items():
-                given = mark.manual.items.get(item, Fraction(0)) * mark.kept
+                given = mark.manual.items.get(item, Fraction(0)) * mark.kept_share
                 rows.append((item, given, Fraction(str(most))))
             if "total" in mark.manual.items:
                 rows = [("marked by hand", mark.total, mark.possible)]
@@ -183,7 +183,7 @@ def to_classroom50(course: Course, name: str, marks: Sequence[Mark], run: RunInf
             tag = f"submit/manual-{when:%Y-%m-%dT%H-%M-%SZ}"
             data = {
                 "schema": "classroom50/result/v1",
-                "classroom": course.settings.course,
+                "classroom": term.settings.course,
                 "assignment": name,
                 "assignment_type": "group" if mark.assignment.groups else "individual",
                 "owner": mark.student.login or mark.student.id,
@@ -198,7 +198,7 @@ def to_classroom50(course: Course, name: str, marks: Sequence[Mark], run: RunInf
 
 
 def _safe(mark: Mark) -> str:
-    assert mark.student  # each file is one student's
+    assert mark.student
     return re.sub(r"[^\w.@+-]+", "-", mark.student.login or mark.student.id).strip(".") or "-"
 
 
@@ -207,17 +207,14 @@ def _json(data: Any) -> bytes:
 
 
 def export(
-    course: Course,
-    name: str,
-    marks: Sequence[Mark],
-    platform: str,
-    template: Path | None,
-    run: RunInfo,
+    term: Term, name: str, marks: Sequence[Mark], platform: str, template: Path | None, run: RunInfo
 ) -> Export:
-    """Return the mark files of an assignment for a platform."""
+    """Return an assignment's export files for a platform."""
     if platform in ("gradescope", "classroom50"):
         if template:
-            raise CourseError(f"--template is for Moodle and Canvas, not for {platform}")
+            raise CourseError(
+                f"--template does not work with {platform}, only with moodle and canvas"
+            )
         make = to_gradescopes if platform == "gradescope" else to_classroom50
-        return make(course, name, marks, run)
-    return (to_moodle if platform == "moodle" else to_canvas)(course, name, marks, template)
+        return make(term, name, marks, run)
+    return (to_moodle if platform == "moodle" else to_canvas)(term, name, marks, template)

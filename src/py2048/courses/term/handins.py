@@ -1,10 +1,9 @@
-"""What was handed in: whose it is, when it came, and which attempt it is.
+"""Find the hand-ins of an assignment: whose they are, when they came in, which attempt.
 
-An assignment's folder may hold a folder, a ZIP or a file for each student, named by id, address or
-login, or several of those in it as attempts; downloads of Moodle, Canvas and Gradescope, unpacked
-or not; and the platform's own table beside them, which says whose numbers are whose and when each
-came. A student can write any name and any date into a file, so only what the platform wrote is
-believed.
+An assignment's folder may contain, for each student, a folder, ZIP or file named by id, email or
+login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
+unpacked or not, together with the platform's own table of students and submission times. Students
+can put any name or date into their files, so only metadata written by the platform is trusted.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ from py2048.courses.grading.submissions import (
     Collector,
     Submission,
     files_of,
-    is_hidden,
+    is_ignored,
     unpack,
 )
 from py2048.courses.grading.tasks import Grading, printable
-from py2048.courses.term.roster import Roster, Student, letters
+from py2048.courses.term.roster import Roster, Student, name_key
 from py2048.courses.term.settings import Assignment
-from py2048.courses.term.tables import Table, read_table
+from py2048.courses.term.tables import CsvTable, read_table
 
 ATTEMPT = re.compile(
     r"(?i)(?:attempt|submission|try|version|v)?[ _-]*\d[\d :T_.-]*(?:\.zip|\.py)?$"
 )
 METADATA = "submission_metadata.yml"
-AUTOGRADER = "submission_metadata.json"  # beside the folder "submission"
-WHENS = ("last modified (submission)", "datetime", "submitted", "submitted at", "time")
+AUTOGRADER = "submission_metadata.json"  # next to the folder "submission"
+TIME_COLUMNS = ("last modified (submission)", "datetime", "submitted", "submitted at", "time")
 DAY = r"(?P<day>\d{1,2})[./]?\s*(?:de )?(?P<month>\d{1,2}|[^\W\d]+)[./]?\s*(?:de )?(?P<year>\d{4})"
 DATE = re.compile(
     rf"{DAY}\D+(?P<hour>\d{{1,2}})[:h](?P<minute>\d\d)\s*(?:(?P<half>[AaPp])\.?[Mm])?"
@@ -53,46 +52,53 @@ MONTHS = (
     ("may", "mai"), ("jun", "juin"), ("jul", "juil"), ("aug", "ago", "aoû"),
     ("sep", "set"), ("oct", "okt", "out"), ("nov",), ("dec", "dez", "dic", "déc"),
 )  # fmt: skip
-"""How months begin in English, German, Portuguese, Spanish and French."""
+"""How month names begin in English, German, Portuguese, Spanish and French."""
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """One hand-in: its owners, when it came and how that is known, and what is graded of it.
+    """A hand-in of one student or group.
 
-    `attempt` counts those of the same owners; `entry` is what the folder calls it.
+    Attributes:
+        entry: Name of the file or folder.
+        owners: Students it counts for; empty if nobody was recognised.
+        when: Submission time.
+        time_source: Source of the time, in words.
+        submission: The files to grade.
+        attempt: Number among its owners' hand-ins, from 1.
+        digest: Identifies its contents, to drop duplicates.
     """
 
     entry: str
     owners: tuple[Student, ...]
     when: datetime
-    known_by: str
+    time_source: str
     submission: Submission
     attempt: int = 1
     digest: str = ""
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """Name in reports."""
         who = "+".join(student.id for student in self.owners) or self.entry
         return f"{who} attempt {self.attempt}"
 
 
 @dataclass
 class _Entry:
-    """What belongs together in a folder of hand-ins, before it is read."""
+    """Files of one hand-in, found in a folder but not read yet."""
 
     name: str
     keys: list[str]
     paths: list[Path] = field(default_factory=list)
     owners: set[Student] = field(default_factory=set)
     when: datetime | None = None
-    known_by: str = ""
+    time_source: str = ""
     platform: bool = False
 
 
 class Finder:
-    """Finds the hand-ins of one assignment; what is unpacked goes to `scratch`."""
+    """Finds the hand-ins of an assignment; archives are unpacked into `scratch`."""
 
     def __init__(
         self,
@@ -112,7 +118,7 @@ class Finder:
         self.unpacked = 0
 
     def find(self, folder: Path) -> list[HandIn]:
-        """Return all hand-ins in a folder, each with its number among its owners' by time."""
+        """Return all hand-ins in a folder, with attempts numbered by time."""
         if not folder.is_dir():
             raise CourseError(f"{str(folder)!r} is missing: put the hand-ins there")
         found: dict[tuple[Student, ...], list[HandIn]] = defaultdict(list)
@@ -134,8 +140,8 @@ class Finder:
         return counted
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
-        """Yield what is in a folder, by student; a folder or ZIP of no student's is looked into."""
-        paths = [path for path in sorted(folder.iterdir()) if not _passed_over(path)]
+        """Yield a folder's entries by student; descend into folders and ZIPs of a whole class."""
+        paths = [path for path in sorted(folder.iterdir()) if not is_ignored(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
         gradescope = _read_metadata(folder / METADATA)
@@ -149,15 +155,15 @@ class Finder:
             if not (entry.owners or entry.platform) and depth < 3 and self._is_class(path):
                 yield from self._entries(self._folder(path), depth + 1, times)
                 continue
-            if told := [times[one.id] for one in entry.owners if one.id in times]:
-                entry.when = entry.when or max(told)
-                entry.known_by = entry.known_by or "the table beside the hand-ins"
+            if known := [times[one.id] for one in entry.owners if one.id in times]:
+                entry.when = entry.when or max(known)
+                entry.time_source = entry.time_source or "the table next to the hand-ins"
             first = entries.setdefault(entry.name, entry)
             first.paths.append(path)
         yield from entries.values()
 
     def _folder(self, path: Path) -> Path:
-        """Return a folder, or what is in a ZIP."""
+        """Return the folder itself, or a ZIP unpacked into a new folder."""
         if path.is_dir():
             return path
         self.unpacked += 1
@@ -169,107 +175,103 @@ class Finder:
         return folder
 
     def _is_class(self, path: Path) -> bool:
-        """Return whether a folder or ZIP of no student's holds hand-ins of students."""
+        """Return whether a folder or ZIP that matches no student contains students' hand-ins."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
         return marked or any(self._of_name(n).owners for n in inside)
 
-    def _learn(self, tables: Sequence[Table]) -> dict[str, datetime]:
-        """Read platforms' tables: whose numbers are whose, and when each handed in."""
+    def _learn(self, tables: Sequence[CsvTable]) -> dict[str, datetime]:
+        """Learn student numbers from tables; return each student's last submission time."""
         times: dict[str, datetime] = {}
         for table in tables:
             self.roster.learn(table)
             for row in table.rows:
                 student = self.roster.of_row(table, row)
-                when = _date(table.cell(row, *WHENS), self.zone)
+                when = _date(table.cell(row, *TIME_COLUMNS), self.zone)
                 if student and when:
                     times[student.id] = max(when, times.get(student.id, when))
         return times
 
     def _entry(self, path: Path, gradescope: dict[str, tuple[list[str], str]]) -> _Entry:
-        """Return whose a file or folder is, by its name."""
+        """Identify the owners of a file or folder by its name."""
         name = path.name
         if found := MOODLE.match(name):
-            keys = [f"moodle:{found['id']}", f"name:{letters(found['name'])}"]
+            keys = [f"moodle:{found['id']}", f"name:{name_key(found['name'])}"]
             ends = [found["name"][dash.end() :] for dash in re.finditer("-", found["name"])]
-            keys += [f"name:{letters(end)}" for end in ends]  # after the name of a group
-            return self._owned(_Entry(found["who"], keys))
+            keys += [f"name:{name_key(end)}" for end in ends]  # Moodle puts group names first
+            return self._platform_entry(_Entry(found["who"], keys))
         if found := CANVAS.match(name):
-            keys = [f"canvas:{found['id']}", f"name:{letters(found['name'])}"]
-            return self._owned(_Entry(found["who"], keys))
+            keys = [f"canvas:{found['id']}", f"name:{name_key(found['name'])}"]
+            return self._platform_entry(_Entry(found["who"], keys))
         if name in gradescope:
-            keys, when = gradescope[name]
-            when_ = _date(when, self.zone)
-            entry = _Entry(name, keys, when=when_, known_by="Gradescope", platform=True)
+            keys, text = gradescope[name]
+            when = _date(text, self.zone)
+            entry = _Entry(name, keys, when=when, time_source="Gradescope", platform=True)
             entry.owners = {s for key in keys if (s := self.roster.find(key))}
-            return self._complete(entry)
+            return self._with_group(entry)
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
-        """Return whose a file or folder is that a person has named."""
+        """Identify the owners of a file or folder named by a person."""
         plain = stem.lower().removeprefix(self.prefix)
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
-        whole = [stem, plain, f"name:{letters(stem)}", *ends]
+        whole = [stem, plain, f"name:{name_key(stem)}", *ends]
         if student := self.roster.find(*whole):
-            return self._complete(_Entry(student.id, whole, owners={student}))
+            return self._with_group(_Entry(student.id, whole, owners={student}))
         entry = _Entry(stem, whole, owners=set(self.roster.group(stem)))
         if not entry.owners:
             words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
             entry.owners = {s for word in words if (s := self.roster.find(word))}
         if not self.assignment.groups and len(entry.owners) > 1:
-            entry.owners = set()  # for a person to say whose it is
-        return self._complete(entry)
+            entry.owners = set()  # the teacher decides
+        return self._with_group(entry)
 
-    def _owned(self, entry: _Entry) -> _Entry:
+    def _platform_entry(self, entry: _Entry) -> _Entry:
         student = self.roster.find(*entry.keys)
         entry.platform = True
         entry.owners = {student} if student else set()
-        return self._complete(entry)
+        return self._with_group(entry)
 
-    def _complete(self, entry: _Entry) -> _Entry:
-        """Return the owners with the rest of their groups, where a hand-in counts for all."""
+    def _with_group(self, entry: _Entry) -> _Entry:
+        """Add the rest of the owners' groups, if hand-ins count for groups."""
         if self.assignment.groups:
             for student in list(entry.owners):
                 entry.owners |= self.roster.group(student.group)
         return entry
 
     def _read(self, entry: _Entry) -> Iterator[HandIn]:
-        """Yield the attempts of one entry."""
+        """Yield the attempts in an entry."""
         attempts = [entry.paths]
         if not entry.platform and len(entry.paths) == 1 and entry.paths[0].is_dir():
-            inside = [path for path in sorted(entry.paths[0].iterdir()) if not _passed_over(path)]
+            inside = [path for path in sorted(entry.paths[0].iterdir()) if not is_ignored(path)]
             if len(inside) > 1 and all(ATTEMPT.match(path.name) for path in inside):
                 attempts = [[path] for path in inside]
         for number, paths in enumerate(attempts, 1):
             name = printable(entry.name) + (f" ({number})" if len(attempts) > 1 else "")
-            submission = self.collector.one(name, paths)
-            when, known_by = self._when(entry, paths)
+            submission = self.collector.merge(name, paths)
+            when, time_source = self._when(entry, paths)
             if entry.when and len(attempts) == 1:
-                when, known_by = entry.when.astimezone(self.zone), entry.known_by
+                when, time_source = entry.when.astimezone(self.zone), entry.time_source
             owners = tuple(sorted(entry.owners))
             digest = (submission.files and digest_of(submission).hex()) or entry.name
-            yield HandIn(name, owners, when, known_by, submission, digest=digest)
+            yield HandIn(name, owners, when, time_source, submission, digest=digest)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
-        """Return when a hand-in came, by the date of its newest file or by what Canvas says."""
+        """Return when a hand-in came in, and how that is known."""
         files = [f for path in paths for f in (files_of(path) if path.is_dir() else [path])]
         stamps = [path.stat().st_mtime for path in files or paths]
         when = datetime.fromtimestamp(max(stamps), self.zone)
         if CANVAS.match(paths[0].name) and "_LATE_" not in entry.name:
-            return min(when, self.assignment.due), "Canvas, which does not call it late"
+            return min(when, self.assignment.due), "Canvas, which does not mark it as late"
         return when, "the date of its files"
 
 
-def _passed_over(path: Path) -> bool:
-    return is_hidden(path.name) or path.is_symlink()
-
-
 def _names_in(path: Path) -> set[str]:
-    """Return the names at the top of a folder or ZIP, below a single folder; none of a file."""
+    """Return a folder's or ZIP's top-level names, below a single wrapping folder."""
     try:
         if path.is_dir():
-            parts = [p.relative_to(path).parts for p in path.rglob("*") if not _passed_over(p)]
+            parts = [p.relative_to(path).parts for p in path.rglob("*") if not is_ignored(p)]
         elif path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as opened:
                 names = [name.replace("\\", "/").strip("/") for name in opened.namelist()]
@@ -284,22 +286,22 @@ def _names_in(path: Path) -> set[str]:
 
 
 def _date(text: str, zone: ZoneInfo) -> datetime | None:
-    """Return a date as a platform writes it; None where it is empty or in another form."""
+    """Parse a date in any platform's format; return None if that fails."""
     text = " ".join(text.split()).replace(" UTC", "Z").replace(" Z", "Z")
     text = re.sub(r"(\.\d{6})\d+", r"\1", text)
     found = None
     with suppress(ValueError):
         found = datetime.fromisoformat(text)
-    if found is None and (match := DATE.search(text)):  # digits of a second look like a date, too
+    if found is None and (match := DATE.search(text)):
         with suppress(ValueError):
-            found = _in_words(match)
+            found = _matched_date(match)
     if found is None:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
 
 
-def _in_words(date: re.Match[str]) -> datetime:
-    """Parse a date with a month's name, or the day before the month; or raise `ValueError`."""
+def _matched_date(date: re.Match[str]) -> datetime:
+    """Convert a matched date, day first or with a month name; raise `ValueError` if invalid."""
     month, hour = date["month"].lower(), int(date["hour"])
     named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]
     if date["half"]:
@@ -310,7 +312,7 @@ def _in_words(date: re.Match[str]) -> datetime:
 
 @dataclass(frozen=True)
 class Autograder:
-    """What Gradescope tells an autograder of a submission: whose it is, when it came, was due."""
+    """Metadata that Gradescope passes to an autograder."""
 
     emails: list[str]
     created: datetime
@@ -318,30 +320,30 @@ class Autograder:
 
     @property
     def days_late(self) -> int:
-        """The days late, each begun one counted, as in a term's settings."""
+        """Number of started days after the due date, without a grace period."""
         return max(0, math.ceil((self.created - self.due) / timedelta(days=1)))
 
 
 def read_autograder(path: Path) -> Autograder | None:
-    """Read Gradescope's ``submission_metadata.json``; none where it is not there or not one.
+    """Read Gradescope's ``submission_metadata.json``; return None if missing or invalid.
 
-    An extension is told beside the student who has it.
+    Extensions are taken from the student's own entry.
     """
     try:
-        told = json.loads(path.read_bytes())
-        users = told["users"]
-        dues = [(user.get("assignment") or told["assignment"])["due_date"] for user in users]
-        due = max(map(datetime.fromisoformat, dues or [told["assignment"]["due_date"]]))
+        data = json.loads(path.read_bytes())
+        users = data["users"]
+        dues = [(user.get("assignment") or data["assignment"])["due_date"] for user in users]
+        due = max(map(datetime.fromisoformat, dues or [data["assignment"]["due_date"]]))
         emails = [user["email"] for user in users]
-        return Autograder(emails, datetime.fromisoformat(told["created_at"]), due)
+        return Autograder(emails, datetime.fromisoformat(data["created_at"]), due)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
-    """Return an export's metadata by Gradescope: each folder's submitters, and when it came.
+    """Return each folder's submitters and submission time from a Gradescope export.
 
-    Only what stands where Gradescope writes it counts: a student's texts are indented further.
+    Only lines at Gradescope's own indentation count, because students' texts are indented further.
     """
     if not path.is_file():
         return {}

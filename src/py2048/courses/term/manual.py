@@ -1,8 +1,8 @@
-"""What a person decides on students' work: ``manual.csv``, which the desk and spreadsheets write.
+"""Marks and comments given by hand, stored in ``manual.csv``. Grading again never changes them.
 
-Each row is about one student, assignment and item: a task's id or a name of the rubric (its marks),
-``total`` (the final marks), ``late`` (the days that count), ``attempt`` (the one that counts), or
-nothing (a comment). So it outlives every new run.
+Each row is about a student, an assignment and an item. The item is a task id or rubric item
+(marks), ``total`` (final marks), ``late`` (days late to count), ``attempt`` (which one counts) or
+empty (a comment only). The desk and spreadsheets both edit the file.
 """
 
 from __future__ import annotations
@@ -17,34 +17,35 @@ from py2048.core.errors import CourseError, did_you_mean
 from py2048.courses import get_course
 from py2048.courses.grading.report import no_formula, number
 from py2048.courses.term.roster import Roster, Student
-from py2048.courses.term.settings import MANUAL, Assignment, Settings
-from py2048.courses.term.tables import Table, number_of, read_table
+from py2048.courses.term.settings import MANUAL_COLUMNS, Assignment, TermSettings
+from py2048.courses.term.tables import CsvTable, number_of, read_table
 
 
 @dataclass(frozen=True)
 class Manual:
-    """What a person has decided on one student's work: numbers by item, and comments."""
+    """Decisions made by hand on a student's work: a number per item, and comments."""
 
     items: dict[str, Fraction] = field(default_factory=dict)
     comments: tuple[str, ...] = ()
 
 
-UNDECIDED = Manual()
+NO_DECISIONS = Manual()
+Decisions = dict[tuple[str, str], Manual]  # by assignment name and student id
 
 
-def manual_table(folder: Path) -> Table:
-    """Return ``manual.csv`` of a term's folder; without one, an empty table."""
+def manual_table(folder: Path) -> CsvTable:
+    """Read a term's ``manual.csv``; return an empty table if there is none."""
     path = folder / "manual.csv"
-    return read_table(path) if path.exists() else Table(list(MANUAL), path=path)
+    return read_table(path) if path.exists() else CsvTable(list(MANUAL_COLUMNS), path=path)
 
 
-def decisions(table: Table, settings: Settings, roster: Roster) -> dict[tuple[str, str], Manual]:
-    """Return what the rows of a table decide, by assignment and student.
+def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisions:
+    """Return the decisions in a table, by assignment name and student id.
 
     Raises:
-        CourseError: in one line, for a row that is about no assignment, student or item.
+        CourseError: For a row with an unknown assignment, student or item, or an invalid number.
     """
-    places = [table.needed(name) for name in MANUAL]
+    places = [*map(table.required, MANUAL_COLUMNS)]
     items: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)
     comments: dict[tuple[str, str], list[str]] = defaultdict(list)
     for line, row in enumerate(table.rows, 2):
@@ -53,50 +54,55 @@ def decisions(table: Table, settings: Settings, roster: Roster) -> dict[tuple[st
             assignment = settings.assignment(name)
             student = roster.find(who)
             if student is None:
-                raise CourseError(f"no student of roster.csv has the id {who!r}")
+                raise CourseError(f"there is no student with the id {who!r} in roster.csv")
             key = (name, student.id)
             if item:
                 if item in items[key]:
-                    raise CourseError(f"{item!r} of {who!r} is there twice")
-                items[key][item] = checked(assignment, settings, item, marks)
+                    raise CourseError(f"{item!r} of {who!r} appears twice")
+                items[key][item] = parse_marks(assignment, settings, item, marks)
             elif marks:
-                raise CourseError(f"which item has {marks!r} marks? The item is empty")
+                raise CourseError(f"the marks {marks!r} have no item: fill in the item")
         except CourseError as error:
             raise CourseError(f"{table.path}, row {line}: {error}") from None
         comments[key] += [comment] if comment else []
     return {key: Manual(items[key], tuple(comments[key])) for key in {*items, *comments}}
 
 
-def checked(assignment: Assignment, settings: Settings, item: str, marks: str) -> Fraction:
-    """Return the number of one item, in the range that it may have."""
+def parse_marks(assignment: Assignment, settings: TermSettings, item: str, marks: str) -> Fraction:
+    """Parse the number of an item and check its range.
+
+    Raises:
+        CourseError: If the item is unknown, or the number is invalid or out of range.
+    """
     tasks = get_course(assignment.course or settings.course).grading().tasks
     most = {task.id: Fraction(task.marks) for task in tasks}
     most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}
     known = {*most, "total", "late", "attempt"}
     if item not in known:
-        raise CourseError(f"{item!r} is not an item{did_you_mean(item, known)}")
+        raise CourseError(f"there is no item {item!r}{did_you_mean(item, known)}")
     try:
         value = Fraction(number_of(marks))
     except (ValueError, ZeroDivisionError):
-        raise CourseError(f"{item} = {marks!r}: this is not a number") from None
+        raise CourseError(f"{item} = {marks!r} is not a number") from None
     if value < 0 or value > most.get(item, value):
-        raise CourseError(f"{item} = {marks}: it is from 0 to {number(most.get(item, value))}")
+        raise CourseError(f"{item} = {marks} must be from 0 to {number(most.get(item, value))}")
     return value
 
 
 def decide(
-    table: Table,
+    table: CsvTable,
     roster: Roster,
     name: str,
     student: Student,
     items: Mapping[str, str],
     comments: Iterable[str],
 ) -> None:
-    """Have a table say of a student's work on an assignment what these items and comments say.
+    """Update a table with the decisions on a student's work in an assignment.
 
-    An item without marks is taken out. Of all else each row, and its further columns, stay.
+    Items with empty marks are removed, and `comments` replace the student's comments. Other rows
+    and additional columns stay.
     """
-    at_name, at_id, at_item, at_marks, at_comment = (table.needed(each) for each in MANUAL)
+    at_name, at_id, at_item, at_marks, at_comment = map(table.required, MANUAL_COLUMNS)
     wanted = {item: marks.strip() for item, marks in items.items()}
     new = [line.strip() for line in comments if line.strip()]
     kept = []

@@ -1,4 +1,4 @@
-"""The page of each student in ``results/ASSIGNMENT``: complete in itself, nothing hidden in it."""
+"""HTML pages for students in ``results/ASSIGNMENT``: self-contained, without hidden results."""
 
 from __future__ import annotations
 
@@ -8,27 +8,24 @@ from html import escape
 
 from py2048.core.language import ENGLISH, use_language
 from py2048.courses.grading.report import (
-    Report,
     RunInfo,
     TaskResult,
     file_names,
-    filled,
     marks_of,
     number,
-    section,
+    render_page,
+    task_section,
 )
-from py2048.courses.term.marks import Course, Mark
+from py2048.courses.term.marks import Mark, Term
 from py2048.courses.term.tables import replace_file
 
 
-def write_pages(
-    course: Course, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime
-) -> None:
+def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime) -> None:
     """Write the pages of an assignment's students."""
-    whose = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
-    for mark, file in zip(marks, file_names(map(str.lower, whose)), strict=True):
+    names = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
+    for mark, file in zip(marks, file_names(map(str.lower, names)), strict=True):
         if mark.report is not None or mark.manual.items or mark.manual.comments:
-            path = course.folder / "results" / name / file
+            path = term.folder / "results" / name / file
             with use_language(mark.report.language if mark.report else ENGLISH):
                 replace_file(path, student_page(mark, run, now))
 
@@ -37,28 +34,30 @@ def write_pages(
 
 
 def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
-    """Return what a student may see of a mark, now."""
+    """Return what a student may see of a mark at time `now`."""
     assignment = mark.assignment
     hidden = {task.id for task in mark.tasks if assignment.hides(task.id, now)}
     withheld = _is_withheld(mark, now)
     parts = [_total(mark) if not hidden else f"<p>{_until(mark)}</p>"]
     if withheld:
         parts.append(
-            f"<p>Full reports are limited to {assignment.feedback_a_day} a day before the due "
-            "date; this attempt came after them.</p>"
+            f"<p>You get at most {assignment.feedback_a_day} full reports per day before the due "
+            "date, and this attempt came after them.</p>"
         )
     parts += [f"<p>{escape(comment)}</p>" for comment in mark.manual.comments]
-    parts += [_attempts(mark, plain=bool(hidden)), _notes(mark.report), _rubric(mark)]
+    parts.append(_attempts(mark, plain=bool(hidden)))
+    parts += [f"<p>{escape(line)}</p>" for line in (mark.report.summary if mark.report else ())]
+    parts.append(_rubric(mark))
     parts += [
         _hidden(task, mark) if task.id in hidden else _section(task, mark, plain=withheld)
         for task in mark.tasks
     ]
     title = f"{mark.name}: {assignment.title}"
-    return filled(title, "\n".join(parts), run.grader, run.protected).encode()
+    return render_page(title, "\n".join(parts), run).encode()
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:
-    """Return whether the day's reports were used up when this attempt came."""
+    """Return whether that day's reports were used up when this attempt came in."""
     most, one = mark.assignment.feedback_a_day, mark.hand_in
     if not most or not one or now >= mark.assignment.due:
         return False
@@ -68,7 +67,7 @@ def _is_withheld(mark: Mark, now: datetime) -> bool:
 
 def _until(mark: Mark) -> str:
     until = mark.assignment.hidden_until
-    return f"Some results are shown from {until:%Y-%m-%d %H:%M}." if until else "Some are hidden."
+    return f"Some results are hidden until {until:%Y-%m-%d %H:%M}." if until else "Some are hidden."
 
 
 def _hidden(task: TaskResult, mark: Mark) -> str:
@@ -77,32 +76,28 @@ def _hidden(task: TaskResult, mark: Mark) -> str:
 
 
 def _total(mark: Mark) -> str:
-    """Return the marks in a sentence, with what days late cost."""
+    """Describe the total and what lateness cost."""
     if mark.total is None:
         return "<p><strong>no mark</strong></p>"
     text = f"<strong>{number(mark.total)} / {number(mark.possible)} marks</strong>"
     if "total" in mark.manual.items:
-        return f"<p>{text}, as decided by hand</p>"
+        return f"<p>{text}, set by your teacher</p>"
     if mark.days_late:
-        days, kept = number(mark.days_late), number(100 * mark.kept)
-        text += f": {number(mark.earned)} earned, {days} days late, of which {kept} % are kept"
+        days, kept = number(mark.days_late), number(100 * mark.kept_share)
+        text += f": {number(mark.earned)} earned, {kept} % kept because it is {days} days late"
     return f"<p>{text}</p>"
 
 
 def _attempts(mark: Mark, *, plain: bool) -> str:
-    """Return when each attempt came and what it earned."""
+    """Return a table of attempts with times and marks."""
     rows = []
     for count, (one, report) in enumerate(mark.attempts, 1):
         marks = "" if plain or report is None else marks_of(report)
         counts = " (counts)" if one is mark.hand_in else ""
-        when = f"{one.when:%Y-%m-%d %H:%M}, by {escape(one.known_by)}"
+        when = f"{one.when:%Y-%m-%d %H:%M}, according to {escape(one.time_source)}"
         rows.append(f'<tr><td>{count}{counts}</td><td>{when}</td><td class="number">{marks}</td>')
     head = '<tr><th>Attempt</th><th>Handed in</th><th class="number">Marks of the tests</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>" if rows else ""
-
-
-def _notes(report: Report | None) -> str:
-    return "\n".join(f"<p>{escape(line)}</p>" for line in (report.summary if report else ()))
 
 
 def _rubric(mark: Mark) -> str:
@@ -117,4 +112,4 @@ def _rubric(mark: Mark) -> str:
 def _section(task: TaskResult, mark: Mark, *, plain: bool) -> str:
     by_hand = " (by hand)" if task.id in mark.manual.items else ""
     body = f"<pre>{escape(task.asked)}</pre>" if plain else ""
-    return section(task, f"{marks_of(task)}{by_hand}", body)
+    return task_section(task, f"{marks_of(task)}{by_hand}", body)

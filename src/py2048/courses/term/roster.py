@@ -1,4 +1,4 @@
-"""Who takes part, from ``roster.csv``, and whose name a learning platform gives a hand-in."""
+"""Students of a term, read from ``roster.csv``, and how to find them by id or name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from py2048.core.errors import CourseError
-from py2048.courses.term.tables import Table, read_table
+from py2048.courses.term.tables import CsvTable, read_table
 
 IDS = ("id", "student id", "sid", "id number", "identifier", "username")
 EMAILS = ("email", "e-mail", "email address", "e-mail address")
@@ -19,7 +19,12 @@ STAFF = {"teacher", "instructor", "ta", "hta", "head ta", "staff"}
 
 @dataclass(frozen=True, order=True)
 class Student:
-    """One student of the roster; `login` is the name on GitHub, `group` that of a group."""
+    """A student on the roster.
+
+    Attributes:
+        login: User name on GitHub or another platform.
+        group: Name of the student's group.
+    """
 
     id: str
     name: str = ""
@@ -30,10 +35,10 @@ class Student:
 
 
 def read_roster(folder: Path) -> Roster:
-    """Read ``roster.csv``: the course's own columns, Classroom 50's or GitHub Classroom's.
+    """Read ``roster.csv`` in py2048's, Classroom 50's or GitHub Classroom's format.
 
     Raises:
-        CourseError: in one line, for a table without ids or with an id twice.
+        CourseError: If ids are missing or duplicated.
     """
     path = folder / "roster.csv"
     if not path.exists() and (folder / "classroom_roster.csv").exists():
@@ -42,8 +47,7 @@ def read_roster(folder: Path) -> Roster:
     if table.column(*IDS) is None:
         heads = ", ".join(table.head)
         raise CourseError(
-            f"{path}: there is no column 'id': it has {heads}; "
-            "the first line must be id,name,email,section"
+            f"{path} has no column 'id', only {heads}: make its first line id,name,email,section"
         )
     students: dict[str, Student] = {}
     for number, row in enumerate(table.rows, 2):
@@ -53,12 +57,12 @@ def read_roster(folder: Path) -> Roster:
         if not student.id:
             raise CourseError(f"{path}, row {number}: the student has no id")
         if student.id.lower() in students:
-            raise CourseError(f"{path}, row {number}: the id {student.id!r} is there twice")
+            raise CourseError(f"{path}, row {number}: the id {student.id!r} appears twice")
         students[student.id.lower()] = student
     return Roster(students.values())
 
 
-def _student(table: Table, row: list[str]) -> Student:
+def _student(table: CsvTable, row: list[str]) -> Student:
     parts = (table.cell(row, "first name", "first"), table.cell(row, "last name", "last"))
     return Student(
         id=table.cell(row, *IDS) or table.cell(row, *EMAILS),
@@ -70,16 +74,15 @@ def _student(table: Table, row: list[str]) -> Student:
     )
 
 
-def letters(name: str) -> str:
-    """Return a name as Canvas puts it into file names: small letters and digits only."""
+def name_key(name: str) -> str:
+    """Reduce a name to lower-case letters and digits, as Canvas does in file names."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 class Roster:
-    """The students, found by id, address, login or name.
+    """Students indexed by id, email, login and name.
 
-    What two students share finds neither: their hand-ins are listed for the teacher to place.
-    `learn` adds the numbers that a platform's own table gives to students.
+    A key shared by two students finds neither of them, so that the teacher decides.
     """
 
     def __init__(self, students: Iterable[Student]) -> None:
@@ -89,8 +92,8 @@ class Roster:
             for key in (student.id, student.email, student.login):
                 self._add(key.lower(), student)
             first, _, last = student.name.rpartition(" ")
-            for name in (student.name, last + first, *_sorted_name(student.name)):
-                self._add(f"name:{letters(name)}", student)
+            for name in (student.name, last + first, *_reordered(student.name)):
+                self._add(f"name:{name_key(name)}", student)
             if student.group:
                 self.keys.setdefault(f"group:{student.group.lower()}", set()).add(student)
 
@@ -99,7 +102,7 @@ class Roster:
             self.keys.setdefault(key, set()).add(student)
 
     def find(self, *keys: str) -> Student | None:
-        """Return the one student for whom the first known key stands."""
+        """Return the student of the first key that is unambiguous."""
         for key in keys:
             found = self.keys.get(key.strip().lower(), set())
             if len(found) == 1:
@@ -110,8 +113,8 @@ class Roster:
         """Return the students of a group."""
         return self.keys.get(f"group:{name.lower()}", set()) if name else set()
 
-    def learn(self, table: Table) -> None:
-        """Take the numbers of Moodle's grading worksheet or of Canvas's gradebook."""
+    def learn(self, table: CsvTable) -> None:
+        """Learn the students' numbers on the platform from Moodle's or Canvas's table."""
         for row in table.rows:
             student = self.of_row(table, row)
             if student is None:
@@ -121,19 +124,19 @@ class Roster:
             if table.column("sis login id", "sis user id") is not None:
                 self._add(f"canvas:{table.cell(row, 'id')}", student)
 
-    def of_row(self, table: Table, row: list[str]) -> Student | None:
-        """Return the student whom a row of a platform's table is about."""
+    def of_row(self, table: CsvTable, row: list[str]) -> Student | None:
+        """Return the student in a row of a platform's table."""
         ids = ("sis user id", "sis login id", "id number", "student id", "sid", "username")
         keys = [table.cell(row, name) for name in (*ids, *EMAILS)]
         if table.column("identifier") is None and table.column("sis login id") is None:
             keys.append(table.cell(row, "id"))
         if participant := re.search(r"\d+$", table.cell(row, "identifier")):
             keys.append(f"moodle:{participant[0]}")
-        name = letters(table.cell(row, "student", *NAMES))
+        name = name_key(table.cell(row, "student", *NAMES))
         return self.find(*filter(None, keys), *([f"name:{name}"] if name else []))
 
 
-def _sorted_name(name: str) -> list[str]:
-    """Return ``Smith Ann`` for ``Smith, Ann`` and the other way round."""
+def _reordered(name: str) -> list[str]:
+    """Return ``Smith, Ann`` with the given name first; empty if there is no comma."""
     last, comma, first = name.partition(",")
     return [first + last] if comma else []

@@ -1,4 +1,4 @@
-"""``course.toml``: dates, late rules, attempts and what is hidden, as a teacher decides them."""
+"""Settings of a term, read from ``course.toml``: dates, lateness, attempts, hidden results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import operator
 import os
 import secrets
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from math import ceil
@@ -19,15 +18,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from py2048.core.errors import CourseError, did_you_mean, os_errors_as, shown
-from py2048.courses import course_names, get_course, read_toml
-from py2048.courses.term.tables import replace_file
+from py2048.courses import course_names, get_course, read_toml, write_new
 
 DAY = timedelta(days=1)
 Amount = Annotated[float, Meta(ge=0)]
 
 
 class Late(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a late hand-in costs: a share of what it earned for each day that has begun."""
+    """Late policy: each started day costs a percentage of the marks earned."""
 
     percent_a_day: Annotated[float, Meta(ge=0, le=100)] = 10
     grace_minutes: Amount = 15
@@ -35,7 +33,7 @@ class Late(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
-    """One assignment; with ``tasks`` it has some of its course's tasks, else all of them."""
+    """Settings of an assignment; ``tasks`` restricts it to some of the course's tasks."""
 
     title: str
     due: datetime
@@ -51,25 +49,25 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
     canvas: str = ""
 
     def days_late(self, handed_in: datetime) -> int:
-        """Return the days after the due date that have begun, none within the grace."""
+        """Return the number of started days after the due date, or 0 within the grace period."""
         over = handed_in.astimezone(UTC) - self.due.astimezone(UTC)
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
-    def kept(self, days_late: float) -> Fraction:
-        """Return the share of the marks that is kept after some days; nothing after the cut-off."""
+    def kept_share(self, days_late: float) -> Fraction:
+        """Return the share of the marks that is kept after some days late; 0 after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
         return max(Fraction(0), 1 - lost)
 
     def hides(self, task: str, now: datetime) -> bool:
-        """Return whether students are not yet shown a task's result."""
+        """Return whether a task's result is still hidden from students."""
         listed = task in self.hidden_tasks or "all" in self.hidden_tasks
         return listed and (self.hidden_until is None or now < self.hidden_until)
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A course's term."""
+class TermSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of a term."""
 
     course: str
     title: str
@@ -80,38 +78,38 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of every date."""
+        """Time zone of all dates."""
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """Return the assignment called `name`; or raise `CourseError` with the nearest name."""
+        """Return an assignment by name; raise `CourseError` with the closest name if unknown."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
-            raise CourseError(f"course.toml has no assignment {name!r}{near}")
+            raise CourseError(f"there is no assignment {name!r} in course.toml{near}")
         return self.assignments[name]
 
 
-def read_settings(folder: Path) -> Settings:
-    """Read and check ``course.toml``.
+def read_settings(folder: Path) -> TermSettings:
+    """Read and validate ``course.toml``.
 
     Raises:
-        CourseError: in one line that names file, key and value, and says what would be right.
+        CourseError: With the file, the key, its value and how to correct it.
     """
     path = folder / "course.toml"
     if not path.is_file():
-        raise CourseError(f"{str(path)!r} is missing: py2048 course new-term makes such a folder")
+        raise CourseError(f"{str(path)!r} is missing: create a term with py2048 course new-term")
     data = read_toml(path)
     assignments = data.get("assignments")
     if isinstance(assignments, dict):
         for name, value in assignments.items():
-            _converted(value, Assignment, path, f"assignments.{name}")
-    settings = _placed(_converted(data, Settings, path, ""), path)
+            _convert(value, Assignment, path, f"assignments.{name}")
+    settings = _resolved(_convert(data, TermSettings, path, ""), path)
     _check(settings, path)
     return settings
 
 
-def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
-    """Return `data` as a `kind`, or an error that names the key and its value."""
+def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
+    """Convert `data` to `kind`, or raise an error that names the key and its value."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -132,10 +130,10 @@ def _converted(data: Any, kind: Any, path: Path, above: str) -> Any:
         raise CourseError(f"{path}: {where}{reason[:1].lower()}{reason[1:]}") from None
 
 
-def _check(settings: Settings, path: Path) -> None:
-    """Check what types do not say."""
+def _check(settings: TermSettings, path: Path) -> None:
+    """Check references and names, which types cannot express."""
     if not settings.assignments:
-        raise CourseError(f"{path}: assignments: add one, such as [assignments.project]")
+        raise CourseError(f"{path} has no assignment: add one, such as [assignments.project]")
     for name, assignment in settings.assignments.items():
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
             raise CourseError(f"{path}: assignments.{name}: use letters, digits, - and _ only")
@@ -144,39 +142,41 @@ def _check(settings: Settings, path: Path) -> None:
             for id_ in getattr(assignment, key):
                 if id_ not in known:
                     near = did_you_mean(id_, known)
-                    raise CourseError(f"{path}: assignments.{name}.{key}: no task {id_!r}{near}")
+                    raise CourseError(
+                        f"{path}: assignments.{name}.{key}: there is no task {id_!r}{near}"
+                    )
         if taken := (ids | {"total", "late", "attempt"}) & assignment.rubric.keys():
             word = min(taken)
-            raise CourseError(f"{path}: assignments.{name}.rubric.{word}: this name is taken")
+            raise CourseError(f"{path}: assignments.{name}.rubric.{word}: this name is reserved")
 
 
-def _placed(settings: Settings, path: Path) -> Settings:
-    """Return the settings with dates in the time zone, and courses' paths as seen from here."""
+def _resolved(settings: TermSettings, path: Path) -> TermSettings:
+    """Apply the time zone to dates, and resolve course paths relative to the folder."""
     try:
         zone = settings.zone
     except (KeyError, ValueError, OSError):
         raise CourseError(
-            f"{path}: timezone = {settings.timezone!r}: this is not a time zone such as "
-            "Europe/Lisbon (where none is known, pip install tzdata)"
+            f"{path}: timezone = {settings.timezone!r} is unknown: use a name such as "
+            "Europe/Lisbon (if no name is known, pip install tzdata)"
         ) from None
 
-    def placed(date: datetime | None) -> Any:
+    def localized(date: datetime | None) -> Any:
         return date.replace(tzinfo=zone) if date and date.tzinfo is None else date
 
-    def found(course: str) -> str:
-        there = path.parent / course
-        is_path = course and course not in course_names() and there.is_dir()
-        return str(there) if is_path else course
+    def resolved(course: str) -> str:
+        folder = path.parent / course
+        is_path = course and course not in course_names() and folder.is_dir()
+        return str(folder) if is_path else course
 
     return msgspec.structs.replace(
         settings,
-        course=found(settings.course),
+        course=resolved(settings.course),
         assignments={
             name: msgspec.structs.replace(
                 each,
-                course=found(each.course),
-                due=placed(each.due),
-                hidden_until=placed(each.hidden_until),
+                course=resolved(each.course),
+                due=localized(each.due),
+                hidden_until=localized(each.hidden_until),
             )
             for name, each in settings.assignments.items()
         },
@@ -185,8 +185,7 @@ def _placed(settings: Settings, path: Path) -> Settings:
 
 # --- a new term ---
 
-RUBRICS: Mapping[str, str] = {"ist": "{ readability = 5, style = 1 }"}
-MANUAL = ("assignment", "id", "item", "marks", "comment")
+MANUAL_COLUMNS = ("assignment", "id", "item", "marks", "comment")
 
 
 def local_zone() -> str:
@@ -196,10 +195,10 @@ def local_zone() -> str:
 
 
 def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
-    """Make the folder of a term; return the files that a teacher fills.
+    """Create a term's folder; return the files for the teacher to fill in.
 
     Raises:
-        CourseError: for an unknown course, or where the folder has such files already.
+        CourseError: If the course is unknown or any of the files already exists.
     """
     found = get_course(course)
     if course not in course_names():
@@ -211,21 +210,18 @@ def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
         "secret": secrets.token_urlsafe(24),
         "due": (now + 28 * DAY).strftime("%Y-%m-%dT23:59:00"),
         "until": (now + 42 * DAY).strftime("%Y-%m-%dT12:00:00"),
-        "rubric": RUBRICS.get(course, "{}"),
+        "rubric": "{ readability = 5, style = 1 }" if course == "ist" else "{}",
         "courses": ", ".join([*course_names(), "or a path from here"]),
     }
     toml = Template(Path(__file__).with_name("course.toml").read_text("utf-8"))
     texts = {
         "course.toml": toml.substitute(words),
         "roster.csv": "id,name,email,section\n",
-        "manual.csv": ",".join(MANUAL) + "\n",
+        "manual.csv": ",".join(MANUAL_COLUMNS) + "\n",
     }
-    for name in texts:
-        if (folder / name).exists():
-            raise CourseError(f"{str(folder / name)!r} is there already: name another folder")
-    with os_errors_as(CourseError, f"{str(folder)!r} cannot be made"):
+    files = {name: text.encode() for name, text in texts.items()}
+    written = write_new(folder, files, "the term")
+    with os_errors_as(CourseError, f"{str(folder)!r} cannot be written"):
         (folder / "submissions" / "project").mkdir(parents=True, exist_ok=True)
         (folder / "results").mkdir(exist_ok=True)
-        for name, text in texts.items():
-            replace_file(folder / name, text.encode())
-    return [folder / name for name in texts]
+    return written

@@ -1,7 +1,7 @@
-"""Tables in CSV as teachers and learning platforms write them, and files that are written.
+"""CSV tables from teachers and learning platforms, and safe file writing.
 
-A file is written beside its place and then takes it, so that none is ever half there. One that was
-changed by hand since is not replaced unless that is asked for.
+Files are replaced atomically. A file that was edited by hand since py2048 wrote it is only replaced
+with ``--force``.
 """
 
 from __future__ import annotations
@@ -10,25 +10,31 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from py2048.core.errors import CourseError, os_errors_as
+from py2048.core.game.record import replacing
 from py2048.courses.grading.report import no_formula
 
-PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
+MOODLE_PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 @dataclass
-class Table:
-    """A table with its head, and how it was written; rows have as many cells as the head.
+class CsvTable:
+    """A CSV table that can be written back in its original format.
 
-    `digest` is that of the file that it was read from.
+    Attributes:
+        head: Column names.
+        rows: Cells; each row is as long as `head`.
+        delimiter: Character between cells.
+        bom: Whether the file begins with a byte order mark.
+        path: File the table was read from.
+        identified: Columns recognised by their contents.
+        digest: SHA-256 of the file.
     """
 
     head: list[str]
@@ -36,41 +42,41 @@ class Table:
     delimiter: str = ","
     bom: bool = False
     path: Path = Path()
-    known: dict[str, int] = field(default_factory=dict)
+    identified: dict[str, int] = field(default_factory=dict)
     digest: str = ""
 
     def column(self, *names: str) -> int | None:
-        """Return the first column with one of these names, in any case; see also `known`."""
+        """Return the index of the first column with one of these names, ignoring case."""
         plain = [" ".join(head.lower().replace("_", " ").split()) for head in self.head]
-        places = self.known | {name: plain.index(name) for name in plain}
+        places = self.identified | {name: plain.index(name) for name in plain}
         return next((places[name] for name in names if name in places), None)
 
-    def needed(self, *names: str) -> int:
-        """Return the same; raise `CourseError` where there is none."""
+    def required(self, *names: str) -> int:
+        """Like `column`, but raise `CourseError` if there is no such column."""
         found = self.column(*names)
         if found is None:
             heads = ", ".join(self.head)
-            raise CourseError(f"{self.path}: there is no column {names[0]!r}; it has {heads}")
+            raise CourseError(f"{self.path} has no column {names[0]!r}, only {heads}")
         return found
 
     def cell(self, row: Sequence[str], *names: str) -> str:
-        """Return a row's text in the first column with one of these names; nothing without one."""
+        """Return a row's text in the first column with one of these names, or ""."""
         place = self.column(*names)
         return "" if place is None else row[place].strip()
 
-    def text(self) -> bytes:
-        """Return the table as it was written, with what was filled in."""
+    def to_bytes(self) -> bytes:
+        """Return the table as a CSV file, with the original delimiter and byte order mark."""
         out = io.StringIO()
         writer = csv.writer(out, delimiter=self.delimiter)
         writer.writerows([self.head, *self.rows])
         return out.getvalue().encode("utf-8-sig" if self.bom else "utf-8")
 
 
-def read_table(path: Path) -> Table:
-    """Read a table with commas, semicolons or tabs, in UTF-8 with or without a mark.
+def read_table(path: Path) -> CsvTable:
+    """Read a UTF-8 table whose delimiter is a comma, semicolon or tab.
 
     Raises:
-        CourseError: if it cannot be read.
+        CourseError: If the file cannot be read as such a table.
     """
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()
@@ -79,35 +85,38 @@ def read_table(path: Path) -> Table:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise CourseError(
-            f"{path}, line {line}: this is not UTF-8: save it as 'CSV UTF-8' in the spreadsheet"
+            f"{path}, line {line} is not UTF-8: save the file as 'CSV UTF-8' in the spreadsheet"
         ) from None
     first = text.lstrip().partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise CourseError(f"{path}: this is not a CSV file: {error}") from None
+        raise CourseError(f"{path} is not a valid CSV file: {error}") from None
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     if not rows:
-        raise CourseError(f"{path}: it is empty: its first line names the columns")
+        raise CourseError(f"{path} is empty: write the column names into its first line")
     head = [cell.strip() for cell in rows[0]]
     width = len(head)
     for number, row in enumerate(rows[1:], 2):
         if any(cell.strip() for cell in row[width:]):
-            raise CourseError(f"{path}, row {number}: {len(row)} cells under {width} columns")
+            raise CourseError(
+                f"{path}, row {number} has {len(row)} cells, but only {width} have names"
+            )
     padded = [(row + [""] * width)[:width] for row in rows[1:]]
     bom, digest = data.startswith(b"\xef\xbb\xbf"), hashlib.sha256(data).hexdigest()
-    return Table(head, padded, delimiter, bom, path, worksheet_columns(head, padded), digest)
+    return CsvTable(head, padded, delimiter, bom, path, worksheet_columns(head, padded), digest)
 
 
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return where Moodle's grading worksheet has what, in any language; nothing for other tables.
+    """Identify the columns of Moodle's grading worksheet in any language.
 
-    Its rows begin with ``Participant 17``. What a grade can be at most is one number in all rows,
-    after the grade. The heads of dates end with what changed, in parentheses; comments are last.
+    Its rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the
+    same number in all rows and comes right after the grade. Date columns end with parentheses, and
+    comments come last. Returns {} for any other table.
     """
     columns = [{row[number] for row in rows} for number in range(len(head))]
-    words = {found and found[1] for found in map(PARTICIPANT.fullmatch, columns[0])}
+    words = {found and found[1] for found in map(MOODLE_PARTICIPANT.fullmatch, columns[0])}
     grades = [all(not cell or NUMBER.fullmatch(cell) for cell in cells) for cells in columns]
     most = [n for n, cells in enumerate(columns) if len(cells) == 1 and all(cells) and n > 2]
     most = [n for n in most if grades[n] and grades[n - 1]]
@@ -122,70 +131,61 @@ def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
 
 
 def number_of(text: str) -> str:
-    """Return a number as Python reads it, be it written with a comma."""
+    """Replace a decimal comma by a point."""
     return re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", text.strip())
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return a new table that no spreadsheet takes for formulas."""
+    """Return a new CSV file whose cells no spreadsheet runs as formulas."""
     cells = [[no_formula(c) if isinstance(c, str) else str(c) for c in row] for row in rows]
-    return Table(list(head), cells).text()
+    return CsvTable(list(head), cells).to_bytes()
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write a file beside its place, then put it there; a link stays a link."""
+    """Replace a file atomically; symbolic links are followed."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be written"):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).chmod(path.stat().st_mode if path.exists() else 0o644)
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        with replacing(path, path.stat().st_mode if path.exists() else 0o644) as file:
+            file.write(data)
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether a path is a stream that is open already, such as ``/dev/stdout``."""
+    """Return whether a path is an open stream, such as ``/dev/stdout``."""
     return Path("/dev") in path.parents
 
 
-class Written:
-    """What was written into a folder of results: a file that differs was changed by hand."""
+class WrittenFiles:
+    """Digests of the files written into a folder, to detect edits by hand."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = folder / ".written.json"
-        self.known: dict[str, str] = {}
+        self.digests: dict[str, str] = {}
         if self.path.exists():
             try:
-                self.known = dict(json.loads(self.path.read_text("utf-8")))
+                self.digests = dict(json.loads(self.path.read_text("utf-8")))
             except ValueError:
                 raise CourseError(
-                    f"{str(self.path)!r} is damaged: remove it, then use --force once"
+                    f"{str(self.path)!r} is damaged: delete it, then use --force once"
                 ) from None
 
     def refuse_changed(self, path: Path, *, force: bool) -> None:
-        """Raise `CourseError` for a file that was changed since, unless it may be replaced."""
+        """Raise `CourseError` if a file was edited since it was written, unless `force` is set."""
         if not force and path.exists() and not _is_stream(path):
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            if self.known.get(str(path.relative_to(self.folder))) != digest:
+            if self.digests.get(str(path.relative_to(self.folder))) != digest:
                 raise CourseError(
-                    f"{str(path)!r} is not as py2048 wrote it, and is kept: move it away, "
+                    f"{str(path)!r} was edited by hand and is not overwritten: move it away, "
                     "or replace it with --force"
                 )
 
     def write(self, path: Path, data: bytes, *, force: bool = False) -> None:
-        """Write a file and remember it."""
+        """Write a file and record its digest."""
         self.refuse_changed(path, force=force)
         if _is_stream(path):
             path.write_bytes(data)
             return
         replace_file(path, data)
-        self.known[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
-        replace_file(self.path, json.dumps(self.known, indent=1).encode())
+        self.digests[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
+        replace_file(self.path, json.dumps(self.digests, indent=1).encode())

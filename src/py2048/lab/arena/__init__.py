@@ -1,4 +1,4 @@
-"""Tournaments: players on the same games, many of them, on all cores or a cluster."""
+"""Tournaments: players on the same games, played on all cores or a cluster."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Players from outside: a program that reads lines, an HTTP endpoint, a function of Python's.
+"""External players: a program, an HTTP endpoint or a Python function.
 
-A program and an endpoint are asked with one JSON object a move::
+Programs and endpoints receive one JSON object per move::
 
     {"rules": "classic", "rows": [[0, 2, 0, 0], …], "legal": ["down", "left", "right"]}
 
-and answer with a move, ``left`` or ``{"move": "left", "tokens": 57}``. Where the answer is not a
-legal move, the question is asked again with a ``message``; a player that has no legal answer after
-three, or none in time, gives the game up.
+They answer with a move, as ``left`` or ``{"move": "left", "tokens": 57}``. After an answer that is
+not a legal move, the question is repeated with a ``message``. A player that gives no legal answer
+in three attempts, or none in time, resigns.
 
-They are not in the registry: servers, records and reviews name players by texts that others wrote,
-and what these players are made of is run.
+External players are not in the registry, because servers, records and reviews take player specs
+from untrusted users, and these specs run arbitrary code.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ from py2048.players import Player, make_player
 from py2048.players.player import ResignedError, Usage, best, checked_game
 
 MAX_ANSWERS = 3
-"""How often a player is asked for one move."""
+"""Maximum number of answers per move."""
 
 TIMEOUT_S = 60.0
-"""The time for an answer."""
+"""Maximum time per answer."""
 
 Question = dict[str, Any]
 
 
-class Answer(msgspec.Struct):
-    """What a player says: a move, and what it cost."""
+class MoveReply(msgspec.Struct):
+    """A player's answer: a move and its cost in tokens."""
 
     move: str
     tokens: int = 0
 
 
-def read_answer(text: str) -> Answer:
-    """Return the answer in a line: a JSON object, or a move.
+def read_answer(text: str) -> MoveReply:
+    """Parse an answer: a JSON object, or a bare move.
 
     >>> read_answer('{"move": "up", "tokens": 5}'), read_answer("up")
-    (Answer(move='up', tokens=5), Answer(move='up', tokens=0))
+    (MoveReply(move='up', tokens=5), MoveReply(move='up', tokens=0))
     """
     try:
-        return msgspec.json.decode(text, type=Answer)
+        return msgspec.json.decode(text, type=MoveReply)
     except msgspec.MsgspecError:
-        return Answer(text.strip())
+        return MoveReply(text.strip())
 
 
 class _External:
-    """Asks for each move by a function; counts time and tokens."""
+    """Asks a function for each move; counts time and tokens."""
 
     def __init__(self, name: str, ask: Callable[[Question], str]) -> None:
         self.name = name
@@ -74,10 +74,10 @@ class _External:
         self._seconds, self._tokens = 0.0, 0
 
     def choose(self, game: Game) -> Direction:
-        """Return the direction of the answer.
+        """Ask for a move until the answer is legal.
 
         Raises:
-            ResignedError: if no answer is legal.
+            ResignedError: If no answer is legal.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -103,18 +103,18 @@ class _External:
         )
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Give the direction of the answer 1, the others 0."""
+        """Rate the chosen direction 1 and the others 0."""
         legal = checked_game(game).legal_directions()
         chosen = self.choose(game) if legal else None
         return {direction: float(direction is chosen) for direction in legal}
 
     def usage(self) -> Usage:
-        """Return what the answers have cost so far."""
+        """Return the cost of all answers so far."""
         return Usage(self._seconds, tokens=self._tokens)
 
 
 class ProgramPlayer(_External):
-    """A program that reads a line of JSON for each position and prints a move."""
+    """A program that reads one line of JSON per position and prints a move."""
 
     def __init__(self, command: str) -> None:
         self._command = command
@@ -157,7 +157,7 @@ class ProgramPlayer(_External):
 
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
-    with process:  # close what it is spoken to by, and wait for it
+    with process:  # closes its pipes and waits for it
         pass
 
 
@@ -169,7 +169,7 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None
 
 
 class EndpointPlayer(_External):
-    """An HTTP endpoint that a position is posted to and that answers with a move."""
+    """An HTTP endpoint to which positions are posted and which answers with a move."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -191,7 +191,7 @@ class EndpointPlayer(_External):
 
 
 class PolicyPlayer(_External):
-    """A function of an environment's observation (exponents) and mask, which returns an action."""
+    """A function from an environment's observation (exponents) and mask to an action."""
 
     def __init__(self, function: str) -> None:
         self._function = function
@@ -225,23 +225,23 @@ EXTERNAL: dict[str, Callable[[str], Player]] = {
     "endpoint": EndpointPlayer,
     "policy": PolicyPlayer,
 }
-"""Players from outside, by what stands before the colon of their spec."""
+"""External players by the prefix of their spec."""
 
 
 def is_external(spec: str) -> bool:
-    """Return whether a spec names a player from outside."""
+    """Return whether a spec names an external player."""
     return spec.partition(":")[0] in EXTERNAL
 
 
 def any_player(spec: str) -> Player:
-    """Return the player of a spec: one from outside, or one of the registry.
+    """Create the player of a spec, external or from the registry.
 
     Raises:
-        PlayerError: if the spec describes no player.
+        PlayerError: If the spec describes no player.
     """
     kind, _, rest = spec.partition(":")
     if not is_external(spec):
         return make_player(spec)
     if not rest:
-        raise PlayerError(f"{kind}: lacks what to ask: write {kind}:…")
+        raise PlayerError(f"{kind}: names nothing to ask: write {kind}:…")
     return EXTERNAL[kind](rest)

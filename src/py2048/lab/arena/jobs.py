@@ -1,7 +1,7 @@
-"""A job is some games of one player. The games do not depend on the process that plays them.
+"""Jobs: games for one player, with results that do not depend on where they are played.
 
-Each game begins with a new player, which sees the position but not the seed of the game: it can
-neither remember other games nor predict tiles.
+Each game gets a new player, which sees positions but not the game's seed. It can neither remember
+other games nor predict tiles.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Job:
     """Games for one player to play.
 
     Attributes:
-        player: the player's spec.
-        rules: the rules.
-        seed: the seed of the tournament; game `i` has the seed ``derive_seed(seed, i)``.
-        games: the numbers of the games.
-        recorded: whether each game is recorded.
+        player: The player's spec.
+        rules: The rules.
+        seed: Seed of the tournament; game `i` has the seed ``derive_seed(seed, i)``.
+        games: Numbers of the games.
+        recorded: Whether each game is recorded.
     """
 
     player: str
@@ -45,16 +45,16 @@ class GameResult:
     """A finished game.
 
     Attributes:
-        player: the player's spec.
-        game: the number of the game in the tournament.
-        seed: the game's seed.
-        score: its score, in the points of its rules.
-        max_tile: the largest tile on its last board.
-        moves: the number of legal turns.
-        seconds: the processor time that the player took; from outside, by the clock.
-        boards: how many boards it rated, if it says so.
-        tokens: how many tokens its language model wrote, if it says so.
-        record: the text of its record, if games are recorded.
+        player: The player's spec.
+        game: Number of the game in the tournament.
+        seed: Seed of the game.
+        score: Score by the rules.
+        max_tile: Largest tile on the last board.
+        moves: Number of legal moves.
+        seconds: Processor time of the player; wall-clock time for external players.
+        boards: Number of boards the player rated, if it reports them.
+        tokens: Number of tokens the player's language model wrote, if it reports them.
+        record: Text of the record, if games are recorded.
     """
 
     player: str
@@ -70,7 +70,7 @@ class GameResult:
 
 
 COLUMNS = [field.name for field in fields(GameResult) if field.name != "record"]
-"""What logs and tables hold of a game."""
+"""Columns of a game in logs and tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class JobResult:
     """The games of a finished job.
 
     Attributes:
-        played: the games.
-        seconds: how long they took, without one-time work such as compiling.
+        played: The games.
+        seconds: Duration without one-time work such as compilation.
     """
 
     played: tuple[GameResult, ...]
@@ -90,8 +90,8 @@ def run_job(job: Job) -> JobResult:
     """Play the games of a job.
 
     Raises:
-        PlayerError: if the player fails or answers with an illegal direction.
-        Py2048Error: if the player raises one, for example because weights are missing.
+        PlayerError: If the player fails or chooses an illegal direction.
+        Py2048Error: If the player raises one, for example because weights are missing.
     """
     warm_up(job.player, job.rules, recorded=job.recorded)
     start = time.perf_counter()
@@ -116,7 +116,7 @@ def _games(job: Job) -> Iterator[GameResult]:
 
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
-    """Play games by the player's own loop; a random player gets a seed for each game."""
+    """Play games by the player's own loop; a random player is seeded for each game."""
     is_random = own_seed(job.player, 0) != job.player
     parts = [[n] for n in range(len(seeds))] if is_random else [list(range(len(seeds)))]
     for part in parts:
@@ -134,13 +134,13 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
 
 
 def own_seed(spec: str, seed: int) -> str:
-    """Return the spec with a seed derived from that of a game, if the player takes one."""
+    """Return the spec with a seed derived from the game's, if the player takes one."""
     return spec if is_external(spec) else with_seed(spec, rng.derive_seed(seed, 0))
 
 
 @cache
 def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
-    """Load and compile what a player needs, so that this counts in no game's time."""
+    """Load and compile what a player needs, so that no game's time includes it."""
     if is_external(spec):
         return
     player = _ready(own_seed(spec, 0), rules)
@@ -150,12 +150,12 @@ def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
 
 
 def _usage(player: Player) -> Usage:
-    """Return what a player says that its moves have cost."""
+    """Return the costs that a player reports."""
     return player.usage() if isinstance(player, CountsUsage) else Usage()
 
 
 def _ready(spec: str, rules: Rules) -> Player:
-    """Return a new player that has loaded and compiled what it needs."""
+    """Create a player that has loaded and compiled everything."""
     player = any_player(spec)
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
@@ -181,7 +181,7 @@ def _play(job: Job, number: int, seed: int) -> GameResult:
             )
         game.play(direction)
     text = None
-    if job.recorded:  # without the time, so that the same game has the same record
+    if job.recorded:  # without times, so that equal games have equal records
         text = replace(game.record(), started="", finished="").to_json()
     usage = _usage(player)
     return GameResult(

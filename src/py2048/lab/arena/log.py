@@ -1,7 +1,8 @@
-"""What a tournament keeps of each finished game: a line in its log, and a record if asked for.
+"""The log and the records of a tournament.
 
-The log has one JSON line for each game; the first line names the rules and the seed. An interrupted
-tournament continues with the games that its log lacks; an incomplete last line is dropped.
+The log has one JSON line per finished game, after a first line with the rules and the seed. A
+tournament that was interrupted continues with the games missing from its log. An incomplete last
+line is dropped.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _UNSAFE = re.compile(r"[^\w.=-]+")
 
 
 class GameLog:
-    """The file to which the games of a tournament are added as they end.
+    """A log file to which finished games are appended.
 
     Args:
-        path: the file; it may exist if it belongs to a tournament with the same rules and seed.
-        tournament: the tournament; its players and the number of games may be others than before.
-        to_add: open it to add games; else it is read as it is.
+        path: The file. An existing one must belong to a tournament with the same rules and seed.
+        tournament: The tournament. Its players and number of games may have changed.
+        to_add: Whether to open the file for appending.
 
     Raises:
-        TournamentError: if the file is damaged, of another tournament, or cannot be written.
+        TournamentError: If the file is damaged, belongs to another tournament or cannot be written.
     """
 
     def __init__(self, path: Path, tournament: Tournament, *, to_add: bool = True) -> None:
@@ -52,7 +53,7 @@ class GameLog:
             self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
         elif json.dumps(head).encode().startswith(data):
             self.played = []
-        else:  # a file of one line, of which nothing is to be cut off
+        else:  # not a log: must not be truncated
             raise self._foreign()
         if not to_add:
             return
@@ -63,7 +64,7 @@ class GameLog:
             self._write(head)
 
     def add(self, played: GameResult) -> None:
-        """Write a game down, at once."""
+        """Append a game and flush."""
         self._write({name: getattr(played, name) for name in COLUMNS})
 
     def close(self) -> None:
@@ -103,13 +104,13 @@ class GameLog:
 
 
 class RecordFolder:
-    """The records of a tournament: ``1-greedy/000000.2048.json`` and on.
+    """A folder with a record of each game, such as ``1-greedy/000000.2048.json``.
 
-    The bytes of a file do not depend on who played the game, and ``py2048 verify`` checks it.
+    A file's bytes do not depend on where the game was played, and ``py2048 verify`` checks it.
 
     Args:
-        path: the folder.
-        tournament: the tournament.
+        path: The folder.
+        tournament: The tournament.
     """
 
     def __init__(self, path: Path, tournament: Tournament) -> None:
@@ -120,10 +121,10 @@ class RecordFolder:
         }
 
     def make(self) -> None:
-        """Make the folder, if its parent exists.
+        """Create the folder; its parent must exist.
 
         Raises:
-            TournamentError: if that is not possible.
+            TournamentError: If it cannot be created.
         """
         for folder in [self._path, *self._folders.values()]:
             with os_errors_as(TournamentError, f"cannot make the folder {folder}"):
@@ -141,7 +142,7 @@ class RecordFolder:
         """Write the record of a game.
 
         Raises:
-            TournamentError: if that is not possible.
+            TournamentError: If it cannot be written.
         """
         assert played.record is not None, "the tournament is recorded"
         path = self.path_of(played)
@@ -149,7 +150,7 @@ class RecordFolder:
             write_atomically(path, played.record.encode())
 
 
-def play_kept(
+def play_and_save(
     tournament: Tournament,
     jobs: int | None,
     cluster: str | None,
@@ -157,9 +158,15 @@ def play_kept(
     records: Path | None,
     tell: Callable[[str], None],
 ) -> Results:
-    """Play the tournament, to its end or until Ctrl-C; save each game as it ends.
+    """Play a tournament to its end or until Ctrl-C, saving each game as it ends.
 
-    It is played on a Ray `cluster`, or else by `jobs` processes of this machine.
+    Args:
+        tournament: The tournament.
+        jobs: Number of local processes; by default one per processor.
+        cluster: Address of a Ray cluster to use instead of this machine.
+        log_path: Log file, if games are logged.
+        records: Folder for records, if games are recorded.
+        tell: Called with lines of progress.
     """
     results = Results(tournament)
     with ExitStack() as stack:
@@ -171,14 +178,14 @@ def play_kept(
                 results.add(game)
 
         def save(game: GameResult) -> None:
-            if folder:  # first, so that the log has no game without a record
+            if folder:  # first, so that every logged game has a record
                 folder.save(game)
             if log:
                 log.add(game)
 
-        with suppress(KeyboardInterrupt):  # the results are then marked as incomplete
+        with suppress(KeyboardInterrupt):  # the results report that they are incomplete
             if cluster is None:
-                for spec in tournament.players:  # once, instead of in each process
+                for spec in tournament.players:  # compile once instead of in each process
                     warm_up(spec, tournament.rules, recorded=tournament.recorded)
             workers = local_pool(jobs) if cluster is None else RayPool(cluster)
             pool = stack.enter_context(closing(workers))

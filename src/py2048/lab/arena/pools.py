@@ -1,4 +1,4 @@
-"""Pools of workers on this machine: this process, or several."""
+"""Worker pools on this machine: the current process, or several processes."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from py2048.core.errors import PlayerError, Py2048Error
 from py2048.engine.jit import available_threads
 from py2048.lab.arena.jobs import Job, JobResult, run_job
 
-DEATHS = 3
-"""After this many dead workers a job counts as failed."""
+MAX_DEATHS = 3
+"""Number of dead workers after which a job fails."""
 
 
 class Pool(Protocol):
-    """Workers that run jobs, in any order."""
+    """Workers that run jobs in any order."""
 
     @property
     def width(self) -> int:
-        """The number of jobs that keeps all workers busy; it may change."""
+        """Number of jobs that keeps all workers busy. It may change."""
 
     @property
     def place(self) -> str:
-        """Where the games are played, such as "in 4 processes"."""
+        """Where games are played, such as "in 4 processes"."""
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
 
     def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it and its result.
+        """Wait for a job to finish; return it with its result.
 
         Raises:
-            Py2048Error: if the job failed.
+            Py2048Error: If the job failed.
         """
 
     def close(self) -> None:
-        """Stop the workers at once."""
+        """Stop all workers immediately."""
 
 
 class SerialPool:
-    """This process runs the jobs, one after another."""
+    """Runs jobs one after the other in the current process."""
 
     width = 1
     place = "in one process"
@@ -63,31 +63,31 @@ class SerialPool:
         return job, run_job(job)
 
     def close(self) -> None:
-        """Drop the queued jobs."""
+        """Drop queued jobs."""
         self._waiting.clear()
 
 
 class ProcessPool:
-    """Processes on this machine. One that dies is replaced, and its job is run again.
+    """Processes on this machine. A process that dies is replaced and its job is retried.
 
     Args:
-        width: the number of processes.
+        width: Number of processes.
     """
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.place = f"in {width} processes"
         self._waiting: deque[Job] = deque()
-        self._workers = [_Worker() for _ in range(width)]
+        self._workers = [_JobProcess() for _ in range(width)]
         self._deaths: Counter[Job] = Counter()
 
     def submit(self, job: Job) -> None:
         """Queue a job."""
         self._waiting.append(job)
-        self._give_out()
+        self._dispatch()
 
     def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it and its result."""
+        """Wait for a job to finish; return it with its result."""
         while True:
             busy = [worker for worker in self._workers if worker.job]
             ready = wait([worker.pipe for worker in busy])
@@ -99,73 +99,75 @@ class ProcessPool:
             except (EOFError, OSError):
                 self._replace(worker, job)
                 continue
-            self._give_out()
+            self._dispatch()
             if isinstance(answer, Py2048Error):
                 raise answer
             return job, answer
 
     def close(self) -> None:
-        """End the processes."""
+        """Kill the processes."""
         for worker in self._workers:
-            worker.end()
+            worker.kill()
 
-    def _give_out(self) -> None:
+    def _dispatch(self) -> None:
         for worker in self._workers:
             if worker.job is None and self._waiting:
-                worker.give(self._waiting.popleft())
+                worker.send(self._waiting.popleft())
 
-    def _replace(self, worker: _Worker, job: Job) -> None:
-        """Replace a process that died, and queue its job again unless it has failed too often."""
-        worker.end()
-        self._workers[self._workers.index(worker)] = _Worker()
+    def _replace(self, worker: _JobProcess, job: Job) -> None:
+        """Replace a dead process and requeue its job, unless it failed too often."""
+        worker.kill()
+        self._workers[self._workers.index(worker)] = _JobProcess()
         self._deaths[job] += 1
-        if self._deaths[job] >= DEATHS:
-            raise died(job, f"{DEATHS} processes in turn; the last one {worker.last_words}")
+        if self._deaths[job] >= MAX_DEATHS:
+            raise worker_death(
+                job, f"{MAX_DEATHS} processes in turn; the last one {worker.exit_reason}"
+            )
         self._waiting.appendleft(job)
-        self._give_out()
+        self._dispatch()
 
 
-def died(job: Job, how: str) -> PlayerError:
-    """Return the error for a job whose workers died."""
+def worker_death(job: Job, how: str) -> PlayerError:
+    """Create the error for a job whose workers died."""
     games = ", ".join(map(str, job.games))
     return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
 
 
-class _Worker:
-    """A process that runs jobs, and the pipe to it."""
+class _JobProcess:
+    """A process that runs jobs, with a pipe to it."""
 
     def __init__(self) -> None:
-        # Not forked: that would copy the locks of threads and compiled code in use.
+        # Forking would copy locks held by other threads.
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
         self._process = context.Process(target=_work, args=(there,), daemon=True)
-        with _deaf_to_ctrl_c():  # also while it imports what it needs
+        with _interrupts_blocked():  # also during its imports
             self._process.start()
         there.close()
 
-    def give(self, job: Job) -> None:
-        """Send a job. `ProcessPool.take` notices a process that has died."""
+    def send(self, job: Job) -> None:
+        """Send a job. If the process is dead, `ProcessPool.take` will notice."""
         self.job = job
         with suppress(OSError):
             self.pipe.send(job)
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill the process and wait for its end."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
 
     @property
-    def last_words(self) -> str:
+    def exit_reason(self) -> str:
         """How the process ended."""
         code = self._process.exitcode or 0
         return f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Have processes that are started not hear of Ctrl-C; this one hears of it afterwards."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C in processes started within the block."""
     if sys.platform == "win32":
         yield
         return
@@ -177,8 +179,8 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _work(pipe: Connection) -> None:
-    """Run the jobs that come through the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the first process answers Ctrl-C
+    """Run jobs from the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     with suppress(EOFError, OSError):
         while True:
             try:
@@ -189,6 +191,6 @@ def _work(pipe: Connection) -> None:
 
 
 def local_pool(jobs: int | None = None) -> Pool:
-    """Return a pool of `jobs` workers on this machine; by default one for each processor."""
+    """Create a pool with `jobs` workers, by default one per processor."""
     count = jobs or available_threads()
     return SerialPool() if count == 1 else ProcessPool(count)

@@ -1,9 +1,9 @@
-"""The protocol of ``py2048 benchmark-agent``: published games, a stated budget, a folder to check.
+"""The protocol of ``py2048 benchmark-agent``: published games and verifiable submissions.
 
-A submission is a folder: ``submission.json``, a tournament's log and a record of each game. Game
-`i` of a track has the seed ``derive_seed(SEED, i)``, so the tiles are the same for every agent, and
-none sees the seed. What the log says of a game is held against its record, replayed; what the moves
-cost is the agent's word.
+A submission is a folder with ``submission.json``, a tournament log and a record of each game.
+Game `i` of a track has the seed ``derive_seed(SEED, i)``, so all agents meet the same tiles. No
+agent sees the seed. Verification replays every record and compares it with the log. Costs per move
+are reported by the agent and cannot be verified.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from py2048.core.errors import RecordError, TournamentError, os_errors_as, shown
 from py2048.core.game import Record
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import get_rules
-from py2048.lab.arena.log import GameLog, RecordFolder, play_kept
+from py2048.lab.arena.log import GameLog, RecordFolder, play_and_save
 from py2048.lab.arena.statistics import Regret, regrets
 from py2048.lab.arena.tournament import Results, Tournament
 from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
@@ -33,20 +33,20 @@ TRACKS: Mapping[str, tuple[str, int]] = {
     "3x3": ("3x3", 200),
     "2x4": ("2x4", 200),
 }
-"""The rules and the number of games of each track; ``short`` is for agents whose moves are dear."""
+"""Rules and number of games of each track. ``short`` is for agents with expensive moves."""
 
 COSTS = ("ms", "boards", "tokens")
 
 
-class Submission(msgspec.Struct, frozen=True):
-    """What ``submission.json`` says.
+class AgentSubmission(msgspec.Struct, frozen=True):
+    """Contents of ``submission.json``.
 
     Attributes:
-        agent: the player's spec.
-        track: one of `TRACKS`, or its first games, such as ``classic:10``.
-        budget: what a move may cost on average, by the names of `COSTS`.
-        machine: where it was played.
-        py2048: the version that it was played with.
+        agent: The player's spec.
+        track: A name in `TRACKS`, optionally limited to its first games, as in ``classic:10``.
+        budget: Maximum mean cost per move, by the names in `COSTS`.
+        machine: Machine on which it was played.
+        py2048: Version of py2048 with which it was played.
     """
 
     agent: str
@@ -61,8 +61,8 @@ class Submission(msgspec.Struct, frozen=True):
         """Return the games of the track.
 
         Raises:
-            TournamentError: if the track is unknown, or shorter.
-            PlayerError: if the agent is to play and is not here.
+            TournamentError: If the track is unknown or has fewer games.
+            PlayerError: If the agent is to play and is not available.
         """
         name, colon, count = self.track.partition(":")
         rules, games = TRACKS.get(name, ("", 0))
@@ -79,11 +79,11 @@ class Submission(msgspec.Struct, frozen=True):
         )
 
 
-def open_submission(folder: Path, wanted: Submission) -> tuple[Path, Path]:
-    """Begin or continue a submission; return its log and the folder of its records.
+def open_submission(folder: Path, wanted: AgentSubmission) -> tuple[Path, Path]:
+    """Begin or continue a submission; return the paths of its log and its records.
 
     Raises:
-        TournamentError: if another one is there, or the folder cannot be written.
+        TournamentError: If the folder holds another submission or cannot be written.
     """
     path = folder / "submission.json"
     with os_errors_as(TournamentError, f"cannot write {folder}"):
@@ -100,34 +100,34 @@ def open_submission(folder: Path, wanted: Submission) -> tuple[Path, Path]:
 
 
 def play(
-    folder: Path, submission: Submission, jobs: int | None, tell: Callable[[str], None]
+    folder: Path, submission: AgentSubmission, jobs: int | None, tell: Callable[[str], None]
 ) -> Results:
-    """Play the games of a submission that its folder lacks, to the end or until Ctrl-C."""
+    """Play the missing games of a submission, to the end or until Ctrl-C."""
     tournament = submission.tournament()
     log, records = open_submission(folder, submission)
-    return play_kept(tournament, jobs, None, log, records, tell)
+    return play_and_save(tournament, jobs, None, log, records, tell)
 
 
-def read_submission(folder: Path) -> Submission:
-    """Read what a submission says of itself.
+def read_submission(folder: Path) -> AgentSubmission:
+    """Read a folder's ``submission.json``.
 
     Raises:
-        TournamentError: if there is none.
+        TournamentError: If it is missing or invalid.
     """
     path = folder / "submission.json"
     with os_errors_as(TournamentError, f"cannot read {path}"):
         data = path.read_bytes()
     try:
-        return msgspec.json.decode(data, type=Submission)
+        return msgspec.json.decode(data, type=AgentSubmission)
     except msgspec.MsgspecError as error:
         raise TournamentError(f"{path} is not a submission: {error}") from None
 
 
 def verified(folder: Path, tournament: Tournament) -> Results:
-    """Return the games of a submission, each replayed from its record.
+    """Return a submission's games after replaying each from its record.
 
     Raises:
-        TournamentError: if a game is missing, or one is not what the log says.
+        TournamentError: If a game is missing, or a record contradicts the log.
     """
     records, results = RecordFolder(folder / "records", tournament), Results(tournament)
     for played in GameLog(folder / "games.jsonl", tournament, to_add=False).played:
@@ -140,9 +140,11 @@ def verified(folder: Path, tournament: Tournament) -> Results:
         board = record.replayed[-1][0] if record.replayed else record.start
         found = (str(record.rules), record.seed, record.score, board.max_tile, record.plies)
         seed = rng.derive_seed(SEED, played.game)
-        said = (str(tournament.rules), seed, played.score, played.max_tile, played.moves)
-        if found != said or not record.follows_seed():
-            raise TournamentError(f"{path} is not the game of the log: {found} there, {said} here")
+        logged = (str(tournament.rules), seed, played.score, played.max_tile, played.moves)
+        if found != logged or not record.follows_seed():
+            raise TournamentError(
+                f"{path} contradicts the log: {found} in the record, {logged} in the log"
+            )
         results.add(replace(played, record=record.to_json()))
     if not results.complete:
         raise TournamentError(f"{folder} has {results.count} of {results.total} games")
@@ -150,7 +152,7 @@ def verified(folder: Path, tournament: Tournament) -> Results:
 
 
 def costs_of(results: Results) -> dict[str, float]:
-    """Return what a move has cost on average, by the names of `COSTS`; 0 is not known."""
+    """Return the mean cost per move, by the names in `COSTS`; 0 means unknown."""
     (agent,) = results.tournament.players
     games = results.of(agent).values()
     moves = max(1, sum(game.moves for game in games))
@@ -162,14 +164,14 @@ def costs_of(results: Results) -> dict[str, float]:
     return {name: total / moves for name, total in zip(COSTS, sums, strict=True)}
 
 
-def over_budget(submission: Submission, results: Results) -> list[str]:
-    """Return what a move has cost more of than the budget allows, or that it does not report."""
+def over_budget(submission: AgentSubmission, results: Results) -> list[str]:
+    """Return the names of costs that exceed the budget or were not reported."""
     costs = costs_of(results)
     return [name for name, most in submission.budget.items() if not 0 < costs[name] <= most]
 
 
 def losses_of(results: Results, solution: Path | None) -> list[Regret]:
-    """Return what moves have lost against perfect play, if that is in a `solution` or quick."""
+    """Return the regret against perfect play, from `solution` or solved if that is quick."""
     rules = results.tournament.rules
     if rules.cells > QUICK_CELLS and solution is None:
         return []

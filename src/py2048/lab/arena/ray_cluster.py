@@ -1,8 +1,8 @@
-"""A Ray cluster: `RayPool` runs the jobs of a tournament on it, `RayWorkers` any tasks.
+"""Ray clusters: `RayPool` runs a tournament's jobs, and `RayWorkers` runs any tasks.
 
-The machines of the cluster need the same py2048 as this one and what the players need: plugins, and
-weights under the same paths. A task whose process or machine is lost is run again elsewhere; as a
-game depends on its seed alone, it has the same result.
+All machines need the same version of py2048 and everything the players need: plugins, and weights
+under the same paths. If a process or machine is lost, its task is retried elsewhere. Results stay
+the same, because a game depends on its seed alone.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any, ClassVar
 
 from py2048.core.errors import Py2048Error, SolvingError, TournamentError, extra_for
 from py2048.lab.arena.jobs import Job, JobResult, run_job
-from py2048.lab.arena.pools import died
+from py2048.lab.arena.pools import worker_death
 
 RETRIES = 5
-"""How often a task is run again after its process or machine was lost."""
+"""How many times a task is retried after its process or machine was lost."""
 
 ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
-    """A Ray cluster.
+    """A connection to a Ray cluster.
 
     Args:
-        address: ``auto`` for the cluster that this machine belongs to, or the address of its head,
-            such as ``10.0.0.1:6379``.
+        address: ``auto`` for the cluster of this machine, or the address of the head node, such as
+            ``10.0.0.1:6379``.
 
     Raises:
-        MissingExtraError: if Ray is not installed.
-        Py2048Error: `error`, if there is no cluster at the address.
+        MissingExtraError: If Ray is not installed.
+        Py2048Error: If there is no cluster at the address; subclasses raise their `error`.
     """
 
     error: ClassVar[type[Py2048Error]] = Py2048Error
@@ -47,12 +47,12 @@ class RayCluster:
 
     @property
     def width(self) -> int:
-        """Two tasks for each processor of the cluster, as it is now: one runs, one waits."""
+        """Twice the current number of processors, so that each has a task waiting."""
         return 2 * max(self._processors, 1)
 
     @property
     def place(self) -> str:
-        """The present size of the cluster."""
+        """The current size of the cluster, as text."""
         nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
         return f"on {_counted(nodes, 'node')} with {_counted(self._processors, 'processor')}"
 
@@ -61,21 +61,22 @@ class RayCluster:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def close(self) -> None:
-        """Leave the cluster."""
+        """Disconnect from the cluster."""
         if self._owner:
             self._ray.shutdown()
 
 
 class RayWorkers(RayCluster):
-    """The processors of a Ray cluster, for the tasks of a solver."""
+    """Processors of a Ray cluster that run a solver's tasks."""
 
     error = SolvingError
 
     def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Return the results of tasks.
+        """Run tasks and return their results.
 
         Raises:
-            Py2048Error: that of a task, or a `SolvingError` if its process is lost again and again.
+            SolvingError: If the process of a task is lost too often.
+            Py2048Error: If a task raises one.
         """
         waiting = [self._do.remote(task, version("py2048")) for task in tasks]
         try:
@@ -90,7 +91,7 @@ class RayWorkers(RayCluster):
 
 
 class RayPool(RayCluster):
-    """The processors of a Ray cluster, for the jobs of a tournament."""
+    """Processors of a Ray cluster that run a tournament's jobs."""
 
     error = TournamentError
 
@@ -103,20 +104,20 @@ class RayPool(RayCluster):
         self._jobs[self._do.remote(run_job, version("py2048"), job)] = job
 
     def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it and its result."""
+        """Wait for a job to finish; return it with its result."""
         (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
         job = self._jobs.pop(ready)
         try:
             answer: JobResult | Py2048Error = self._ray.get(ready)
         except self._ray.exceptions.RayError as error:
             reason = str(error).partition("\n")[0]
-            raise died(job, f"{RETRIES + 1} times; {reason}") from None
+            raise worker_death(job, f"{RETRIES + 1} times; {reason}") from None
         if isinstance(answer, Py2048Error):
             raise answer
         return job, answer
 
     def close(self) -> None:
-        """Cancel unfinished jobs, and leave the cluster."""
+        """Cancel unfinished jobs and disconnect."""
         for future in self._jobs:
             self._ray.cancel(future, force=True)
         self._jobs.clear()
@@ -124,11 +125,11 @@ class RayPool(RayCluster):
 
 
 def run_there(task: Callable[..., Any], wanted: str, *arguments: object) -> Any:
-    """Run a task on a machine of the cluster; an error on purpose is the answer."""
+    """Run a task on a cluster machine; return a `Py2048Error` instead of raising it."""
     if (present := version("py2048")) != wanted:
         return Py2048Error(
             f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same "
-            "on all"
+            "version on all"
         )
     try:
         return task(*arguments)
@@ -153,7 +154,7 @@ def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise an error if an address does not answer; Ray itself would try for minutes."""
+    """Raise if an address does not answer; Ray itself would retry for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         raise ValueError("write it as auto or host:port")

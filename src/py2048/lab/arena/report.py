@@ -1,4 +1,4 @@
-"""The results of a tournament as text, as plain data for JSON, and as CSV."""
+"""Tournament results as text, as JSON data and as CSV."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ VERSION = 1
 
 
 def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
-    """Return the results, and what the players' moves lost if that is known, as text in columns."""
+    """Format results as text in columns, with regret if it is known."""
     found, pairs = summaries(results), comparisons(results)
-    parts = [_title(results), _scores(found), _spread(found), _tiles(found)]
+    parts = [_title(results), _scores(found), _quantiles(found), _tiles(found)]
     parts += [_pairs(pairs)] if pairs else []
     return "\n\n".join([*parts, _regrets(losses)] if losses else parts)
 
@@ -62,7 +62,7 @@ def _scores(found: Sequence[PlayerSummary]) -> str:
     return columns([head, *rows])
 
 
-def _spread(found: Sequence[PlayerSummary]) -> str:
+def _quantiles(found: Sequence[PlayerSummary]) -> str:
     shares = [f"{share:.0%}".replace("%", " %") for share in found[0].quantiles] if found else []
     rows = [
         (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
@@ -117,7 +117,7 @@ def _regrets(losses: Sequence[Regret]) -> str:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Return a number with the digits that matter at its size, or at another `size`."""
+    """Format a number with the digits that matter at its magnitude, or at that of `size`."""
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)
@@ -126,12 +126,12 @@ def number(value: float, size: float | None = None) -> str:
 
 
 def plus_minus(estimate: Estimate) -> str:
-    """Return a mean with its standard error."""
+    """Format a mean with its standard error."""
     return f"{number(estimate.mean)} ± {number(estimate.error, estimate.mean)}"
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent."""
+    """Format a share as a percentage."""
     return f"{share:.1%}".replace("%", " %")
 
 
@@ -143,7 +143,7 @@ def _interval(estimate: Estimate) -> str:
 
 
 def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
-    """Return summaries, comparisons, regrets and every game as JSON values; null is not known."""
+    """Return summaries, comparisons, regret and all games as JSON values; null means unknown."""
     tournament, names = results.tournament, COLUMNS[1:]
     played = {
         spec: [{name: getattr(game, name) for name in names} for game in results.of(spec).values()]
@@ -167,7 +167,7 @@ def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
 
 
 def csv_text(results: Results) -> str:
-    """Return a table with a line for each game, the players in their order."""
+    """Return a CSV table with one line per game, grouped by player."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""Statistics of a tournament: players summarised and compared, with 95 % intervals; regret."""
+"""Statistics of tournaments: player summaries, comparisons and regret, with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ CONFIDENCE = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 MIN_SAMPLE = 4
-"""Smaller samples have no interval: they say next to nothing."""
+"""Smaller samples get no interval."""
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean and its precision.
+    """A sample mean and its precision.
 
     Attributes:
-        mean: the mean of the sample.
-        error: its standard error; NaN for a sample of one.
-        low: where the 95 % interval begins, by Student's distribution; NaN for fewer than four.
-        high: where it ends.
+        mean: Mean of the sample.
+        error: Standard error; NaN for a sample of one.
+        low: Lower end of the 95 % interval (Student's t); NaN below `MIN_SAMPLE`.
+        high: Upper end of the interval.
     """
 
     mean: float
@@ -46,14 +46,14 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often something happened.
+    """Frequency of an event.
 
     Attributes:
-        hits: how many times it happened.
-        trials: out of how many.
-        share: the share of the trials in which it happened.
-        low: where Wilson's 95 % interval of the probability begins.
-        high: where it ends.
+        hits: Number of trials in which it happened.
+        trials: Number of trials.
+        share: `hits` divided by `trials`.
+        low: Lower end of Wilson's 95 % interval of the probability.
+        high: Upper end of the interval.
     """
 
     hits: int
@@ -64,7 +64,7 @@ class Rate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean of a sample of at least one value, with its standard error and interval."""
+    """Return the mean of a non-empty sample, with its standard error and interval."""
     mean, count = fmean(values), len(values)
     error = stdev(values) / math.sqrt(count) if count > 1 else math.nan
     reach = student_quantile(count - 1) * error if count >= MIN_SAMPLE else math.nan
@@ -72,10 +72,10 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def rate(hits: int, trials: int) -> Rate:
-    """Return `hits` of `trials`, at least one, with the interval of E. B. Wilson (1927).
+    """Return the rate of `hits` in `trials` with the interval of E. B. Wilson (1927).
 
-    Unlike the mean plus and minus two standard errors it stays between 0 and 1, and says something
-    where nothing or everything was hit.
+    This interval stays between 0 and 1, and is meaningful even for no hits or only hits. There must
+    be at least one trial.
     """
     share, weight = hits / trials, _Z * _Z / trials
     centre = (share + weight / 2) / (1 + weight)
@@ -86,13 +86,13 @@ def rate(hits: int, trials: int) -> Rate:
 
 
 def student_quantile(freedom: int) -> float:
-    """Return how many standard errors the 95 % interval reaches to each side of a mean.
+    """Return the half-width of the 95 % interval in standard errors, by Student's distribution.
 
     Args:
-        freedom: the degrees of freedom, one less than the size of the sample, at least 3. The
-            result is within 1 %, and closer the larger the sample is.
+        freedom: Degrees of freedom, at least 3: the sample size minus one.
 
-    Abramowitz & Stegun, Handbook of Mathematical Functions, 26.7.5.
+    Accurate to 1 %, and better for larger samples. Abramowitz & Stegun, Handbook of Mathematical
+    Functions, 26.7.5.
     """
     return (
         _Z
@@ -107,18 +107,18 @@ def student_quantile(freedom: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSummary:
-    """The games of a player in numbers.
+    """Summary of a player's games.
 
     Attributes:
-        player: the player's spec.
-        games: the number of finished games.
-        score: the mean score, in points.
-        quantiles: the score below which each share of the games lies.
-        least: the lowest score.
-        most: the highest score.
-        tiles: how often each tile was reached.
-        moves: the mean number of legal turns.
-        moves_per_second: legal turns in a second of processor time; infinite if it took no time.
+        player: The player's spec.
+        games: Number of finished games.
+        score: Mean score, in points.
+        quantiles: Quantiles of the scores.
+        least: Lowest score.
+        most: Highest score.
+        tiles: How often each tile was reached.
+        moves: Mean number of legal moves.
+        moves_per_second: Moves per second of processor time; infinite if no time was measured.
     """
 
     player: str
@@ -137,11 +137,11 @@ class Comparison:
     """Two players on the same games.
 
     Attributes:
-        first: the spec of the one.
-        second: the spec of the other.
-        difference: the mean of the first player's score less the second's, game by game.
-        won: how often the first has the higher score.
-        drawn: in how many games both have the same.
+        first: Spec of the first player.
+        second: Spec of the second player.
+        difference: Mean of the first player's score minus the second's, over games.
+        won: How often the first player's score was higher.
+        drawn: Number of games with equal scores.
     """
 
     first: str
@@ -152,13 +152,13 @@ class Comparison:
 
 
 def summaries(results: Results) -> list[PlayerSummary]:
-    """Return the summary of each player with a finished game."""
+    """Summarise each player that has finished games."""
     played = {spec: list(results.of(spec).values()) for spec in results.tournament.players}
     return [summary(spec, games) for spec, games in played.items() if games]
 
 
 def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
-    """Return the summary of a player's games, at least one."""
+    """Summarise a player's games; there must be at least one."""
     scores, moves = sorted(game.score for game in games), [game.moves for game in games]
     seconds, largest = sum(game.seconds for game in games), [game.max_tile for game in games]
     quantiles = dict(zip(QUANTILES, np.quantile(scores, QUANTILES).tolist(), strict=True))
@@ -169,10 +169,12 @@ def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
 
 
 def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
-    """Return how often each tile was reached, from the largest that was always up to the largest.
+    """Return how often each tile was reached.
+
+    The first tile is the largest that every game reached.
 
     Args:
-        largest: the largest tile of each game.
+        largest: Largest tile of each game.
     """
     low, high = min(largest).bit_length() - 1, max(largest).bit_length()
     tiles = [1 << rank for rank in range(low, high)]
@@ -180,7 +182,7 @@ def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
 
 
 def comparisons(results: Results) -> list[Comparison]:
-    """Return each two players compared on the games that both have finished, if there are any."""
+    """Compare each pair of players on the games that both have finished."""
     found = []
     for first, second in combinations(results.tournament.players, 2):
         one, other = results.of(first), results.of(second)
@@ -193,20 +195,20 @@ def comparisons(results: Results) -> list[Comparison]:
 
 # --- regret --------------------------------------------------------------------------------------
 
-# A score mixes skill and luck. The regret of a move is the value of the best move less that of the
-# one made, both exact; the sum over a game is what its moves cost. A player's expected regret of a
-# game is the value of the game less the player's expected score, and varies far less than scores.
+# A score mixes skill and luck. The regret of a move is the exact value of the best move minus that
+# of the move made. A player's expected regret per game equals the value of the game minus the
+# player's expected score, and regret varies far less between games than scores do.
 
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """The regret of a player, in the unit of the solution: points, or a chance.
+    """A player's regret, in the unit of the solution: points or a probability.
 
     Attributes:
-        player: the player's spec.
-        per_game: the regret of a game.
-        per_move: the regret of a move; moves of one game are not independent.
-        best_moves: how many moves were as good as the best.
+        player: The player's spec.
+        per_game: Regret per game.
+        per_move: Regret per move. Moves of one game are not independent.
+        best_moves: How many moves were optimal.
     """
 
     player: str
@@ -218,11 +220,11 @@ class Regret:
 def regrets_of(record: Record, solution: Solution) -> list[float]:
     """Return the regret of each legal move of a game, up to the goal if that is a tile.
 
-    To give a game up, as one without a legal answer does, is a move that loses what is left.
+    Giving up counts as a move that loses the entire remaining value.
 
     Raises:
-        PlayerError: if a board of the record cannot be solved.
-        RecordError: if the record breaks its rules.
+        PlayerError: If a board of the record cannot be solved.
+        RecordError: If the record breaks its rules.
     """
     judge = ExactJudge(solution, record.rules)
     losses = [move.loss for move in reviewing(record, judge)]
@@ -232,10 +234,10 @@ def regrets_of(record: Record, solution: Solution) -> list[float]:
 
 
 def regrets(results: Results, solution: Solution) -> Iterator[Regret]:
-    """Yield the regret of each player of a tournament with records.
+    """Yield the regret of each player of a recorded tournament.
 
     Raises:
-        TournamentError: if a game has no record.
+        TournamentError: If a game has no record.
     """
     for spec in results.tournament.players:
         games = []

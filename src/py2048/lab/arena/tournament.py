@@ -1,4 +1,4 @@
-"""`Tournament`: who plays which games; `run_tournament` lets a pool of workers play them."""
+"""Tournaments and their results; `run_tournament` plays games on a pool of workers."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from py2048.lab.arena.jobs import GameResult, Job, JobResult
 from py2048.lab.arena.pools import Pool, local_pool
 
 JOB_SECONDS = 0.5
-"""The aim for a job's length: long beside the cost of sending it, short between two reports."""
+"""Target duration of a job: long compared with sending it, short between two reports."""
 
 MAX_GAMES = 10_000_000
-"""The most games of a player: each is kept in memory."""
+"""Maximum number of games per player, because all results are kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """Some players and the games that each of them plays.
+    """Players and the games that each of them plays.
 
     Attributes:
-        players: their specs, all different.
-        rules: the rules.
-        games: how many games each plays. Game `i` has the seed ``derive_seed(seed, i)``, for every
-            player the same.
-        seed: where the seeds of the games come from.
-        recorded: whether each game is recorded.
-        is_played: whether the players must be here; results are read without them.
+        players: Player specs, all different.
+        rules: The rules.
+        games: Number of games per player. Game `i` has the seed ``derive_seed(seed, i)`` for all
+            players.
+        seed: Seed of all games.
+        recorded: Whether each game is recorded.
+        is_played: Whether players must be available. Not needed for reading results.
 
     Raises:
-        TournamentError: if there is no player, one is there twice, or `games` is out of range.
-        PlayerError: if a spec describes no player.
-        SeedError: if `seed` is not a seed.
+        TournamentError: If there are no players, one is listed twice, or `games` is out of range.
+        PlayerError: If a spec describes no player.
+        SeedError: If `seed` is invalid.
     """
 
     players: tuple[str, ...]
@@ -63,10 +63,10 @@ class Tournament:
 
 
 class Results:
-    """The finished games of a tournament.
+    """Finished games of a tournament.
 
     Attributes:
-        tournament: the tournament.
+        tournament: The tournament.
     """
 
     def __init__(self, tournament: Tournament, played: Iterable[GameResult] = ()) -> None:
@@ -77,29 +77,29 @@ class Results:
             self.add(game)
 
     def add(self, played: GameResult) -> None:
-        """Add a game; ignore one of another player, or beyond the last."""
+        """Add a game, unless it is of another player or beyond the number of games."""
         if played.player in self._games and played.game < self.tournament.games:
             before = self._games[played.player].get(played.game)
             self._totals[played.player] += played.score - (before.score if before else 0)
             self._games[played.player][played.game] = played
 
     def so_far(self, player: str) -> tuple[int, float]:
-        """Return how many games of a player are finished, and their mean score."""
+        """Return the number of a player's finished games and their mean score."""
         count = len(self._games[player])
         return count, self._totals[player] / max(count, 1)
 
     def of(self, player: str) -> Mapping[int, GameResult]:
-        """Return the games of a player by number, ascending."""
+        """Return a player's finished games by number, in ascending order."""
         return dict(sorted(self._games[player].items()))
 
     @property
     def count(self) -> int:
-        """The number of finished games."""
+        """Number of finished games."""
         return sum(map(len, self._games.values()))
 
     @property
     def total(self) -> int:
-        """The number of all games."""
+        """Number of all games."""
         return self.tournament.games * len(self.tournament.players)
 
     @property
@@ -109,10 +109,10 @@ class Results:
 
 
 class Schedule:
-    """Divides the remaining games of a tournament into jobs.
+    """Divides the remaining games into jobs.
 
-    The player with the most games left is next, so that players advance together. The first job of
-    a player is one game; later ones take about `JOB_SECONDS`.
+    The player with the most games left is next, so that players advance together. A player's first
+    job is one game; later jobs take about `JOB_SECONDS`.
     """
 
     def __init__(self, results: Results, width: int) -> None:
@@ -125,7 +125,7 @@ class Schedule:
         self._game_seconds: dict[str, float] = {}
 
     def next_job(self) -> Job | None:
-        """Return the next job, or `None` if no games are left."""
+        """Return the next job, or None if no games are left."""
         waiting = {spec: games for spec, games in self._waiting.items() if games}
         if not waiting:
             return None
@@ -136,13 +136,13 @@ class Schedule:
         return Job(spec, tournament.rules, tournament.seed, chosen, tournament.recorded)
 
     def note(self, job: Job, done: JobResult) -> None:
-        """Note from a finished job how long a game of its player takes."""
+        """Learn from a finished job how long the player's games take."""
         self._game_seconds[job.player] = max(done.seconds / len(job.games), 1e-6)
 
     def _size(self, spec: str, left: int) -> int:
         if spec not in self._game_seconds:
             return 1
-        fair = -(-left // (2 * self._width))  # short jobs at the end keep all workers busy
+        fair = -(-left // (2 * self._width))  # shorter jobs at the end keep all workers busy
         return max(1, min(fair, int(JOB_SECONDS / self._game_seconds[spec])))
 
 
@@ -152,20 +152,20 @@ def run_tournament(
     keep_going: Callable[[], bool] = lambda: True,
     save: Callable[[GameResult], None] = lambda _: None,
 ) -> Iterator[GameResult]:
-    """Play the games that `results` lacks; add each to it, and yield it.
+    """Play the missing games of `results`, adding and yielding each finished game.
 
-    Only their order depends on the pool: each game is the same wherever it is played.
+    Each game is the same wherever it is played; only the order depends on the pool.
 
     Args:
-        results: the finished games.
-        pool: the workers.
-        keep_going: asked before more games are started. After a no, games in progress are still
-            finished, so that long ones are not left out.
-        save: saves a game. Ctrl-C waits until the game is saved and counted, so a log and the
-            results never differ.
+        results: The finished games.
+        pool: The workers.
+        keep_going: Called before new games are started. After it returns False, games in progress
+            are still finished, so that long games are not underrepresented.
+        save: Saves a game. Ctrl-C is delayed until the game is saved and counted, so the log and
+            the results agree.
 
     Raises:
-        Py2048Error: as soon as a player fails; `results` has the games before.
+        Py2048Error: As soon as a player fails. `results` has the games finished before.
     """
     schedule = Schedule(results, pool.width)
     running = 0
@@ -189,12 +189,12 @@ def compare_players(tournament: Tournament, *, jobs: int | None = None) -> Resul
     """Play a tournament on this machine.
 
     Args:
-        tournament: who plays what.
-        jobs: the number of processes; by default one for each processor. With more than one, a
-            script that calls this needs ``if __name__ == "__main__":`` around its work.
+        tournament: The tournament.
+        jobs: Number of processes; by default one per processor. With several, a script must call
+            this under ``if __name__ == "__main__":``.
 
     Raises:
-        Py2048Error: if a player fails.
+        Py2048Error: If a player fails.
     """
     results = Results(tournament)
     with closing(local_pool(jobs)) as pool:
@@ -207,7 +207,7 @@ def compare_players(tournament: Tournament, *, jobs: int | None = None) -> Resul
 def _uninterrupted() -> Iterator[None]:
     """Delay Ctrl-C until the end of the block."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python interrupts its main thread only
+        yield  # only the main thread is interrupted
         return
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))

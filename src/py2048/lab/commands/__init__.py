@@ -1,3 +1,3 @@
-"""Commands for training, measuring and solving."""
+"""Commands: train, weights, evaluate, benchmark-agent, solve, tables, bench, warm-up."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``benchmark-agent``: an agent on published games, with a stated budget; or a check of one."""
+"""``benchmark-agent``: play published games within a budget, or verify a submission."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from py2048.presentation.streams import INTERRUPTED, StatusLine
 
 if TYPE_CHECKING:
     from py2048.lab.arena import Results
-    from py2048.lab.arena.protocol import Submission
+    from py2048.lab.arena.protocol import AgentSubmission
     from py2048.lab.arena.statistics import Regret
 
 AGENT = (
-    "A player such as greedy; program:COMMAND, which reads lines; endpoint:URL; "
-    "policy:MODULE:FUNCTION, of an environment. To verify: the folder of a submission."
+    "A player such as greedy, program:COMMAND, endpoint:URL or policy:MODULE:FUNCTION. "
+    "With --verify, the folder of a submission."
 )
 
 
 def tracks() -> list[str]:
-    """Return the names of the tracks, for shells to complete."""
+    """Return the names of the tracks for shell completion."""
     from py2048.lab.arena.protocol import TRACKS
 
     return list(TRACKS)
 
 
 def agents(incomplete: str) -> list[str]:
-    """Return what shells may complete an agent to."""
+    """Return shell completions for an agent."""
     kinds = "program:", "endpoint:", "policy:"
     return [*options.player_words(incomplete), *kinds, *options.files_that_end()(incomplete)]
 
@@ -49,15 +49,15 @@ def benchmark_agent(
         ),
     ] = "classic",
     out: Annotated[Path | None, options.taking("DIR", "Write the submission here.")] = None,
-    ms: Annotated[float | None, options.taking("N", "The milliseconds of a move.")] = None,
-    boards: Annotated[float | None, options.taking("N", "The boards it may rate a move.")] = None,
-    tokens: Annotated[float | None, options.taking("N", "The tokens of a move.")] = None,
+    ms: Annotated[float | None, options.taking("N", "Budget in milliseconds per move.")] = None,
+    boards: Annotated[float | None, options.taking("N", "Budget in rated boards per move.")] = None,
+    tokens: Annotated[float | None, options.taking("N", "Budget in tokens per move.")] = None,
     solution: Annotated[
         Path | None,
-        options.taking("FILE", "Where to read perfect play for the regret on 3x3."),
+        options.taking("FILE", "A solution file, for the regret on 3x3."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Replay a submission and hold it to its word.")
+        bool, typer.Option("--verify", help="Replay a submission and check its claims.")
     ] = False,
     jobs: options.JobsOption = None,
     json: options.JsonOption = False,
@@ -65,7 +65,7 @@ def benchmark_agent(
 ) -> int:
     """Let AGENT play a track of published games, and write a submission that anyone can verify.
 
-    The budget is of a move, on average over all games. Ctrl-C stops; the same command continues.
+    The budget is the mean cost per move over all games. Ctrl-C stops; the same command continues.
     """
     from py2048 import __version__
     from py2048.lab.arena import protocol
@@ -77,23 +77,28 @@ def benchmark_agent(
         limits = {"ms": ms, "boards": boards, "tokens": tokens}
         budget = {name: most for name, most in limits.items() if most is not None}
         machine = f"{platform.machine()} {platform.system()}"
-        begun = protocol.Submission(agent, track, budget, machine, __version__)
+        wanted = protocol.AgentSubmission(agent, track, budget, machine, __version__)
         with StatusLine(quiet=quiet) as line:
-            played = protocol.play(folder, begun, jobs, line.tell)
+            played = protocol.play(folder, wanted, jobs, line.tell)
         if not played.complete:
             print(f"{played.count} of {played.total} games; the same command continues")
             return INTERRUPTED
     submission = protocol.read_submission(folder)
     results = protocol.verified(folder, submission.tournament(is_played=False))
     over = protocol.over_budget(submission, results)
-    _tell(submission, results, protocol.losses_of(results, solution), over, json=json)
+    _print_results(submission, results, protocol.losses_of(results, solution), over, json=json)
     return 1 if over else 0
 
 
-def _tell(
-    submission: Submission, results: Results, losses: list[Regret], over: list[str], *, json: bool
+def _print_results(
+    submission: AgentSubmission,
+    results: Results,
+    losses: list[Regret],
+    over: list[str],
+    *,
+    json: bool,
 ) -> None:
-    """Print what an agent has reached, and what its moves have cost."""
+    """Print the results and the costs of a submission."""
     from py2048.lab.arena.protocol import costs_of
     from py2048.lab.arena.report import data, number, text_report
 
@@ -104,8 +109,8 @@ def _tell(
         options.print_json(data(results, losses) | more | {"over": budgets})
         return
     print(text_report(results, losses))
-    told = [f"{number(cost)} {name}" for name, cost in costs.items() if cost]
-    print(f"\na move: {', '.join(told)}; every game replayed from its record")
+    spent = [f"{number(cost)} {name}" for name, cost in costs.items() if cost]
+    print(f"\na move: {', '.join(spent)}; every game replayed from its record")
     for name in over:
-        said = f"{number(costs[name])} {name}" if costs[name] else f"no {name} reported"
-        print(f"over the budget: {said} a move, {submission.budget[name]:g} allowed")
+        cost = f"{number(costs[name])} {name}" if costs[name] else f"no {name} reported"
+        print(f"over the budget: {cost} a move, {submission.budget[name]:g} allowed")

@@ -1,4 +1,4 @@
-"""``bench`` and ``warm-up``: how fast this machine plays, and everything compiled beforehand."""
+"""``bench`` and ``warm-up``: measure this machine's speed, and compile all kernels in advance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py2048.presentation.streams import StatusLine
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
-"""Steps before the clock starts: games last about 118 moves."""
+"""Untimed steps, so that games of all ages are in progress; a game lasts about 118 moves."""
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse2": "SSE2"}
@@ -28,9 +28,9 @@ VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def bench(
-    rounds: Annotated[int, options.counting("Turns of each contestant.", most=10**6)] = 15,
+    rounds: Annotated[int, options.counting("Number of measurements.", most=10**6)] = 15,
     seconds: Annotated[
-        float, typer.Option(min=0.001, max=3600, help="The length of a turn.")
+        float, typer.Option(min=0.001, max=3600, help="Length of a measurement in seconds.")
     ] = 0.1,
     threads: options.ThreadsOption = None,
     json: options.JsonOption = False,
@@ -60,10 +60,10 @@ def bench(
 
 
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
-    """Return the moves a second of random play in a batch, a figure a round, by the threads.
+    """Return moves per second of random play in a batch: one figure per round, by thread count.
 
-    A machine that is shared, or changes its clock, makes everything slower at times and nothing
-    faster. So both take turns in short stretches; the first turn is a warm-up.
+    Other programs and clock changes only ever slow a machine down. The batches therefore take turns
+    in short stretches, so that a disturbance affects all. The first turn is a warm-up.
     """
     from py2048.core.rules import get_rules
     from py2048.engine.batch import BatchGames
@@ -92,7 +92,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
     with StatusLine(quiet=quiet) as line:
 
         def show(done: int, total: int, name: str) -> None:
-            kernel = name.removeprefix("py2048.").partition("[")[0]  # without what it is made of
+            kernel = name.removeprefix("py2048.").partition("[")[0]  # without specialisation
             line.news = f"{done} of {total} compiled; now {kernel}"
 
         done = jit.warm_up(show, warmup_tasks())
@@ -103,7 +103,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return a first use of each player and each training, by name."""
+    """Return named callables that use each player and each training once."""
     from py2048.lab.training import trainer
     from py2048.players import preparing
 
@@ -114,7 +114,7 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 
 def machine() -> dict[str, str]:
-    """Return the machine and the settings of a measurement, line by line."""
+    """Describe the machine and the software for a measurement."""
     from py2048.engine.batch import behaviour_signature
     from py2048.engine.jit import available_threads
 
@@ -132,7 +132,7 @@ def machine() -> dict[str, str]:
 
 
 def instruction_set() -> str:
-    """Return the widest vector instructions that kernels are compiled for, and the processor."""
+    """Return the widest vector instructions that kernels use, and the CPU's name."""
     from py2048.engine.jit.numba_parts import processor as compiled_for
 
     name, features = compiled_for()
@@ -142,7 +142,7 @@ def instruction_set() -> str:
 
 
 def processor() -> str:
-    """Return the name of the processor."""
+    """Return the CPU's model name."""
     path = Path("/proc/cpuinfo")
     text = path.read_text() if path.exists() else ""
     found = re.search(r"^model name\s*: (.*)", text, re.MULTILINE)
@@ -150,7 +150,7 @@ def processor() -> str:
 
 
 def load() -> str:
-    """Return how busy the machine is before the measurement."""
+    """Return the machine's load average, as text."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     return f"{os.getloadavg()[0]:.1f} programs waiting or running in the last minute"

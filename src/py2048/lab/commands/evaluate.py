@@ -37,13 +37,11 @@ def evaluate(
     csv: Annotated[Path | None, options.taking("FILE", "Write a table of the games.")] = None,
     plot: options.PlotOption = None,
     regret: Annotated[
-        bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
+        bool, typer.Option("--regret", help="Report what moves lose against perfect play.")
     ] = False,
     solution: Annotated[
         Path | None,
-        options.taking(
-            "FILE", "Where to read perfect play for --regret on boards of over 8 cells."
-        ),
+        options.taking("FILE", "A solution file, for --regret on boards of more than 8 cells."),
     ] = None,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -52,34 +50,34 @@ def evaluate(
     Ctrl-C stops and reports the finished games, and the regrets that are known by then.
     """
     from py2048.lab.arena import Tournament
-    from py2048.lab.arena.log import play_kept
+    from py2048.lab.arena.log import play_and_save
     from py2048.lab.arena.statistics import regrets
     from py2048.players.perfect import PerfectPlayer
 
     plots.check_plots(plot)
     if cluster is not None and jobs is not None:
         raise TournamentError("--jobs is for this machine: leave it out with --cluster")
-    tells_regret = regret or solution is not None
+    with_regret = regret or solution is not None
     rules, seed = game.chosen()
-    recorded = records is not None or tells_regret
+    recorded = records is not None or with_regret
     tournament = Tournament(tuple(players), rules, games, seed or 0, recorded=recorded)
     losses: list[Regret] = []
     with StatusLine(quiet=quiet) as line:
-        if tells_regret:
+        if with_regret:
             solved = PerfectPlayer(file=str(solution or "")).solution(rules)
-        results = play_kept(tournament, jobs, cluster, log, records, line.tell)
-        if tells_regret:
-            with suppress(KeyboardInterrupt):  # the players before the last one have theirs
+        results = play_and_save(tournament, jobs, cluster, log, records, line.tell)
+        if with_regret:
+            with suppress(KeyboardInterrupt):  # report the regrets computed so far
                 losses.extend(regrets(results, solved))
-    _tell(results, losses, csv, plot, json=json)
-    is_complete = results.complete and len(losses) == tells_regret * len(players)
+    _write_results(results, losses, csv, plot, json=json)
+    is_complete = results.complete and len(losses) == with_regret * len(players)
     return 0 if is_complete else INTERRUPTED
 
 
-def _tell(
+def _write_results(
     results: Results, losses: list[Regret], csv: Path | None, plot: Path | None, *, json: bool
 ) -> None:
-    """Write the table and the picture, and print the results."""
+    """Write the requested files and print the results."""
     from py2048.lab.arena.report import csv_text, data, text_report
 
     if csv:

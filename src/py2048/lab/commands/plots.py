@@ -1,4 +1,4 @@
-"""Pictures of results and learning curves; they need matplotlib, from the extra ``plots``."""
+"""Plots of tournament results and learning curves, with matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plots(path: Path | None) -> None:
-    """Make sure that a picture can be drawn, if one is asked for, in a format its name ends in.
+    """Check that a plot can be drawn to `path`, if one is requested.
 
     Raises:
-        TournamentError: if no format is known by that ending.
-        MissingExtraError: if matplotlib is not installed.
+        TournamentError: If the file's suffix is not a supported format.
+        MissingExtraError: If matplotlib is not installed.
     """
     if path is None:
         return
@@ -36,10 +36,10 @@ def check_plots(path: Path | None) -> None:
 
 @contextmanager
 def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> Iterator[list[Axes]]:
-    """Yield panels side by side, which share their y axis; then save the picture.
+    """Yield axes side by side with a shared y axis, then save the figure.
 
     Raises:
-        TournamentError: if the picture cannot be written.
+        TournamentError: If the file cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -55,13 +55,13 @@ def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> I
 
 
 def draw_results(results: Results, path: Path) -> None:
-    """Draw the scores and tiles of a tournament.
+    """Plot the scores and tiles of a tournament.
 
-    On the left, the share of games in which a player makes at least that score; on the right, in
-    which it reaches a tile, with 95 % intervals.
+    The left panel shows the share of games that reach each score. The right panel shows the share
+    that reaches each tile, with 95 % intervals.
 
     Raises:
-        TournamentError: if the picture cannot be written.
+        TournamentError: If the file cannot be written.
     """
     from py2048.lab.arena import summaries
 
@@ -87,7 +87,7 @@ def draw_results(results: Results, path: Path) -> None:
 
 
 def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
-    """Draw a learning curve: mean scores by the number of games."""
+    """Plot a learning curve: mean scores over the number of games."""
     with _panels(path) as (axes,):
         axes.plot([p.games for p in curve], [p.mean for p in curve], label="while learning")
         if judged := [point for point in curve if point.evaluated]:

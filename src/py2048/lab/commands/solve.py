@@ -1,4 +1,4 @@
-"""``solve`` and ``tables``: exact values of small boards, and of endings on 4x4."""
+"""``solve`` and ``tables``: exact values of small boards, and of endgames on 4x4."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
-_MEMORY = "About how much memory to use for what is saved; on a cluster, by each processor."
+_MEMORY = "Approximate memory to use with --save; on a cluster, per processor."
 MemoryOption = Annotated[str, options.taking("SIZE", _MEMORY)]
 
 MAX_STARTS = 24
-"""How many starts the report has at most; ``--json`` prints all."""
+"""Maximum number of starts in the report; ``--json`` prints all."""
 
 
 def memory_size(text: str) -> int:
-    """Return the bytes that an amount of memory such as ``4G`` means.
+    """Parse an amount of memory such as ``4G``; return bytes.
 
     Raises:
-        BadParameter: if it means none, too few, or more than any machine has.
+        BadParameter: If the text is invalid or the amount is out of range.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
@@ -69,7 +69,7 @@ def solve(
     save: Annotated[
         Path | None,
         options.taking(
-            "FILE", "Write all values to FILE; the same command continues what was stopped."
+            "FILE", "Write all values to FILE; the same command continues after a stop."
         ),
     ] = None,
     memory: MemoryOption = "4G",
@@ -78,7 +78,7 @@ def solve(
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Find what perfect play is worth, exactly, on a board that is small enough.
+    """Compute the exact value of perfect play on a board that is small enough.
 
     3x3 takes a minute or two.
     """
@@ -87,7 +87,7 @@ def solve(
     if cluster and save is None:
         raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
     wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
-    with StatusLine(quiet=quiet) as line, _kept(save):
+    with StatusLine(quiet=quiet) as line, _reporting_unfinished(save):
         if cluster and save:
             from py2048.lab.arena.ray_cluster import RayWorkers
             from py2048.players.solving.sharded import solve_sharded
@@ -109,13 +109,13 @@ def solve(
 
 
 @contextmanager
-def _kept(file: Path | None) -> Iterator[None]:
-    """Say after Ctrl-C where what was done for a file is, if something is kept."""
+def _reporting_unfinished(file: Path | None) -> Iterator[None]:
+    """On Ctrl-C, report where unfinished work is kept."""
     try:
         yield
     except KeyboardInterrupt:
         if file is not None and (folder := Path(f"{file}.unfinished")).is_dir():
-            streams.complain(f"what is done is in {folder}: the same command continues")
+            streams.complain(f"finished work is in {folder}: the same command continues")
         raise
 
 
@@ -169,15 +169,15 @@ def _starts(solution: Solution) -> list[str]:
 
 # --- tables --------------------------------------------------------------------------------------
 
-MANY = 10**7
-"""How many positions take a while."""
+ANNOUNCED_POSITIONS = 10**7
+"""Number of positions from which building takes long enough to announce it."""
 
-BYTES = 0.7
-"""What a position takes of a file: 0.2 to 0.7 bytes in those that were built."""
+BYTES_PER_POSITION = 0.7
+"""Maximum bytes per position in a file; tables built so far took 0.2 to 0.7."""
 
 app = typer.Typer(
     cls=options.Subcommands,
-    help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
+    help="Tables of endings on 4x4: the chance to make a tile while large tiles stay in place.",
     pretty_exceptions_enable=False,
 )
 
@@ -198,7 +198,7 @@ TableArgument = Annotated[
 
 @app.command("list")
 def list_(json: options.JsonOption = False) -> None:
-    """List the formations that are known, and the tables in the data folder."""
+    """List the known formations and the tables in the data folder."""
     from py2048.players.solving.formations import list_formations
 
     names = options.table_names()
@@ -244,7 +244,7 @@ def build(
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Build a table; the same command continues building that was stopped."""
+    """Build a table; the same command continues a stopped build."""
     from py2048.players.solving.formations import get_formation
     from py2048.players.solving.positions import Positions
     from py2048.players.solving.tables import build_table, checked_memory
@@ -256,10 +256,10 @@ def build(
     if file is None:
         with os_errors_as(SolvingError, str(path.parent)):
             path.parent.mkdir(parents=True, exist_ok=True)
-    with StatusLine(quiet=quiet) as line, _kept(path):
+    with StatusLine(quiet=quiet) as line, _reporting_unfinished(path):
         positions = Positions(chosen, target, get_rules(rules))
         checked_memory(positions, size)
-        if positions.count > MANY and not quiet:
+        if positions.count > ANNOUNCED_POSITIONS and not quiet:
             streams.complain(size_text(positions))
         table = build_table(
             *(chosen, target, path),
@@ -278,8 +278,8 @@ def build(
 
 
 def size_text(positions: Positions) -> str:
-    """Return what is said of a table before it is built."""
-    room = math.ceil(positions.count * BYTES / 1e6)
+    """Return the announcement of a table's size before it is built."""
+    room = math.ceil(positions.count * BYTES_PER_POSITION / 1e6)
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
 
@@ -314,7 +314,7 @@ def query(
 
 @app.command(cls=options.Command)
 def check(table: TableArgument, json: options.JsonOption = False) -> None:
-    """Read every byte of a table, and say whether the file is whole."""
+    """Read every byte of a table and report whether the file is intact."""
     from py2048.players.solving.tables import load_table
 
     with StatusLine(quiet=json):

@@ -1,4 +1,4 @@
-"""``train`` and ``weights``: training n-tuple networks, and their files."""
+"""``train`` and ``weights``: train n-tuple networks and inspect their files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOTHING_LEFT = (
 CALIBRATION_GAMES = 200
 
 SHIPPED = "shipped"
-"""The name in ``--weights`` of the weights that come with py2048; a file is ``./shipped``."""
+"""Value of ``--weights`` for the weights that come with py2048. A file is ``./shipped``."""
 
 
 def _initial(incomplete: str) -> list[str]:
@@ -43,23 +43,23 @@ def _initial(incomplete: str) -> list[str]:
 
 
 def devices() -> list[str]:
-    """Return the names of the devices, for shells to complete."""
+    """Return device names for shell completion."""
     from py2048.lab.training.trainer import DEVICES
 
     return list(DEVICES)
 
 
 def settings() -> list[str]:
-    """Return the names of the settings, for shells to complete."""
+    """Return setting names for shell completion."""
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import TrainingConfig, shown_names
+    from py2048.lab.training.trainer import TrainingConfig, setting_names
 
-    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in shown_names(kind)]
+    return [f"{name}=" for kind in (TrainingConfig, StopCriteria) for name in setting_names(kind)]
 
 
 @dataclass(frozen=True)
-class Given:
-    """The settings of a training, and where it ends."""
+class TrainOptions:
+    """Training options of the command line."""
 
     config: Annotated[
         Path | None, options.taking("FILE", "Settings in TOML.", "--config", "-c")
@@ -86,13 +86,13 @@ class Given:
     ] = None
 
     def chosen(self) -> Settings:
-        """Return what options say, each `None` if it is not given."""
+        """Return the options' values; None where an option is not given."""
         names = "rules", "threads", "device", "games", "minutes"
         found = {name: getattr(self, name) for name in names}
         return found | {"seed": options.chosen_seed(self.seed)}
 
     def file(self) -> Settings:
-        """Return what the file says."""
+        """Return the settings in the configuration file."""
         from py2048.lab.training.run import load_toml
 
         return load_toml(self.config) if self.config else {}
@@ -100,7 +100,7 @@ class Given:
 
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
-    given: Given,
+    given: TrainOptions,
     weights: Annotated[
         str | None, options.taking("FILE", "Initial weights; or: shipped.", words=_initial)
     ] = None,
@@ -114,8 +114,8 @@ def train(
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
     SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
-    Settings with bands train these, one after the other. On the device cuda, a graphics card,
-    thousands of games are played at once; reference does the same on a processor.
+    If the settings have bands, these are trained one after the other. The device cuda plays
+    thousands of games at once on a GPU, and reference does the same on the CPU.
     """
     from py2048.lab.training.run import PLAN, WEIGHTS, event_log
 
@@ -125,7 +125,7 @@ def train(
     if "bands" in kept or (resume and (folder / PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
-                "--plot and --tensorboard show no bands: last-stretch.csv in FOLDER has the figures"
+                "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
             )
         changes = chosen | dict(map(_setting, given.settings or [])) | {"weights": weights}
         return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
@@ -164,18 +164,18 @@ def _progress(run: TrainingRun, stop: StopCriteria) -> str:
 
 
 def _print_point(point: CurvePoint) -> None:
-    judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
+    evaluated = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
     print(
         f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
         f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
-        + (judged if point.evaluated else ""),
+        + (evaluated if point.evaluated else ""),
         flush=True,
     )
 
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt."""
+    """Raise KeyboardInterrupt on SIGTERM within the block."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -186,9 +186,12 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 def split_settings(
     values: Settings, texts: list[str], options: Settings
 ) -> tuple[Settings, Settings]:
-    """Return the settings and the criteria: from the file, then ``--set``, then the options."""
+    """Merge file, ``--set`` and options; return settings and stop criteria separately.
+
+    Options override ``--set``, which overrides the file.
+    """
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import dataclass_from
+    from py2048.lab.training.trainer import settings_from
 
     own = values.pop("run", {})
     if not isinstance(own, dict):
@@ -198,14 +201,14 @@ def split_settings(
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
     }
-    dataclass_from(StopCriteria, limits)  # refuses wrong ones before anything is read
+    settings_from(StopCriteria, limits)  # reports wrong values before anything is loaded
     return values, limits
 
 
 def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
-    """Return the criteria of a training: given ones, those that it had, or ten minutes."""
+    """Merge given stop criteria with those of the checkpoint; the default is ten minutes."""
     from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import dataclass_from
+    from py2048.lab.training.trainer import settings_from
 
     values = asdict(kept) if kept else {}
     if any(given.get(name) for name in LIMITS):
@@ -213,11 +216,11 @@ def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCrit
     values |= given
     if not any(values.get(name) for name in LIMITS):
         values["minutes"] = DEFAULT_MINUTES
-    return dataclass_from(StopCriteria, values)
+    return settings_from(StopCriteria, values)
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and the value of ``name=value``; a value that is not TOML is a text."""
+    """Parse ``name=value``. A value that is not TOML is taken as text."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.replace("_", "").isalnum():
         raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")
@@ -230,8 +233,8 @@ def _setting(text: str) -> tuple[str, Any]:
 def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
-    """Train the bands of a plan, which is kept in the folder."""
-    need_compiler("training")  # also beside a graphics card, to play from boards
+    """Train the bands of a plan. A copy of the plan is kept in the folder."""
+    need_compiler("training")  # also with a GPU, for games from saved boards
     from py2048.lab.training.ascent import Ascent, plan_from
     from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml
 
@@ -245,7 +248,7 @@ def _ascend(
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
-        ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
+        ascent = Ascent(folder, plan, (lambda _: None) if quiet else _print_timestamped)
         if config:
             with folder_lock(folder):
                 kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
@@ -257,14 +260,14 @@ def _ascend(
     return 0
 
 
-def _say(text: str) -> None:
+def _print_timestamped(text: str) -> None:
     print(f"{datetime.now():%Y-%m-%d %H:%M}  {text}", flush=True)
 
 
 def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
     from py2048.core.rules import Rules
     from py2048.lab.training.run import TrainingRun
-    from py2048.lab.training.trainer import config_from, data_of
+    from py2048.lab.training.trainer import TrainingConfig, network_settings
     from py2048.players.ntuple.weights import load
     from py2048.players.searching import network_for
 
@@ -273,10 +276,12 @@ def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool
             raise WeightsError("--resume keeps the weights: leave out --weights")
         return TrainingRun.resume(folder, values)
     if not weights:
-        return TrainingRun.begin(folder, config_from(values))
+        return TrainingRun.begin(folder, TrainingConfig.from_data(values))
     rules = Rules.parse(str(values.get("rules", "classic")))
     network = network_for(rules) if weights == SHIPPED else load(weights)
-    return TrainingRun.begin(folder, config_from(data_of(network) | values), network)
+    return TrainingRun.begin(
+        folder, TrainingConfig.from_data(network_settings(network) | values), network
+    )
 
 
 def weights(
@@ -287,10 +292,10 @@ def weights(
         Path | None, options.taking("FILE", "Write the network in the packed format.")
     ] = None,
     step: Annotated[
-        float, typer.Option(min=1e-6, max=1e9, help="Points in a step of a packed weight.")
+        float, typer.Option(min=1e-6, max=1e9, help="Points per unit of a packed weight.")
     ] = 16.0,
     prune: Annotated[
-        float, typer.Option(min=0, max=1e9, help="Leave out weights nearer to 0 than this.")
+        float, typer.Option(min=0, max=1e9, help="Drop weights closer to 0 than this.")
     ] = 0.0,
     games: Annotated[
         int, options.counting("Measure the strength over this many games.", least=0)
@@ -299,8 +304,8 @@ def weights(
         bool,
         typer.Option(
             "--calibrate",
-            help="Compare, by stage, the points it expects with those that come; keep that beside "
-            "FILE, where hints look for it.",
+            help="Compare expected with actual points by stage; save the result beside FILE for "
+            "hints.",
         ),
     ] = False,
     seed: options.SeedOption = None,
@@ -353,8 +358,8 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
     print(f"ranks    {data['ranks']}, tiles up to {1 << data['ranks'] - 1:,}")
     print(f"encoding {data['encoding']}, {data['bytes']:,} bytes")
     for band in data.get("bands", {}).get("bands", ()):
-        made = f" until {band['makes']:,} is made" if band["makes"] else ""
-        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}{made}")
+        end = f" until {band['makes']:,} is made" if band["makes"] else ""
+        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}{end}")
     for entry in data["history"]:
         print(f"trained  {_training(entry)}")
     if "records" in data:
@@ -374,7 +379,7 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
 
 
 def _training(entry: Settings) -> str:
-    """Return what an entry of a history says of a training; any part may be missing."""
+    """Describe a history entry, any part of which may be missing."""
     what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
     counts = [f"{entry[name]:,} {name}" for name in ("games", "moves") if name in entry]
     counts += [f"{entry['seconds']} s"] if "seconds" in entry else []

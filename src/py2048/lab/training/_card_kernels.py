@@ -1,22 +1,22 @@
-"""Learning as a graphics card does it, for a processor: the same integers in the same order.
+"""Reference implementation of the GPU's training algorithm, for the CPU.
 
-Many games are played at the same time, one step after the other. ``card.cu`` says how a card
-divides a step among its threads; these kernels are its reference, and equal to it bit for bit.
+``card.cu`` is the GPU version, and both give the same weights bit for bit.
 
-A step has two halves. `play` chooses the best move of each game and values its oldest afterstate
-anew; the error, in 64ths of a point, and a count go into one 64-bit integer of each weight that the
-afterstate meets. Integers add up to the same in any order. `learn` changes each weight that was met
-by the *mean* of its errors, at its coherent rate, and begins new games.
+Many games are played in parallel, one step at a time. Each step has two halves. `play` makes the
+best move of each game and computes the error of its oldest waiting afterstate. The error, in 64ths
+of a point, and a count are added to one 64-bit integer per weight of that afterstate; integer sums
+do not depend on the order. `learn` then changes each of these weights by the *mean* of its errors,
+at its coherent learning rate, and starts new games.
 
-An afterstate waits for its update until `delay` more are behind it (delayed TD(λ)), or until its
-game is over; then what is left is learnt from, one afterstate a step.
+An afterstate is updated when `delay` later ones are known (delayed TD(λ)). After the end of a game,
+the remaining ones are updated one per step.
 
-A *band* is learnt as in ``_td_kernels.py``, with the same values and endings: a part of each value
-is fixed, computed in 64 bits and rounded once; sums of 16-bit weights are exact in any order. A
-reward counts by how much that part rises, too, so that what is learnt is what is left of a value.
-One table is a band with nothing below it that never ends.
+A *band* has the same values and endings as in ``_td_kernels.py``. The fixed part of each value is
+computed in 64 bits and rounded once, and sums of 16-bit weights are exact in any order. A reward
+includes the increase of the fixed part, so that the weights learn only the remainder. A whole
+network is treated as a band that never ends, above an empty network.
 
-A place begins with a game that is over and has no key: its first game is begun as any other.
+Each place initially holds a finished game without a key, so its first game starts like any other.
 """
 
 from __future__ import annotations
@@ -45,22 +45,27 @@ GAME = np.dtype(
         ("fixed", np.float32),
     ]
 )
-"""A game: its board and key; the boards after its last two numbers of moves that are powers of two,
-from which the middle is taken; the afterstate that learns in this step, or 0; where the next game
-is to begin, or 0; the moves of all games here, and the number of this one; its moves and score;
-whether it is `PLAYING`, `IDLE`, `DEAD` or `PASSED`; how many afterstates wait, and the place of the
-first; whether it began as the rules say, or from a saved board; the fixed part of its last value,
-and after its end the target of its last afterstate."""
+"""State of a game.
+
+`board` and `key` are its board and random key. `early` and `late` are the boards after the last two
+powers of two of moves, from which a restart in the middle is chosen. `updated` is the afterstate
+that learns in this step, or 0, and `waiting` the start board of the next game, or 0. `played` and
+`number` count the moves and games of this place. `moves` and `score` belong to the current game.
+`state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. `count` afterstates wait in the ring from position
+`head`. `whole` tells whether the game started by the rules or from a saved board. `fixed` is the
+fixed part of the last value, or the target of the last afterstate after the end.
+"""
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
-"""Beside each weight: the errors of this step, and the E and A of temporal coherence."""
+"""Stored per weight: the errors of this step, and E and A of temporal coherence."""
 PLAYED, NUMBER = 6, 7
-"""Words of a game."""
+"""Word offsets in `GAME`."""
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Results of whole games: as in ``_td_kernels.py``, then how many ended with each largest rank, and
-how many left their band upwards."""
+"""Places in results. The first are as in ``_td_kernels.py``, followed by the number of games by
+largest rank and the number of games that left their band upwards.
+"""
 
 RING, PLACES = 8, np.uint64(7)
 COUNT_BITS = np.uint64(20)
@@ -70,14 +75,14 @@ LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
 NOTHING, WHOLE = np.float32(0), np.float32(1)
 ZERO = np.uint64(0)
 QUARTERS = 4
-"""In how many parts the tuples of an update are summed."""
+"""Number of partial sums of an update."""
 
 
 class CardParams(NamedTuple):
-    """How games are played, and how to learn from them; named as in `TrainingConfig`."""
+    """Settings of games and learning, named as in `TrainingConfig`."""
 
     root: Word
-    """The key of the seed of all games."""
+    """Key of the seed of all games."""
     learning_rate: np.float32
     lambda_: np.float32
     delay: np.uint32
@@ -89,7 +94,7 @@ class CardParams(NamedTuple):
 
 
 class CardState(NamedTuple):
-    """All that a training is, in the memory of its device, which knows words for records."""
+    """Complete state of a training in device memory, where records are words."""
 
     weights: Any
     """float32 `[size]`."""
@@ -98,13 +103,13 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """`PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`: the afterstates that wait."""
+    """Waiting afterstates: `PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`."""
     results: Any
     """uint64 `[places, RESULTS]`."""
 
 
-class Ground(NamedTuple):
-    """What does not change: the rules, and what a band is learnt on; and room to work in."""
+class StepInputs(NamedTuple):
+    """Fixed inputs of a step (rules and band), and scratch arrays."""
 
     spec: PackedBoardSpec
     start_low: int | np.int64
@@ -113,33 +118,33 @@ class Ground(NamedTuple):
     spawn: TileTable
     below: PackedBoardSpec
     weights: Any
-    """Those of the network below, in steps of `step` points."""
+    """Weights of the network below, in units of `step` points."""
     step: np.float32
     band: BandView
     above: BandView
     above_weights: Any
     starts: Any
-    """uint64 `[boards]`: where games begin; without any, they begin as the rules say."""
+    """Boards from which games start, uint64 `[boards]`. If empty, games start by the rules."""
     boards: Any
-    """uint64 `[2, 2]`."""
+    """Scratch boards, uint64 `[2, 2]`."""
     rows: Any
-    """uint64 `[1, active]`, for indices."""
+    """Scratch indices, uint64 `[1, active]`."""
     rows_below: Any
-    """uint64 `[1, active]`, for those of the network below."""
+    """Scratch indices for the network below, uint64 `[1, active]`."""
 
 
 @kernel(inline=True, borrows=True)
-def spawned(board: Word, word: Word, tiles: TileTable, ground: Ground) -> Word:
-    """Return a board after the spawn of a draw."""
-    cells = ground.spec.cells
+def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
+    """Return a board after the spawn given by a random word."""
+    cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)
 
 
 @kernel(borrows=True)
-def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> None:
-    """Begin the next game in a place; thread number `place` of a `Trainer` plays the same."""
-    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), ground.starts
+def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
+    """Start the next game in a place, with the same seeds as thread `place` of a `Trainer`."""
+    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
     board, waiting = ZERO, game.waiting
@@ -148,12 +153,12 @@ def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> Non
     elif len(starts):
         board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
     else:
-        tiles = ground.start_low
-        if ground.start_high > tiles:
-            tiles += np.int64(pick_high(draw(key, START), np.uint64(ground.start_high - tiles + 1)))
+        tiles = inputs.start_low
+        if inputs.start_high > tiles:
+            tiles += np.int64(pick_high(draw(key, START), np.uint64(inputs.start_high - tiles + 1)))
         for number in range(tiles):
             word = draw(key, START + ONE + np.uint64(number))
-            board = spawned(board, word, ground.start, ground)
+            board = spawned(board, word, inputs.start, inputs)
     game.whole, game.waiting = waiting == ZERO, 0
     game.board, game.early, game.late, game.key = board, board, board, key
     game.moves, game.score, game.fixed = 0, 0, NOTHING
@@ -162,7 +167,7 @@ def begin_game(game: Any, place: int, ground: Ground, params: CardParams) -> Non
 
 @kernel(inline=True, borrows=True)
 def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
-    """Return the sum of the weights that an image of a board meets, of every `step`-th tuple."""
+    """Sum the weights of one symmetric image over every `step`-th tuple."""
     total = NOTHING
     for number in range(first, len(row) // 8, step):
         total += weights[row[8 * number + image]]
@@ -171,7 +176,7 @@ def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.f
 
 @kernel(borrows=True)
 def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
-    """Return the sum of all images."""
+    """Sum the weights of all symmetric images."""
     a = image_sum(weights, row, 0, first, step) + image_sum(weights, row, 1, first, step)
     b = image_sum(weights, row, 2, first, step) + image_sum(weights, row, 3, first, step)
     c = image_sum(weights, row, 4, first, step) + image_sum(weights, row, 5, first, step)
@@ -181,7 +186,7 @@ def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
 
 @kernel(borrows=True)
 def quartered_sum(weights: Any, row: Any) -> np.float32:
-    """Return the value of a board in the order of an update."""
+    """Return a board's value, summed in the order of an update."""
     a = tree_sum(weights, row, 0, QUARTERS) + tree_sum(weights, row, 1, QUARTERS)
     b = tree_sum(weights, row, 2, QUARTERS) + tree_sum(weights, row, 3, QUARTERS)
     return a + b
@@ -189,7 +194,7 @@ def quartered_sum(weights: Any, row: Any) -> np.float32:
 
 @kernel(borrows=True)
 def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: Any) -> np.float32:
-    """Return the target of the first afterstate that waits; `latest` is that of the last."""
+    """Return the target of the first waiting afterstate; `latest` is that of the last."""
     target, step = latest, count - ONE
     while step > ZERO:
         later = ring[(head + step) & PLACES]
@@ -200,7 +205,7 @@ def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: A
 
 @kernel(borrows=True)
 def note_error(learning: Any, row: Any, error: np.float32) -> None:
-    """Add an error to the sums of the weights that a board meets."""
+    """Add an error to the error sums of a board's weights."""
     error = min(max(error, -MAX_ERROR), MAX_ERROR)
     units = np.uint64(np.int64(np.rint(error * RESOLUTION)))
     for index in row:
@@ -211,7 +216,7 @@ def note_error(learning: Any, row: Any, error: np.float32) -> None:
 def change_weight(
     weights: Any, learning: Any, index: Word, share: np.float32, params: CardParams
 ) -> None:
-    """Change a weight by its share of the mean of its errors, unless that is done."""
+    """Change a weight by its share of its mean error, once per step."""
     met = learning[index]
     total, met.sum = met.sum, 0
     count = total & COUNTS
@@ -228,8 +233,8 @@ def change_weight(
 
 
 @kernel(borrows=True)
-def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardParams) -> None:
-    """Note the result of the game in a place, if there was one, and begin the next one."""
+def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
+    """Store the result of the game in a place, if any, and start the next one."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -250,13 +255,13 @@ def end_game(game: Any, result: Any, place: int, ground: Ground, params: CardPar
         while 2 * power <= game.moves:
             power *= 2
         game.waiting = game.early if game.moves < power + power // 2 else game.late
-    begin_game(game, place, ground, params)
+    begin_game(game, place, inputs, params)
 
 
 @kernel(borrows=True)
-def spawn_after(game: Any, after: Word, reward: Any, ground: Ground) -> None:
-    """Let a tile appear after a move."""
-    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), ground.spawn, ground)
+def spawn_after(game: Any, after: Word, reward: Any, inputs: StepInputs) -> None:
+    """Spawn a tile after a move and update the game's counters."""
+    game.board = spawned(after, draw(game.key, np.uint64(game.moves)), inputs.spawn, inputs)
     game.score += np.uint32(reward)
     game.moves += np.uint32(1)
     game.played += ONE
@@ -265,20 +270,20 @@ def spawn_after(game: Any, after: Word, reward: Any, ground: Ground) -> None:
 
 
 def make_choose_kernel(code: Code, below_code: Code) -> Any:
-    """Return the kernel that chooses a move."""
+    """Build the kernel that chooses a move."""
     indices_of = network.make_indices_kernel(code)
     indices_below = network.make_indices_kernel(below_code)
 
     @kernel(borrows=True)
     def choose(
-        weights: Any, view: BandView, ground: Ground
+        weights: Any, view: BandView, inputs: StepInputs
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
-        """Return the best afterstate of board 0, 0 if there is none, and what it is worth.
+        """Return the best afterstate of board 0, or 0 if no move is legal.
 
-        This is its points, what is learnt of its value, and what is fixed; then whether the tile
-        that ends the band is made.
+        The other results are its points, the trainable and the fixed part of its value, and whether
+        the tile that ends the band is made.
         """
-        boards, rows, below, spec = ground.boards, ground.rows, ground.rows_below, ground.spec
+        boards, rows, below, spec = inputs.boards, inputs.rows, inputs.rows_below, inputs.spec
         beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
         best, most, is_passed_by_best = ZERO, LOWEST, False
         reward, value, rest = NOTHING, NOTHING, NOTHING
@@ -293,8 +298,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
             if not passes:
                 indices_of(boards, 1, spec, rows, 0)
                 worth = tree_sum(weights, rows[0], 0, 1) * view.step
-                indices_below(boards, 1, ground.below, below, 0)
-                known = np.float64(tree_sum(ground.weights, below[0], 0, 1)) * ground.step
+                indices_below(boards, 1, inputs.below, below, 0)
+                known = np.float64(tree_sum(inputs.weights, below[0], 0, 1)) * inputs.step
                 fixed = np.float32(known - view.level - view.slope * beyond_least)
             total = gained + (fixed + worth)
             if total > most:
@@ -305,19 +310,19 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     return choose
 
 
-Step = Callable[[CardState, Ground, CardParams, Any], None]
+Step = Callable[[CardState, StepInputs, CardParams, Any], None]
 
 
 @cache
 def make_play_kernel(code: Code, below_code: Code) -> Step:
-    """Return the kernel of the first half of a step, for the tuples of two networks."""
+    """Build the first half of a step, for the tuples of both networks."""
     indices_of = network.make_indices_kernel(code)
     choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
-    def play(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
-        """Play a move in each of the first `active` games, and note what is to be learnt."""
-        weights, boards, rows = state.weights, ground.boards, ground.rows
+    def play(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
+        """Play a move in each of the first `active` games and record errors."""
+        weights, boards, rows = state.weights, inputs.boards, inputs.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
             head, count = np.uint64(game.head), np.uint64(game.count)
@@ -327,11 +332,11 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
             latest = game.fixed
             if not was_over:
                 boards[0, 0] = game.board
-                is_above = sum_packed(game.board, ZERO) >= ground.band.end
+                is_above = sum_packed(game.board, ZERO) >= inputs.band.end
                 if is_above:
-                    found = choose(ground.above_weights, ground.above, ground)
+                    found = choose(inputs.above_weights, inputs.above, inputs)
                 else:
-                    found = choose(weights, ground.band, ground)
+                    found = choose(weights, inputs.band, inputs)
                 after, gained, value, fixed, passes = found
                 reward = gained + (fixed - game.fixed)
                 latest = reward + value
@@ -346,14 +351,14 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
                 game.updated = waiting[head & PLACES].after
                 head, count = (head + ONE) & PLACES, count - ONE
                 boards[1, 0], boards[1, 1] = game.updated, ZERO
-                indices_of(boards, 1, ground.spec, rows, 0)
+                indices_of(boards, 1, inputs.spec, rows, 0)
                 note_error(state.learning, rows[0], target - quartered_sum(weights, rows[0]))
             if after != ZERO:
                 if params.is_learning:
                     last = waiting[(head + count) & PLACES]
                     last.after, last.reward, last.value = after, reward, value
                     count += ONE
-                spawn_after(game, after, gained, ground)
+                spawn_after(game, after, gained, inputs)
             game.head, game.count = head, count
 
     return play
@@ -361,22 +366,22 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
 
 @cache
 def make_learn_kernel(code: Code) -> Step:
-    """Return the kernel of the second half of a step, for the tuples of a network."""
+    """Build the second half of a step, for a network's tuples."""
     indices_of = network.make_indices_kernel(code)
 
     @kernel(borrows=True)
-    def learn(state: CardState, ground: Ground, params: CardParams, active: int) -> None:
-        """Learn what `play` noted; follow games that are over by the next ones."""
-        boards, rows = ground.boards, ground.rows
+    def learn(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
+        """Apply the recorded errors, and replace finished games with new ones."""
+        boards, rows = inputs.boards, inputs.rows
         share = WHOLE / np.float32(rows.shape[1])
         for place in range(active):
             game = state.games[place]
             if game.updated != ZERO:
                 boards[1, 0], boards[1, 1] = game.updated, ZERO
-                indices_of(boards, 1, ground.spec, rows, 0)
+                indices_of(boards, 1, inputs.spec, rows, 0)
                 for index in rows[0]:
                     change_weight(state.weights, state.learning, index, share, params)
             if game.state >= DEAD and game.count == 0:
-                end_game(game, state.results[place], place, ground, params)
+                end_game(game, state.results[place], place, inputs, params)
 
     return learn

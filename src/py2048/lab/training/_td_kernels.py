@@ -1,23 +1,26 @@
-"""Temporal-difference learning of n-tuple networks: games that are played to learn from.
+"""Kernels for temporal-difference learning of n-tuple networks.
 
-A worker plays greedily and keeps the afterstates of its last moves, the *trajectory*. When the game
-ends, or the trajectory is full, it goes backwards and moves the value of each afterstate towards
+Each thread plays greedily and stores the afterstates of its game, the *trajectory*. When the game
+ends or the trajectory is full, the values of these afterstates are updated from the last to the
+first, towards
 
     target(t) = reward(t + 1) + (1 - λ) * value(t + 1) + λ * target(t + 1)
 
-where ``value(t + 1)`` has just been updated; a finished game is worth 0. A trajectory of a single
-afterstate makes this TD(0) after every move; one of a whole game makes it TD(λ).
+where ``value(t + 1)`` was updated just before. The value after the end of a game is 0. A trajectory
+of one afterstate gives TD(0) after every move, and one of a whole game gives TD(λ).
 
-With temporal coherence [1] each weight has a learning rate of its own, ``|E| / A``: `E` sums the
-errors that it met and `A` their sizes, so it learns fast while its errors agree and slowly when
-they cancel. A weight is stored beside its `E` and `A`, so that all three are read together.
+With temporal coherence [1], each weight has its own learning rate ``|E| / A``. `E` is the sum of
+the weight's errors and `A` the sum of their absolute values, so a weight learns fast while its
+errors agree and slowly when they cancel. `E` and `A` are stored next to the weight, in the same
+cache line.
 
-Threads share weights without locks: a lost update does as little harm as noise [2].
+Threads share the weights without locks. A lost update does no more harm than noise [2].
 
-A *band* is learnt from saved boards, in games that last until they leave it. Only its own weights
-learn; the rest of a value, that of the network below less what this is too high by, is fixed. A
-game ends when no move is legal, worth nothing; when it makes the tile that ends the band, worth its
-goal; or when the sum of the board reaches that of the band above, worth what that band says.
+A *band* is trained from saved boards, in games that end when they leave the band. Only the band's
+own weights learn. They are added to a fixed part, which is the value of the network below minus its
+measured overestimate. A game ends when no move is legal (worth 0), when the tile that ends the band
+is made (worth the band's goal), or when the sum of the board reaches the band above (worth the
+value by that band).
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -73,42 +76,42 @@ Doubles = NDArray[np.float64]
 ZERO, TWO = np.uint64(0), np.uint64(2)
 NONE = np.float32(0)
 TERMINAL = np.int64(-1)
-"""The stage of an afterstate at which the game has ended: nothing is to come."""
+"""Stage of an afterstate that ends the game."""
 
 # Places in `WorkerState.progress`.
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Places in `WorkerState.scores`: of games from the beginning. In a band, of those from saved
-# boards: how many are over, and how many of them ended by its tile or in the band above.
+# Places in `WorkerState.scores`. They count complete games; in a band they count games from saved
+# boards, and `PASSED` counts those that made the target tile or reached the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
 
-# Places in `WorkerState.boards`: the board, its four afterstates, the start of the next game.
+# Places in `WorkerState.boards`: the board, its four afterstates, and the next game's start.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
-"""The counter of the draw that chooses a start in a later stage."""
+"""Counter of the random draw that chooses a later stage's start board."""
 
 
 class TDParams(NamedTuple):
-    """How games start, and how to learn from them."""
+    """Settings of games and learning."""
 
     learning_rate: float
-    """The share of its error that an afterstate corrects, divided among its weights."""
+    """Share of its error that an afterstate corrects, divided among its weights."""
     lambda_: float
-    """λ, 0 to 1."""
+    """λ, from 0 to 1."""
     temporal_coherence: bool
     """Whether each weight adapts its learning rate."""
     carousel: bool
     """Whether games start in each stage in turn."""
     restart_length: Int
-    """Games of more moves are followed by one from their middle; 0 for never."""
+    """After a game with more moves, the next starts from its middle; 0 for never."""
     restart_after: Int
-    """After how many moves of a thread that begins."""
+    """Moves per thread before restarts begin."""
     merge_points: Int
-    """As in `CompiledRules`, and the next two."""
+    """This and the next two are as in `CompiledRules`."""
     legal_points: Int
     sum_points: Int
     start_low: Int
@@ -120,26 +123,26 @@ class TDParams(NamedTuple):
 
 
 class WorkerState(NamedTuple):
-    """The state of one thread."""
+    """State of one thread."""
 
     boards: Any
-    """`Boards`, like all that follow of this type."""
+    """Working boards, of type `Boards`."""
     trajectory: Any
-    """The afterstates since the last update."""
+    """Afterstates since the last update, of type `Boards`."""
     rewards: Doubles
     stages: Longs
     fixed: Doubles
-    """The part of each afterstate's value that does not learn: 0 except in a band."""
+    """Part of each afterstate's value that does not learn; 0 except in a band."""
     starts: Any
-    """Boards at which a later stage began, equally many for each stage."""
+    """Boards with which later stages began, of type `Boards`, equally many per stage."""
     started: Longs
-    """int64 `[stages]`: how often each stage was reached."""
+    """How many times each stage was reached, int64 `[stages]`."""
     progress: Longs
     scores: Doubles
     tiles: Longs
-    """int64 `[64]`: how many games from the beginning ended with each largest rank."""
+    """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """uint64 `[6, …]`: of the four afterstates, of the one in an update, and of the next."""
+    """Weight indices, uint64 `[6, …]`: four afterstates, the updated and the next one."""
     points: Longs
     after: Longs
     values: Doubles
@@ -152,7 +155,7 @@ Train = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word, 
 
 
 class Operations(NamedTuple):
-    """The operations of a kind of board, as in ``players/ntuple/_network_kernels.py``."""
+    """Operations of one kind of board, from ``players/ntuple/_network_kernels.py``."""
 
     slide_all: Any
     indices_of: Any
@@ -166,7 +169,7 @@ class Operations(NamedTuple):
 
 
 def make_rate_kernel(given: Operations, stride: Word) -> Rate:
-    """Return the kernel that rates the moves of one kind of board."""
+    """Build the kernel that rates moves on one kind of board."""
     slide_all, seen_on, indices_of = given.slide_all, given.seen_on, given.indices_of
 
     @kernel(inline=True, borrows=True)
@@ -181,21 +184,21 @@ def make_rate_kernel(given: Operations, stride: Word) -> Rate:
         stages: Longs,
         values: Doubles,
     ) -> Int:
-        """Rate the moves of board 0; its afterstates become boards 1 to 4.
+        """Rate the moves of board 0 and write its afterstates to boards 1 to 4.
 
         Args:
             boards: `[5 or more, …]`.
-            stage: the stage of board 0.
-            spec: its shape and tuples.
-            weights: the weights.
-            value_params: the points and stages.
-            indices: uint64 `[4 or more, weights met + 8]`, where afterstates' indices go.
-            points: int64 `[4]`, filled with the points of each slide, -1 for an illegal one.
-            stages: int64 `[4]`, filled with the stage of each afterstate, or ``TERMINAL``.
-            values: float64 `[4]`, filled with the value of each legal move, in points.
+            stage: Stage of board 0.
+            spec: Shape and tuples.
+            weights: The weights.
+            value_params: Points and stages.
+            indices: Output, uint64 `[4 or more, active + 8]`: indices of afterstates' weights.
+            points: Output, int64 `[4]`: points of each slide, or -1 if it is illegal.
+            stages: Output, int64 `[4]`: stage of each afterstate, or ``TERMINAL``.
+            values: Output, float64 `[4]`: value of each legal move, in points.
 
         Returns:
-            the best direction, or -1 if none is legal.
+            The best direction, or -1 if no move is legal.
         """
         best, most = np.int64(-1), -np.inf
         count = indices.shape[1] - SPARE
@@ -235,7 +238,7 @@ def make_rate_kernel(given: Operations, stride: Word) -> Rate:
 def move_weight(
     weights: Weights, at: Word, old: np.float32, error: np.float32, step: np.float32, coherent: bool
 ) -> np.float32:
-    """Update the weight at `at`, which counts as `old`; return the change."""
+    """Update the weight at `at`, whose value is taken to be `old`; return the change."""
     change = step
     if coherent:
         balance, size = weights[at + ONE], weights[at + TWO]
@@ -248,7 +251,7 @@ def move_weight(
 
 
 def make_learn_kernel(indices_of: Any, stride: Word) -> Learn:
-    """Return the kernel that learns from a trajectory on one kind of board."""
+    """Build the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
     def learn(
@@ -260,7 +263,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Learn:
         value_params: ValueParams,
         params: TDParams,
     ) -> None:
-        """Update values backwards; `target` is that of the last afterstate."""
+        """Update values backwards; `target` is the target of the last afterstate."""
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
         size, lambda_ = value_params.size, params.lambda_
@@ -296,7 +299,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Learn:
 
 @kernel(borrows=True)
 def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the stage in which the game after one of this stage starts."""
+    """Return the starting stage of the game that follows one started in `stage`."""
     following = stage + 1
     if not params.carousel or following == len(worker.started):
         return np.int64(0)
@@ -304,12 +307,12 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
 
 
 def make_start_kernel(given: Operations) -> Begin:
-    """Return the kernel that sets up a game on one kind of board."""
+    """Build the kernel that sets up a game on one kind of board."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
     def begin(spec: BoardSpec, params: TDParams, worker: WorkerState, key: Word) -> bool:
-        """Set up the next game on board 0; return whether it starts as the rules say."""
+        """Set up the next game on board 0; return whether it starts by the rules."""
         boards, progress = worker.boards, worker.progress
         if progress[WAITING]:
             progress[WAITING] = 0
@@ -337,13 +340,13 @@ def make_start_kernel(given: Operations) -> Begin:
 
 
 def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
-    """Return the kernels that keep boards for later starts, and the result of a game."""
+    """Build the kernels that store start boards and results of games."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
     seen_on, sum_of = given.seen_on, given.sum_of
 
     @kernel(borrows=True)
     def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
-        """Keep the board for a later start if a stage begins with it."""
+        """Store the board as a start board if it begins a later stage."""
         if after <= before or len(worker.starts) == 0:
             return
         capacity = len(worker.starts) // len(worker.started)
@@ -355,7 +358,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
     def note_middle(
         worker: WorkerState, length: Int, spec: BoardSpec, params: TDParams, word: Word
     ) -> None:
-        """Start the next game in the middle of this one, if this one was long."""
+        """Schedule the next game to start from the middle of this one, if it was long."""
         if worker.progress[MOVES] < params.restart_after:
             return
         if params.restart_length > 0 and length > params.restart_length:
@@ -373,7 +376,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         spec: BoardSpec,
         params: TDParams,
     ) -> None:
-        """Add the result of a whole game; if it was won, the last tile is still to appear."""
+        """Add the result of a complete game, after the last spawn if it was won."""
         score = np.float64(params.merge_points * points + params.legal_points * moves)
         if is_won:
             spawn_board(worker.boards, BOARD, word, params.ranks, params.cumulative, spec)
@@ -391,7 +394,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
 
 
 def make_game_kernel(given: Operations, stride: Word) -> Any:
-    """Return the kernel that plays and learns from one game on one kind of board."""
+    """Build the kernel that plays one game and learns from it."""
     spawn_board, copy_board, seen_on = given.spawn_board, given.copy_board, given.seen_on
     rate, learn = make_rate_kernel(given, stride), make_learn_kernel(given.indices_of, stride)
     begin = make_start_kernel(given)
@@ -407,9 +410,9 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
         value_params: ValueParams,
         params: TDParams,
     ) -> Int:
-        """Add the afterstate on the board, after learning if there is no room; return the length.
+        """Append the current afterstate to the trajectory; return the new length.
 
-        A worker without room for a trajectory plays and does not learn.
+        If the trajectory is full, learn from it first. A thread without one does not learn.
         """
         capacity = len(worker.rewards)
         if capacity == 0:
@@ -433,7 +436,7 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
         worker: WorkerState,
         key: Word,
     ) -> Int:
-        """Play and learn from one game; return the number of moves."""
+        """Play one game and learn from it; return the number of moves."""
         boards = worker.boards
         is_whole = begin(spec, params, worker, key)
         stage = stage_of(seen_on(boards, BOARD, spec), value_params.stages)
@@ -475,13 +478,13 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
 
 @kernel(inline=True, borrows=True)
 def sum_on_packed(boards: Words, slot: Int) -> np.int64:
-    """Return the sum of the tiles of a packed board."""
+    """Return the sum of the tiles on a packed board."""
     return sum_packed(boards[slot, 0], boards[slot, 1])
 
 
 @kernel(inline=True, borrows=True)
 def sum_on_cells(boards: NDArray[np.uint8], slot: Int) -> Int:
-    """Return the sum of the tiles of a board of cells."""
+    """Return the sum of the tiles on a board of cells."""
     return sum_cells(boards[slot])
 
 
@@ -502,12 +505,12 @@ OPERATIONS = {
 
 @cache
 def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
-    """Return the kernel that plays and learns on boards of a kind.
+    """Build the training loop for one kind of board.
 
     Args:
-        kind: as in `NetworkLayout.kind`.
-        stride: the distance between two weights.
-        code: the tuples of a 4x4 network; the kernel is made for them alone.
+        kind: As in `NetworkLayout.kind`.
+        stride: Distance between two weights.
+        code: Tuples of a 4x4 network, for which the kernel is specialised.
     """
     given = OPERATIONS[kind]
     if code:
@@ -524,7 +527,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
         games: Int,
         moves: Int,
     ) -> None:
-        """Play and learn until `games` or `moves` are done, and the last game is over."""
+        """Train until `games` or `moves` are reached, and finish the last game."""
         progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:
@@ -549,13 +552,13 @@ class Below(NamedTuple):
     weights: Weights
     step: np.float32
     band_spec: PackedBoardSpec
-    """The tuples of the bands."""
+    """Tuples of the bands."""
     per_merged: float
     per_move: float
 
 
 class BandView(NamedTuple):
-    """A `Band`, and where its weights are."""
+    """A `Band` and the location of its weights."""
 
     ending: Word
     least: np.int64
@@ -563,42 +566,42 @@ class BandView(NamedTuple):
     slope: float
     goal: float
     end: np.int64
-    """The sum at which the band above begins."""
+    """Sum at which the band above begins."""
     first: Word
     stride: Word
     step: np.float32
 
 
 class BandNetwork(NamedTuple):
-    """What values are made of while a band learns."""
+    """Everything that determines values while a band is trained."""
 
     below: Below
     weights: Weights
-    """Those that learn, with their errors."""
+    """Trainable weights, each followed by its E and A."""
     band: BandView
     above_weights: Weights
     above: BandView
 
 
 class BandWorker(NamedTuple):
-    """The state of one thread that learns a band."""
+    """State of one thread that trains a band."""
 
     state: WorkerState
     below_indices: Words
-    """uint64 `[4, …]`: of the four afterstates in the network below."""
+    """Indices of the afterstates in the network below, uint64 `[4, …]`."""
     parts: Doubles
-    """float64 `[4]`: the part of each move's value that does not learn."""
+    """Part of each move's value that does not learn, float64 `[4]`."""
 
 
 TrainBand = Callable[[BandNetwork, ValueParams, TDParams, BandWorker, Words, Word, Int], None]
 
 
 def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
-    """Return the kernel that rates the moves of a board by a band."""
+    """Build the kernel that rates moves by a band."""
 
     @kernel(borrows=True)
     def rate(below: Below, weights: Weights, view: BandView, worker: BandWorker) -> Int:
-        """Fill in the points and values of the moves of board 0; return the best, or -1."""
+        """Write the points and values of the moves of board 0; return the best, or -1."""
         boards, points, values = worker.state.boards, worker.state.points, worker.state.values
         below_indices, indices = worker.below_indices, worker.state.indices
         below_count, count = below_indices.shape[1] - SPARE, indices.shape[1] - SPARE
@@ -654,7 +657,7 @@ def begin_saved(worker: WorkerState, starts: Words, key: Word) -> bool:
 
 
 def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
-    """Return the kernel that plays and learns from one game of a band."""
+    """Build the kernel that plays one game of a band and learns from it."""
     indices_of = network.make_indices_kernel(code)
     rate = make_band_rate_kernel(network.make_indices_kernel(below_code), indices_of)
     learn = make_learn_kernel(indices_of, stride)
@@ -669,7 +672,7 @@ def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
         starts: Words,
         key: Word,
     ) -> Int:
-        """Play and learn from one game; return the number of moves."""
+        """Play one game and learn from it; return the number of moves."""
         state, below, view = worker.state, known.below, known.band
         boards, is_whole = state.boards, begin_saved(state, starts, key)
         has_passed = False
@@ -706,12 +709,12 @@ def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
 
 @cache
 def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
-    """Return the kernel that plays and learns a band.
+    """Build the training loop for a band.
 
     Args:
-        stride: the distance between two weights that learn.
-        below_code: the tuples of the network.
-        code: those of its bands.
+        stride: Distance between two trainable weights.
+        below_code: Tuples of the network.
+        code: Tuples of its bands.
     """
     play_game = make_band_game_kernel(below_code, code, np.uint64(stride))
 
@@ -725,7 +728,7 @@ def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
         seed: Word,
         moves: Int,
     ) -> None:
-        """Play and learn until `moves` are done, and the last game is over."""
+        """Train until `moves` are reached, and finish the last game."""
         progress, played = worker.state.progress, np.int64(0)
         while played < moves:
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))

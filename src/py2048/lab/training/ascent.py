@@ -1,10 +1,9 @@
-"""An *ascent*: bands of a network trained one after the other, backwards, in a folder.
+"""Training the bands of a network one after the other, from the end of the game backwards.
 
-For each band of the plan, in its order: games are played from which boards are saved (once for each
-tile); the value below is compared with what comes; the band is trained from the saved boards; and
-it is kept if it makes more points from held-out boards than what it replaces, at every depth. All
-is in files that are replaced when they are complete, so an ascent continues where it was ended,
-however it was ended.
+An *ascent* works in a folder. For each band of its plan it collects boards from games, measures how
+much the base network overestimates them, trains the band from these boards, and keeps it if play
+from held-out boards improves at every depth. Every step is saved atomically, so a stopped or killed
+ascent continues where it was.
 """
 
 from __future__ import annotations
@@ -21,20 +20,27 @@ from typing import Any
 import numpy as np
 
 from py2048.core.errors import WeightsError
-from py2048.core.rng import checked_seed, derive_seed
+from py2048.core.rng import derive_seed
 from py2048.core.rules import Rules, checked_tile
-from py2048.lab.training.bands import BandTrainer, CardBandTrainer
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import (
     Outcomes,
     SavedBoards,
-    Share,
+    SuccessRate,
     collect,
-    excess_by_sum,
-    joined,
-    played_on,
+    concatenated,
+    measure_overestimate,
+    play_to_tile,
 )
-from py2048.lab.training.run import WEIGHTS, folder_lock
-from py2048.lab.training.trainer import check_device, check_ranges, dataclass_from
+from py2048.lab.training.card import CardTrainer
+from py2048.lab.training.run import (
+    WEIGHTS,
+    folder_lock,
+    load_checkpoint,
+    make_trainer,
+    save_checkpoint,
+)
+from py2048.lab.training.trainer import Trainer, TrainingConfig, check_ranges, settings_from
 from py2048.players.ntuple.layout import (
     PACKED_RANKS,
     NetworkLayout,
@@ -49,29 +55,31 @@ from py2048.players.search.searcher import Searcher
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Those of that file: how many held-out boards of a band made its tile, when they were played on at
-a depth after that number of moves of training; after none, by the network before."""
-SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
-"""The tuples and the step, in points, of the first band of a network by default."""
-CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
-PORTION = 500
-"""How many games are saved at once."""
-EXCESS_BOARDS = 2000
-"""The most boards from which the value below is compared with what comes."""
+"""Columns of `STRETCHES`: the band's tile and minimum sum, search depth, training moves so far,
+held-out boards from which the target tile was made, and all held-out boards played."""
+SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
+"""Default tuples of a network's first band."""
+DEFAULT_STEP = 48.0  # points
+CHUNK_S, FIRST_CHUNK_MOVES = 2.0, 20_000
+GAMES_PER_FILE = 500
+MEASURED_BOARDS = 2000
+"""Maximum number of boards for measuring the overestimate."""
 SEARCHED_BOARDS = 200
-"""The most boards from which searches play on while a band is trained."""
+"""Maximum number of boards played with search at a checkpoint."""
+
+_EARLIER_NAMES = {"least": "min_sum", "makes": "target_tile"}
 
 
 @dataclass(frozen=True)
 class CollectPlan:
-    """Games from which boards are saved.
+    """Games from which boards are collected.
 
     Attributes:
-        tile: the largest tile of the boards.
-        games: how many games.
-        depth: the depth at which they are played.
-        continuations: how often each is played on from the first board with the tile.
-        after: a smaller tile; games are played on from its last saved boards, not from the start.
+        tile: Largest tile of the boards.
+        games: Number of games.
+        depth: Search depth of the player.
+        continuations: How many times each game is continued from the first board with the tile.
+        after: A smaller tile from whose last saved boards the games start. 0 starts new games.
     """
 
     tile: int
@@ -92,63 +100,67 @@ class BandPlan:
     """A band to train.
 
     Attributes:
-        tile: the largest tile of its boards.
-        least: the least sum of their tiles.
-        goal: the points to come once the tile to make is made.
-        makes: the tile to make; 0 for twice `tile`.
-        moves: for how many moves it is trained at each learning rate.
-        rates: the learning rates; with each, weights forget their errors.
+        tile: Largest tile of its boards.
+        min_sum: Minimum sum of the tiles on its boards.
+        goal: Expected points after the target tile is made.
+        target_tile: Tile that ends the band when it is made. 0 means twice `tile`.
+        moves: Training moves at each learning rate.
+        rates: Learning rates. Temporal coherence is reset before each.
     """
 
     tile: int
-    least: int
+    min_sum: int
     goal: float
-    makes: int = 0
+    target_tile: int = 0
     moves: tuple[float, ...] = (4e9, 2e9, 1e9)
     rates: tuple[float, ...] = (0.25, 0.05, 0.02)
 
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
-            raise WeightsError("a band needs a number of moves for each learning rate")
+            raise WeightsError(
+                f"{self}: {len(self.moves)} moves for {len(self.rates)} rates: give as many of both"
+            )
         check_ranges(self, ("goal", 0.0, 1e12), ("moves", 1, 1e15), ("rates", 0.0, 10.0))
-        for name, tile in (("tile", self.tile), ("makes", self.untrained.ending)):
+        for name, tile in (("tile", self.tile), ("target_tile", self.untrained.ending)):
             checked_tile(tile, f"{self}: {name} = ")
-        if self.least < self.tile:
-            raise WeightsError(f"{self}: least = {self.least}: a {self.tile} alone is more")
-        if self.least >= self.untrained.end:
+        if self.min_sum < self.tile:
+            raise WeightsError(
+                f"{self}: min_sum = {self.min_sum} is less than its tile, {self.tile}"
+            )
+        if self.min_sum >= self.untrained.end:
             raise WeightsError(f"{self} begins where {self.untrained.ending} is made")
 
     def __str__(self) -> str:
-        return f"band {self.tile} {self.least}"
+        return f"band {self.tile} {self.min_sum}"
 
     @property
     def untrained(self) -> Band:
-        """The band, with nothing measured yet."""
-        return Band(self.tile, self.least, goal=self.goal, makes=self.makes)
+        """The band before anything is measured."""
+        return Band(self.tile, self.min_sum, goal=self.goal, makes=self.target_tile)
 
 
 @dataclass(frozen=True)
 class AscentPlan:
-    """The settings of an ascent.
+    """Settings of an ascent.
 
     Attributes:
-        collect: the games from which boards are saved.
-        bands: the bands in the order of their training, those of one tile backwards.
-        weights: the weights file to begin with; by default those that come with py2048.
-        rules_text: the rules.
-        tuples: the tuples of the bands; by default those of the bands that are there, or six.
-        ranks: how many ranks their weights distinguish; 0 for those of the bands there, or 16.
-        margin: how much lower than measured the value below is taken, in points.
-        step: the points of one step of a band's weights; 0 for that of the bands there, or 48.
+        collect: Games from which boards are collected.
+        bands: The bands in training order; those of one tile backwards.
+        weights: Initial weights file. The default is the network that comes with py2048.
+        rules_text: The rules.
+        tuples: Tuples of the bands. The default is those of existing bands, or `SIX_TUPLES`.
+        ranks: Ranks that the bands' weights distinguish. 0 means those of existing bands, or 16.
+        margin: Points added to the measured overestimate.
+        step: Points per unit of a band's weights. 0 means that of existing bands, or 48.
         lambda_: λ of TD(λ).
-        restart_length: games of more moves are followed by one from their middle.
-        depths: the depths at which a band must be better than what it replaces.
-        judged: how many held-out boards that is measured on.
-        checkpoint_minutes: minutes of training between checkpoints.
-        seed: the seed of all games.
-        threads: how many games are played at the same time.
-        device: where bands are trained, as in `TrainingConfig`.
-        games_at_once: how many games are played at the same time there, instead of `threads`.
+        restart_length: After a game with more moves, the next game starts from its middle.
+        depths: Search depths at which a band must improve play to be kept.
+        judged: Number of held-out boards on which improvement is measured.
+        checkpoint_minutes: Training minutes between checkpoints.
+        seed: Seed of all games.
+        threads: Number of games played in parallel on the CPU.
+        device: Device for training, as in `TrainingConfig`.
+        games_at_once: Number of games played in parallel on that device if it is not the CPU.
     """
 
     collect: tuple[CollectPlan, ...] = ()
@@ -170,52 +182,65 @@ class AscentPlan:
     games_at_once: int = 8448
 
     def __post_init__(self) -> None:
-        checked_seed(self.seed)
-        check_device(self.device)
+        _ = self.training
         if not self.depths:
-            raise WeightsError("depths = []: a band is judged at one depth or more")
+            raise WeightsError("depths = [] is empty: give at least one depth")
         check_ranges(
             self,
             ("ranks", 0, PACKED_RANKS),
             ("margin", 0.0, 1e12),
             ("step", 0.0, 1e12),
-            ("lambda_", 0.0, 1.0),
-            ("restart_length", 0, 10**8),
             ("depths", 1, MAX_DEPTH),
             ("judged", 1, 10**9),
             ("checkpoint_minutes", 0.0, 1e9),
-            ("threads", 1, 1024),
-            ("games_at_once", 1, 1 << 20),
+        )
+
+    @property
+    def training(self) -> TrainingConfig:
+        """The settings shared with other trainings.
+
+        Raises:
+            WeightsError: If one is invalid.
+        """
+        names = "rules_text", "lambda_", "restart_length", "seed", "threads", "device"
+        return TrainingConfig(
+            games_at_once=self.games_at_once, **{name: getattr(self, name) for name in names}
         )
 
 
 def plan_from(values: dict[str, Any]) -> AscentPlan:
-    """Return the plan that the values of a TOML file describe.
+    """Create a plan from the values of a TOML file.
 
     Raises:
-        WeightsError: if a name is unknown or a value cannot be used.
+        WeightsError: If a name is unknown or a value is invalid.
     """
     rest = {name: value for name, value in values.items() if name not in ("collect", "bands")}
+    bands = [
+        {_EARLIER_NAMES.get(name, name): value for name, value in band.items()}
+        for band in values.get("bands", [])
+    ]
     plan = replace(
-        dataclass_from(AscentPlan, rest),
-        collect=tuple(dataclass_from(CollectPlan, each) for each in values.get("collect", [])),
-        bands=tuple(dataclass_from(BandPlan, each) for each in values.get("bands", [])),
+        settings_from(AscentPlan, rest),
+        collect=tuple(settings_from(CollectPlan, each) for each in values.get("collect", [])),
+        bands=tuple(settings_from(BandPlan, each) for each in bands),
     )
     collected = {each.tile for each in plan.collect}
     for each in plan.collect:
         if each.after and (each.after >= each.tile or each.after not in collected):
             raise WeightsError(
                 f"games for {each.tile} cannot begin after {each.after}: "
-                "it takes a smaller tile that is collected, too"
+                "name a smaller tile that is also collected"
             )
     for band in plan.bands:
         if band.tile not in collected:
-            raise WeightsError(f"no games are collected for the bands of {band.tile}")
+            raise WeightsError(
+                f"no games are collected for {band}: add a [[collect]] with tile = {band.tile}"
+            )
     return plan
 
 
-def _text(value: tuple[Tuple, ...] | float) -> str:
-    """Return a setting as a plan has it."""
+def _as_toml(value: tuple[Tuple, ...] | float) -> str:
+    """Format a setting as TOML."""
     if isinstance(value, tuple):
         return f'"{" ".join(map(cells_text, value))}"'
     return f"{value:g}"
@@ -225,13 +250,13 @@ class Ascent:
     """An ascent in a folder.
 
     Args:
-        folder: the folder, which holds boards, the band in training, and the weights so far.
-        plan: the plan.
-        tell: called with each line of progress.
+        folder: Holds collected boards, the checkpoint of the band in training, and the weights.
+        plan: The plan.
+        report: Called with each line of progress.
     """
 
-    def __init__(self, folder: Path, plan: AscentPlan, tell: Callable[[str], None]) -> None:
-        self.folder, self.plan, self._tell = folder, plan, tell
+    def __init__(self, folder: Path, plan: AscentPlan, report: Callable[[str], None]) -> None:
+        self.folder, self.plan, self._report = folder, plan, report
         self._rules = Rules.parse(plan.rules_text)
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -239,7 +264,7 @@ class Ascent:
         """Train every band of the plan that has not been trained in this folder.
 
         Raises:
-            WeightsError: if the plan's tuples, ranks or step are not those of the bands there are,
+            WeightsError: If the plan's tuples, ranks or step differ from those of existing bands,
                 or another process trains in the folder.
         """
         with folder_lock(self.folder):
@@ -247,53 +272,56 @@ class Ascent:
 
     def _run(self) -> None:
         network = self._network()
-        self._shape_of(network)
-        begun = self._begun(network)
-        done = {tuple(entry["band"]) for entry in network.history[begun:] if "band" in entry}
+        self._layout_and_step(network)
+        inherited = self._inherited_history(network)
+        done = {tuple(entry["band"]) for entry in network.history[inherited:] if "band" in entry}
         for number, band in enumerate(self.plan.bands):
-            if (band.tile, band.least) not in done:
-                network = self._trained(network, band, derive_seed(self.plan.seed, number), begun)
-                if network.table.dtype == np.int16:
-                    save_packed(network, self.folder / WEIGHTS, step=network.step)
-                else:
-                    save(network, self.folder / WEIGHTS, compress=True)
-                self._checkpoint(band).unlink(missing_ok=True)
+            if (band.tile, band.min_sum) in done:
+                continue
+            network = self._trained(network, band, derive_seed(self.plan.seed, number), inherited)
+            if network.table.dtype == np.int16:
+                save_packed(network, self.folder / WEIGHTS, step=network.step)
+            else:
+                save(network, self.folder / WEIGHTS, compress=True)
+            self._checkpoint(band).unlink(missing_ok=True)
 
     def _network(self) -> Network:
         if (self.folder / WEIGHTS).exists():
             return load(self.folder / WEIGHTS)
         network = load(self.plan.weights) if self.plan.weights else shipped_network(self._rules)
         if network is None:
-            raise WeightsError(f"no weights come with py2048 for the rules {self._rules.name}")
+            raise WeightsError(
+                f"no weights come with py2048 for the rules {self._rules.name}: name a file"
+            )
         return network
 
-    def _begun(self, network: Network) -> int:
-        """Return the length of the history with which the ascent began."""
+    def _inherited_history(self, network: Network) -> int:
+        """Return the number of history entries from before the ascent."""
         if (self.folder / WEIGHTS).exists():
             return max((int(entry.get("begun", 0)) for entry in network.history), default=0)
         return len(network.history)
 
-    def _shape_of(self, network: Network) -> tuple[NetworkLayout, float]:
-        """Return the tuples and ranks of the bands, and the points of a step of their weights."""
-        plan, there = self.plan, network.bands
-        if there is None:
+    def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
+        """Return the bands' layout and weight step."""
+        plan, existing = self.plan, network.bands
+        if existing is None:
             tuples = parse_tuples(plan.tuples or SIX_TUPLES, *self._rules.shape)
             layout = NetworkLayout(*self._rules.shape, tuples, ranks=plan.ranks or PACKED_RANKS)
-            return layout, plan.step or STEP
+            return layout, plan.step or DEFAULT_STEP
         for name, given, kept in (
-            ("tuples", parse_tuples(plan.tuples, *self._rules.shape), there.layout.tuples),
-            ("ranks", plan.ranks, there.layout.ranks),
-            ("step", plan.step, there.step),
+            ("tuples", parse_tuples(plan.tuples, *self._rules.shape), existing.layout.tuples),
+            ("ranks", plan.ranks, existing.layout.ranks),
+            ("step", plan.step, existing.step),
         ):
             if given and given != kept:
                 raise WeightsError(
-                    f"{name} = {_text(given)}: the bands that are there have {name} = "
-                    f"{_text(kept)}; leave {name} out, or begin with weights without bands"
+                    f"{name} = {_as_toml(given)} does not fit existing bands, which have {name} = "
+                    f"{_as_toml(kept)}: leave {name} out, or start from weights without bands"
                 )
-        return there.layout, there.step
+        return existing.layout, existing.step
 
     def _checkpoint(self, band: BandPlan) -> Path:
-        return self.folder / f"band-{band.tile}-{band.least}.npz"
+        return self.folder / f"band-{band.tile}-{band.min_sum}.npz"
 
     def _player(self, network: Network, depth: int) -> Callable[[], Searcher]:
         return partial(Searcher, self._rules, network, SearchLimits(depth))
@@ -301,23 +329,25 @@ class Ascent:
     # --- boards ----------------------------------------------------------------------------------
 
     def boards(self, network: Network, tile: int) -> SavedBoards:
-        """Return the boards of a tile, from their file or from games that are played now."""
+        """Load the boards of a tile, or play games to collect them."""
         path, plan = self.folder / f"boards-{tile}.npz", self.plan
         if path.exists():
             return SavedBoards.load(path)
-        stages = sorted({(tile, tile), *((b.tile, b.least) for b in plan.bands if b.tile == tile)})
-        portions = [
-            (each, first, min(each.games - first, portion))
+        stages = sorted(
+            {(tile, tile), *((b.tile, b.min_sum) for b in plan.bands if b.tile == tile)}
+        )
+        batches = [
+            (each, first, min(each.games - first, size))
             for each in plan.collect
-            for portion in [each.games if each.after else PORTION]
-            for first in range(0, each.games, portion)
+            for size in [each.games if each.after else GAMES_PER_FILE]
+            for first in range(0, each.games, size)
             if each.tile == tile
         ]
         parts = []
-        for number, (each, first, games) in enumerate(portions):
+        for number, (each, first, games) in enumerate(batches):
             part = self.folder / f"boards-{tile}-{number}.npz"
             if not part.exists():
-                self._tell(f"boards with {tile}: games from {first:,} at depth {each.depth}")
+                self._report(f"boards with {tile}: games from {first:,} at depth {each.depth}")
                 collect(
                     self._player(network, each.depth),
                     stages,
@@ -328,186 +358,186 @@ class Ascent:
                     threads=plan.threads,
                 ).save(part)
             parts.append(part)
-        found = joined([SavedBoards.load(part) for part in parts])
-        found.save(path)
-        counts = (f"{len(found.of(stage)):,} at {stage[1]}" for stage in stages)
-        self._tell(f"boards with {tile}: {', '.join(counts)}")
+        boards = concatenated([SavedBoards.load(part) for part in parts])
+        boards.save(path)
+        counts = (f"{len(boards.of(stage)):,} at {stage[1]}" for stage in stages)
+        self._report(f"boards with {tile}: {', '.join(counts)}")
         for part in parts:
             part.unlink()
-        return found
+        return boards
 
     # --- a band ----------------------------------------------------------------------------------
 
-    def _trained(self, network: Network, band: BandPlan, seed: int, begun: int) -> Network:
-        """Return the network with a band if that makes it better; its history says."""
-        training, held_out = self.boards(network, band.tile).of((band.tile, band.least)).split()
+    def _trained(self, network: Network, band: BandPlan, seed: int, inherited: int) -> Network:
+        """Train a band; return the network with it if that is better, and the history extended."""
+        training, held_out = self.boards(network, band.tile).of((band.tile, band.min_sum)).split()
         if not len(training) or not len(held_out):
             raise WeightsError(
-                f"{band}: of the games for {band.tile} too few came to a sum of {band.least}: "
+                f"{band}: too few games for {band.tile} reached a sum of {band.min_sum}: "
                 "collect more games"
             )
         if not self._checkpoint(band).exists():
-            without = self._noted_stretches(network, band, held_out, 0)
-            self._tell(f"{band}, before it is trained: {without}")
+            without = self._measure_stretches(network, band, held_out, 0)
+            self._report(f"{band}, before it is trained: {without}")
         trainer, notes = self._trainer(network, band, training, seed)
         for phase in range(notes["phase"], len(band.rates)):
             if phase > notes["phase"]:
                 notes["phase"] = phase
                 trainer.reset_coherence()
             self._train(trainer, notes, band, held_out)
-        better = trainer.finished(self._shape_of(network)[1])
+        trained = trainer.with_band(self._layout_and_step(network)[1])
         entry = {
-            "band": [band.tile, band.least],
-            "begun": begun,
+            "band": [band.tile, band.min_sum],
+            "begun": inherited,
             "moves": trainer.moves,
             "games": trainer.games,
             "seconds": round(notes["seconds"], 1),
         }
-        entry |= self._judged(band, network, better, held_out, entry["moves"])
-        kept = better if entry["kept"] else network
+        entry |= self._compare(band, network, trained, held_out, entry["moves"])
+        kept = trained if entry["kept"] else network
         return replace(kept, history=(*network.history, entry))
 
-    def _judged(
-        self, band: BandPlan, network: Network, better: Network, boards: SavedBoards, moves: int
+    def _compare(
+        self, band: BandPlan, network: Network, trained: Network, boards: SavedBoards, moves: int
     ) -> dict[str, Any]:
-        """Return whether a band is kept, and why: what comes of boards without it and with it."""
+        """Compare play without and with a band; return the history entry's results."""
         shares, gains = {}, {}
         for depth in self.plan.depths:
             before, after = (
-                self._outcomes(each, band, boards, depth) for each in (network, better)
+                self._outcomes(each, band, boards, depth) for each in (network, trained)
             )
             shares[str(depth)] = pair = before.last_stretch, after.last_stretch
-            self._note(band, depth, 0, before.last_stretch)
-            self._note(band, depth, moves, after.last_stretch)
-            more = after.worth(band.goal) - before.worth(band.goal)
-            gain, error = more.mean(), more.std(ddof=1) / np.sqrt(len(more))
+            self._log_stretch(band, depth, 0, before.last_stretch)
+            self._log_stretch(band, depth, moves, after.last_stretch)
+            difference = after.worth(band.goal) - before.worth(band.goal)
+            gain = difference.mean()
+            error = difference.std(ddof=1) / np.sqrt(len(difference))
             gains[str(depth)] = round(float(gain), 1), round(float(error), 1)
-            self._tell(
+            self._report(
                 f"{band}, depth {depth}: {gain:+,.0f} ± {error:,.0f} points; last "
                 f"stretch {pair[0].share:.1%} before, {pair[1].share:.1%} ± {pair[1].error:.1%} "
                 "with it"
             )
         is_better = all(gain > 0 for gain, _ in gains.values())
-        self._tell(f"{band}: {'kept' if is_better else 'not kept'}")
+        self._report(f"{band}: {'kept' if is_better else 'not kept'}")
         return {"kept": is_better, "gain": gains, "last_stretch": shares}
 
     def _outcomes(
         self, network: Network, band: BandPlan, boards: SavedBoards, depth: int
     ) -> Outcomes:
         plan = self.plan
-        chosen, player = boards.spread(plan.judged), self._player(network, depth)
-        return played_on(player, chosen, makes=band.makes, seed=plan.seed, threads=plan.threads)
+        return play_to_tile(
+            self._player(network, depth),
+            boards.spread(plan.judged),
+            target_tile=band.target_tile,
+            seed=plan.seed,
+            threads=plan.threads,
+        )
 
-    def _noted_stretches(
+    def _measure_stretches(
         self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
     ) -> str:
-        """Note the last stretch at each depth, of fewer boards with search; return it as text."""
+        """Measure and log the last stretch at each depth; return a description.
+
+        With search, fewer boards are played.
+        """
         found = []
         for depth in self.plan.depths:
             some = boards.spread(SEARCHED_BOARDS) if depth > 1 else boards
-            share = self._outcomes(network, band, some, depth).last_stretch
-            self._note(band, depth, moves, share)
-            found.append(f"{share.share:.1%} ± {share.error:.1%} at depth {depth}")
+            rate = self._outcomes(network, band, some, depth).last_stretch
+            self._log_stretch(band, depth, moves, rate)
+            found.append(f"{rate.share:.1%} ± {rate.error:.1%} at depth {depth}")
         return f"last stretch {', '.join(found)}"
 
-    def _note(self, band: BandPlan, depth: int, moves: int, share: Share) -> None:
+    def _log_stretch(self, band: BandPlan, depth: int, moves: int, rate: SuccessRate) -> None:
         with (self.folder / STRETCHES).open("a", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             if not file.tell():
                 writer.writerow(COLUMNS)
-            writer.writerow([band.tile, band.least, depth, moves, *share])
+            writer.writerow([band.tile, band.min_sum, depth, moves, *rate])
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
-    ) -> tuple[BandTrainer | CardBandTrainer, dict[str, Any]]:
-        """Return the trainer of a band, and its notes; from the checkpoint if there is one."""
-        plan, path = self.plan, self._checkpoint(band)
-        layout, _ = self._shape_of(network)
-        saved = BandTrainer.band_of(path) if path.exists() else None
-        on_threads = partial(BandTrainer, threads=plan.threads)
-        at_once = partial(CardBandTrainer, device=plan.device, games_at_once=plan.games_at_once)
-        make: Callable[..., BandTrainer | CardBandTrainer]
-        make = on_threads if plan.device == "cpu" else at_once
-        trainer = make(
-            network,
-            layout,
-            saved or self.measured(network, band, boards),
-            boards.words,
-            lambda_=plan.lambda_,
-            restart_length=plan.restart_length,
-            seed=seed,
-        )
-        if saved:
-            notes = trainer.restore(path)
+    ) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
+        """Create a band's trainer, or load its checkpoint; return it with its notes."""
+        path = self._checkpoint(band)
+        layout, _ = self._layout_and_step(network)
+        tuples = " ".join(map(cells_text, layout.tuples))
+        config = replace(self.plan.training, tuples=tuples, ranks=layout.ranks, seed=seed)
+        task = BandTask(network, band.untrained, boards.words)
+        if path.exists():
+            trainer, notes = load_checkpoint(path, config.data(), task)
             notes["moves"] += [0] * (len(band.rates) - len(notes["moves"]))
             return trainer, notes
+        task = task._replace(band=self.measured(network, band, boards))
+        trainer = make_trainer(config, task=task)
         notes = {"phase": 0, "moves": [0] * len(band.rates), "seconds": 0.0}
-        trainer.save(path, notes)
+        save_checkpoint(trainer, path, notes)
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return a band with what the value below is too high by."""
+        """Return the band with the measured overestimate of the base network."""
         plan, band = self.plan, planned.untrained
-        # Play as it is when the training begins, by the value below, until the band above.
+        # Play as when the training begins: by the base network, then by the band above.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
         above = [b.least for b in others if b.tile == band.tile and b.least > band.least]
-        rater = self._player(replace(network, bands=None), 1)()
-        level, slope = excess_by_sum(
+        level, slope = measure_overestimate(
             self._player(network, 1)(),
-            rater,
-            boards.spread(EXCESS_BOARDS),
+            self._player(replace(network, bands=None), 1)(),
+            boards.spread(MEASURED_BOARDS),
             band,
             min([band.end, *above]),
             seed=plan.seed,
         )
-        self._tell(
-            f"{planned}: the value below is {level:,.0f} too high, and "
-            f"{slope:+.1f} for each point of the sum"
+        self._report(
+            f"{planned}: the network overestimates by {level:,.0f} points, and by "
+            f"{slope:+.1f} more per point of the sum"
         )
         return band._replace(level=level + plan.margin, slope=slope)
 
     def _train(
         self,
-        trainer: BandTrainer | CardBandTrainer,
+        trainer: Trainer | CardTrainer,
         notes: dict[str, Any],
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train at the learning rate of the notes until its moves are made."""
+        """Train at the current phase's learning rate until its moves are played."""
         phase, path = notes["phase"], self._checkpoint(plan)
-        chunk, saved = FIRST_CHUNK, time.monotonic()
+        chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
+        trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))
         while notes["moves"][phase] < plan.moves[phase]:
             before, clock, cpu = trainer.moves, time.perf_counter(), time.process_time()
             left = math.ceil(plan.moves[phase] - notes["moves"][phase])
-            trainer.run(min(chunk, left), plan.rates[phase])
-            made = trainer.moves - before
-            speed = made / (time.perf_counter() - clock)
-            notes["moves"][phase] += made
+            trainer.run(moves=min(chunk, left))
+            moves = trainer.moves - before
+            speed = moves / (time.perf_counter() - clock)
+            notes["moves"][phase] += moves
             notes["seconds"] += time.process_time() - cpu
-            chunk = max(int(speed * CHUNK_SECONDS), FIRST_CHUNK)
+            chunk = max(int(speed * CHUNK_S), FIRST_CHUNK_MOVES)
             if time.monotonic() >= saved + 60 * self.plan.checkpoint_minutes:
-                trainer.save(path, notes)
-                self._report(trainer, notes, plan, speed, held_out)
+                save_checkpoint(trainer, path, notes)
+                self._report_progress(trainer, notes, plan, speed, held_out)
                 saved = time.monotonic()
-        trainer.save(path, notes)
+        save_checkpoint(trainer, path, notes)
 
-    def _report(
+    def _report_progress(
         self,
-        trainer: BandTrainer | CardBandTrainer,
+        trainer: Trainer | CardTrainer,
         notes: dict[str, Any],
         plan: BandPlan,
         speed: float,
         held_out: SavedBoards,
     ) -> None:
-        """Tell how far a training is, and how far play comes with it."""
+        """Report training progress and the strength reached so far."""
+        assert trainer.task is not None, "a band is trained"
         phase = notes["phase"]
-        better = trainer.finished(self._shape_of(trainer.network)[1])
-        stretches = self._noted_stretches(better, plan, held_out, trainer.moves)
-        self._tell(
+        trained = trainer.with_band(self._layout_and_step(trainer.task.network)[1])
+        stretches = self._measure_stretches(trained, plan, held_out, trainer.moves)
+        self._report(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
-            f"{trainer.passed:.1%} leave it upwards; "
-            f"{stretches}"
+            f"{trainer.passed:.1%} of games leave the band upwards; {stretches}"
         )

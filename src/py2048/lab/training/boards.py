@@ -1,7 +1,7 @@
-"""Boards saved from games: starts to train from, and to measure what becomes of them.
+"""Boards collected from games, for training bands and for measuring play from late positions.
 
 The *last stretch* is the share of saved boards from which a player makes the next large tile. It
-takes seconds to measure where whole games take hours.
+takes seconds to measure, whereas complete games take hours.
 """
 
 from __future__ import annotations
@@ -28,28 +28,29 @@ from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher, play_games, score_of
 
 KIND = "py2048-boards"
-HELD_OUT = 10
-"""The boards of each game whose number this divides are for measurements, never for training."""
-ROOM = 8
-"""How many moves are made at once where a tile is waited for."""
-SAMPLES = 32
-"""How many boards of a game are compared with the points that followed."""
+HELD_OUT_EVERY = 10
+"""Boards of every tenth game are held out of training, for measurements."""
+MOVES_PER_CALL = 8
+"""Moves played per kernel call while a tile may appear at any move."""
+SAMPLES_PER_GAME = 32
+"""Boards of a game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
-"""The largest tile, and the least sum of all tiles."""
+"""A largest tile and a minimum sum of all tiles."""
 Cells = NDArray[np.uint8]
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class SavedBoards:
-    """Boards at which games entered a stage.
+    """Boards with which games entered a stage.
 
     Attributes:
-        rules: the rules.
-        cells: uint8 `[boards, cells]` of ranks.
-        stages: int64 `[boards, 2]`: the stage that each entered.
-        games: int64 `[boards]`: the game that each is from; continuations of one are one.
+        rules: The rules.
+        cells: Ranks, uint8 `[boards, cells]`.
+        stages: The stage that each board entered, int64 `[boards, 2]`.
+        games: Number of the game of each board, int64 `[boards]`. Continuations of a game share
+            its number.
     """
 
     rules: Rules
@@ -59,27 +60,27 @@ class SavedBoards:
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """The boards packed into words, uint64 `[boards, 2]`, if they have 16 cells or fewer."""
+        """Boards of up to 16 cells packed into words, uint64 `[boards, 2]`."""
         places = np.arange(self.cells.shape[1], dtype=np.uint64) * np.uint64(4)
         ranks = self.cells.astype(np.uint64)
         halves = [ranks & np.uint64(15), ranks >> np.uint64(4)]
         return np.stack([(half << places).sum(axis=1, dtype=np.uint64) for half in halves], axis=1)
 
     def of(self, stage: Stage) -> SavedBoards:
-        """Return the boards of a stage."""
+        """Select the boards of a stage."""
         return self._some((self.stages == stage).all(axis=1))
 
     def last(self) -> SavedBoards:
-        """Return the boards of the last stage."""
+        """Select the boards of the last stage."""
         return self.of(max(map(tuple, self.stages.tolist()), default=(0, 0)))
 
     def split(self) -> tuple[SavedBoards, SavedBoards]:
-        """Return the boards for training, and those held out; no game has boards in both."""
-        held_out = self.games % HELD_OUT == 0
+        """Split by game into training boards and held-out boards."""
+        held_out = self.games % HELD_OUT_EVERY == 0
         return self._some(~held_out), self._some(held_out)
 
     def spread(self, count: int) -> SavedBoards:
-        """Return at most `count` boards, of as many games as possible."""
+        """Select at most `count` boards from as many games as possible."""
         order = np.argsort(_repeats(self.games), kind="stable")
         chosen = np.zeros(len(order), np.bool_)
         chosen[order[:count]] = True
@@ -92,16 +93,16 @@ class SavedBoards:
         return len(self.cells)
 
     def save(self, path: Path) -> None:
-        """Save the boards."""
+        """Save the boards to a file."""
         arrays = [(name, getattr(self, name)) for name in ("cells", "stages", "games")]
         write_archive(path, KIND, {"rules": str(self.rules)}, arrays)
 
     @classmethod
     def load(cls, path: Path) -> SavedBoards:
-        """Return the boards of a file.
+        """Load boards from a file.
 
         Raises:
-            WeightsError: if it is missing, damaged or of another kind.
+            WeightsError: If the file is missing, damaged or of another kind.
         """
         with open_archive(path, KIND) as archive:
             arrays = [archive.read(name) for name in ("cells", "stages", "games")]
@@ -111,8 +112,8 @@ class SavedBoards:
         return cls(rules, *arrays)
 
 
-def joined(parts: Sequence[SavedBoards]) -> SavedBoards:
-    """Return all boards; the games of each part count as others."""
+def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
+    """Concatenate boards, renumbering games so that those of different parts differ."""
     firsts = np.cumsum([0, *(part.games.max(initial=-1) + 1 for part in parts)])
     return SavedBoards(
         parts[0].rules,
@@ -123,7 +124,7 @@ def joined(parts: Sequence[SavedBoards]) -> SavedBoards:
 
 
 def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each entry how many equal ones precede it."""
+    """Return for each entry the number of equal entries before it."""
     order = np.argsort(games, kind="stable")
     _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
     repeats = np.empty(len(games), np.int64)
@@ -134,13 +135,13 @@ def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
 # --- playing -------------------------------------------------------------------------------------
 
 
-class Playing:
-    """A game that a searcher plays on from a board.
+class OngoingGame:
+    """A game that a searcher plays from a given board.
 
     Args:
-        searcher: the player.
-        cells: the board, as ranks.
-        seed: the seed of the spawns.
+        searcher: The player.
+        cells: Ranks of the board.
+        seed: Seed of the spawns.
     """
 
     def __init__(self, searcher: Searcher, cells: Cells, seed: int) -> None:
@@ -150,14 +151,14 @@ class Playing:
         self._unit = max(searcher.rules.spawn_weights.tiles)
 
     @classmethod
-    def new(cls, searcher: Searcher, seed: int) -> Playing:
-        """Return a game from the beginning."""
+    def new(cls, searcher: Searcher, seed: int) -> OngoingGame:
+        """Start a game from the beginning."""
         start = draw_start(searcher.rules, key_of(seed))
         return cls(searcher, searcher.cells_of(start), seed)
 
     @property
     def is_over(self) -> bool:
-        """Whether no move is left."""
+        """Whether no legal move is left."""
         return bool(self._state[OVER])
 
     @property
@@ -172,36 +173,36 @@ class Playing:
 
     @property
     def score(self) -> int:
-        """The score since the game began, or was taken over, by the rules."""
+        """Score since the given board, by the rules."""
         points, moves = self._state[SCORE], self._state[PLY]
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
     def value(self, searcher: Searcher | None = None) -> float:
-        """Return the points to come, as the player, or another searcher, values the board."""
+        """Return the points expected from here by the player or by another searcher."""
         points, values = (searcher or self.searcher).rate_cells(self.cells)
         return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
 
     def play_to(self, stage: Stage) -> bool:
-        """Play until a tile and a sum are reached; return whether they are, on a board in play."""
-        tile, least = stage
+        """Play until a stage is reached; return whether it was reached before the game ended."""
+        tile, min_sum = stage
         while not self.is_over:
-            missing = least - self.sum
+            missing = min_sum - self.sum
             if missing <= 0 and self.tile >= tile:
                 return True
             missing = max(missing, (tile - self.sum) if self.tile < tile else 0)
-            room = max(missing // self._unit, 1 if self.tile >= tile else ROOM)
-            self.searcher.play_on(self.cells, self._state, self._key, room)
+            moves = max(missing // self._unit, 1 if self.tile >= tile else MOVES_PER_CALL)
+            self.searcher.play_on(self.cells, self._state, self._key, moves)
         return False
 
     def play_until(self, tile: int) -> bool:
-        """Play until a tile is made; return whether it is."""
+        """Play until a tile is made; return whether it was made before the game ended."""
         rank = tile.bit_length() - 1
         while not (self.cells == rank).any():
             if self.is_over:
                 return False
-            least = tile + (self.tile if tile <= self.tile else 0)
-            room = max((least - self.sum) // self._unit, ROOM)
-            self.searcher.play_on(self.cells, self._state, self._key, room)
+            min_sum = tile + (self.tile if tile <= self.tile else 0)
+            moves = max((min_sum - self.sum) // self._unit, MOVES_PER_CALL)
+            self.searcher.play_on(self.cells, self._state, self._key, moves)
         return True
 
     def play_out(self) -> None:
@@ -216,7 +217,7 @@ def on_threads(
     count: int,
     threads: int,
 ) -> Iterator[Result]:
-    """Yield the results for each number below `count`; each thread has its own searcher."""
+    """Yield the result of `work` for each number below `count`, with a searcher per thread."""
     searchers = [make_searcher() for _ in range(threads)]
     searchers[0].prepare()
 
@@ -241,31 +242,33 @@ def collect(
     continuations: int = 1,
     threads: int = 1,
 ) -> SavedBoards:
-    """Play games; save the board at which each enters each stage.
+    """Play games and collect the board with which each enters each stage.
 
     Args:
-        make_searcher: returns the player, once for each thread.
-        stages: the stages, ascending, all of one tile.
-        games: the number of games.
-        starts: the boards from which they are played on, at most `games` of them; by default from
-            the start of the game.
-        seed: the seed of all games.
-        continuations: how often each game is played on from the first stage.
-        threads: how many games are played at the same time.
+        make_searcher: Creates the player of a thread.
+        stages: The stages of one tile, ascending.
+        games: Number of games.
+        starts: Boards from which games start, at most `games` of them. The default is new games.
+        seed: Seed of all games.
+        continuations: How many times each game is continued from the first stage.
+        threads: Number of games played in parallel.
     """
     chosen = None if starts is None else starts.spread(games)
 
     def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
         own, origin = derive_seed(seed, number), number
         if chosen is not None:
-            origin, game = int(chosen.games[number]), Playing(searcher, chosen.cells[number], own)
+            origin, game = (
+                int(chosen.games[number]),
+                OngoingGame(searcher, chosen.cells[number], own),
+            )
         else:
-            game = Playing.new(searcher, own)
+            game = OngoingGame.new(searcher, own)
         if not game.play_to(stages[0]):
             return []
         found = [(game.cells, stages[0], origin)]
         for again in range(continuations if len(stages) > 1 else 0):
-            later = Playing(searcher, game.cells, derive_seed(own, again))
+            later = OngoingGame(searcher, game.cells, derive_seed(own, again))
             for stage in stages[1:]:
                 if not later.play_to(stage) or later.tile > stage[0]:
                     break
@@ -284,82 +287,82 @@ def collect(
     )
 
 
-class Share(NamedTuple):
-    """A share of boards, and how uncertain it is."""
+class SuccessRate(NamedTuple):
+    """The number of boards from which a tile was made, out of all boards."""
 
-    made: int
+    successes: int
     boards: int
 
     @property
     def share(self) -> float:
-        """The share, 0 to 1."""
-        return self.made / max(self.boards, 1)
+        """Share of successes, 0 to 1."""
+        return self.successes / max(self.boards, 1)
 
     @property
     def error(self) -> float:
-        """Its standard error, which is not 0 where none or all of the boards made it.
+        """Standard error of the share, positive even if none or all boards succeeded.
 
-        The standard deviation of the probability, by Laplace's rule of succession: before the
-        boards were played, all probabilities were as likely.
+        This is the standard deviation of the posterior after a uniform prior (Laplace's rule of
+        succession).
         """
-        likely = (self.made + 1) / (self.boards + 2)
+        likely = (self.successes + 1) / (self.boards + 2)
         return float(np.sqrt(likely * (1 - likely) / (self.boards + 3)))
 
 
 class Outcomes(NamedTuple):
-    """The outcome of boards that were played on until a tile was made, or to the end.
+    """Outcomes of play from saved boards until a tile was made or the game ended.
 
     Attributes:
-        made: which of them made it: bool `[boards]`.
-        points: the points until then: int64 `[boards]`.
+        successes: Whether the tile was made, bool `[boards]`.
+        points: Points until then, int64 `[boards]`.
     """
 
-    made: NDArray[np.bool_]
+    successes: NDArray[np.bool_]
     points: NDArray[np.int64]
 
     @property
-    def last_stretch(self) -> Share:
-        """How many made the tile."""
-        return Share(int(self.made.sum()), len(self.made))
+    def last_stretch(self) -> SuccessRate:
+        """Success rate over all boards."""
+        return SuccessRate(int(self.successes.sum()), len(self.successes))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return the points, with `goal` more for the tile: float64 `[boards]`."""
-        return self.points + goal * self.made
+        """Return the points plus `goal` for each tile made, float64 `[boards]`."""
+        return self.points + goal * self.successes
 
 
-def played_on(
+def play_to_tile(
     make_searcher: Callable[[], Searcher],
     boards: SavedBoards,
     *,
-    makes: int = 0,
+    target_tile: int = 0,
     seed: int = 1,
     threads: int = 1,
 ) -> Outcomes:
-    """Play on from boards, each until it has a tile that it lacks, or to its end.
+    """Play from each board until a tile is made or the game ends.
 
-    Equal boards and seeds give players the same spawns, as long as they move alike.
+    With equal boards and seeds, players get the same spawns as long as they make the same moves.
 
     Args:
-        make_searcher: returns the player, once for each thread.
-        boards: the boards.
-        makes: the tile; 0 for twice the largest of each board.
-        seed: the seed of all games.
-        threads: how many games are played at the same time.
+        make_searcher: Creates the player of a thread.
+        boards: The boards.
+        target_tile: The tile. 0 means twice the largest tile of each board.
+        seed: Seed of all games.
+        threads: Number of games played in parallel.
     """
 
     def play(searcher: Searcher, number: int) -> tuple[bool, int]:
-        game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
-        return game.play_until(makes or 2 * game.tile), game.score
+        game = OngoingGame(searcher, boards.cells[number], derive_seed(seed, number))
+        return game.play_until(target_tile or 2 * game.tile), game.score
 
     rows = list(on_threads(make_searcher, play, len(boards), threads))
-    made, points = zip(*rows, strict=True) if rows else ((), ())
-    return Outcomes(np.array(made, np.bool_), np.array(points, np.int64))
+    successes, points = zip(*rows, strict=True) if rows else ((), ())
+    return Outcomes(np.array(successes, np.bool_), np.array(points, np.int64))
 
 
 def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
-    """Play games with a network, without search and without learning.
+    """Play games with a network, without search or learning.
 
-    Game number N has the seed ``derive_seed(seed, N)``.
+    Game N has the seed ``derive_seed(seed, N)``.
     """
 
     def play(searcher: Searcher, number: int) -> tuple[int, int]:
@@ -376,9 +379,9 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 
 
 def usual_stages() -> list[Stage]:
-    """Return the start of the game, and the stages of each tile from 32 to 65536.
+    """Return the stages for calibration: the game's start, and five per tile from 32 to 65536.
 
-    Those of a tile are by quarters of the way to the next, and the last eighth.
+    The stages of a tile begin after 0, 2, 4, 6 and 7 eighths of the way to the next tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     return [
@@ -395,10 +398,10 @@ def calibrate(
     seed: int = 1,
     threads: int = 1,
 ) -> TrackRecord:
-    """Play games; compare the points that a player expects in each stage with those that came."""
+    """Compare a player's expected points at each stage with the points it then made."""
 
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
-        game = Playing.new(searcher, derive_seed(seed, number))
+        game = OngoingGame.new(searcher, derive_seed(seed, number))
         seen = [(stage, game.value(), game.score) for stage in stages if game.play_to(stage)]
         game.play_out()
         return [(stage, value, game.score - before, game.tile) for stage, value, before in seen]
@@ -413,18 +416,18 @@ def calibrate(
 
 
 def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageRecord:
-    tile, least = stage
+    tile, min_sum = stage
     predicted, realised, tiles = np.array(rows).T
-    excess, count = predicted - realised, len(rows)
-    error = float(excess.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
+    overestimate, count = predicted - realised, len(rows)
+    error = float(overestimate.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
     larger = [2 * tile << more for more in range(int(np.log2(tiles.max() / tile)))]
     made = {goal: int((tiles >= goal).sum()) for goal in larger}
     return StageRecord(
-        tile, least, count, float(predicted.mean()), float(realised.mean()), error, made
+        tile, min_sum, count, float(predicted.mean()), float(realised.mean()), error, made
     )
 
 
-def excess_by_sum(
+def measure_overestimate(
     searcher: Searcher,
     rater: Searcher,
     boards: SavedBoards,
@@ -433,28 +436,31 @@ def excess_by_sum(
     *,
     seed: int = 1,
 ) -> tuple[float, float]:
-    """Return by how much values are too high where boards begin, and more for each point of sum.
+    """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
 
-    On one thread: pieces of games are so short that threads would wait for each other.
+    Runs on one thread, because the pieces of games are too short for several.
 
     Args:
-        searcher: the player.
-        rater: what values the boards on the way.
-        boards: boards of the band.
-        band: the band: its first sum, the tile that ends it, and its goal.
-        end: the sum up to which values are compared.
-        seed: the seed of all games.
+        searcher: The player.
+        rater: Values the boards along each game.
+        boards: Boards of the band, from which games start.
+        band: The band.
+        end: Sum up to which values are compared.
+        seed: Seed of all games.
+
+    Returns:
+        The overestimate at the band's minimum sum, and its increase per point of the sum.
     """
-    spacing = max((end - band.least) // SAMPLES, 1)
+    spacing = max((end - band.least) // SAMPLES_PER_GAME, 1)
     rows: list[tuple[float, float]] = []
     for number, cells in enumerate(boards.cells):
-        game = Playing(searcher, cells, derive_seed(seed, number))
+        game = OngoingGame(searcher, cells, derive_seed(seed, number))
         seen = []
         while not game.is_over and game.sum < end:
             seen.append((game.sum - band.least, game.value(rater), game.score))
             game.play_to((band.tile, game.sum + spacing))
-        came = band.goal * game.play_until(band.ending) + game.score
-        rows += [(beyond, value - (came - before)) for beyond, value, before in seen]
-    beyond, excess = np.array(rows).T
-    slope, level = np.polyfit(beyond, excess, 1)
+        outcome = band.goal * game.play_until(band.ending) + game.score
+        rows += [(beyond, value - (outcome - before)) for beyond, value, before in seen]
+    beyond, overestimate = np.array(rows).T
+    slope, level = np.polyfit(beyond, overestimate, 1)
     return float(level), float(slope)

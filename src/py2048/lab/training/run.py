@@ -1,4 +1,4 @@
-"""`TrainingRun`: a training in a folder, with checkpoints, evaluations and a learning curve."""
+"""Trainings in a folder, with checkpoints, evaluations and a learning curve."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from typing import Any
 from py2048.core.errors import WeightsError, extra_for, os_errors_as
 from py2048.core.game.record import write_atomically
 from py2048.lab.training._td_kernels import SCORES
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.card import CardTrainer
-from py2048.lab.training.trainer import (
-    ScoreTally,
-    Trainer,
-    TrainingConfig,
-    config_from,
-    dataclass_from,
-)
+from py2048.lab.training.trainer import ScoreTally, Trainer, TrainingConfig, settings_from
 from py2048.players.ntuple import weights
 from py2048.players.ntuple.archive import (
     Archive,
     Array,
+    check_fields,
     faults_of,
+    is_object,
     is_sparse,
     open_archive,
     write_archive,
 )
 from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import band_of
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
-"""The plan of an ascent, in its folder."""
+"""Marks a folder in which bands are trained."""
 
 EVALUATION_SEED = 2048
-FIRST_CHUNK = 100_000
-CHUNK_SECONDS = 0.5
+FIRST_CHUNK_MOVES = 100_000
+CHUNK_S = 0.5
 
 
 @dataclass(frozen=True)
 class StopCriteria:
     """When a training stops, evaluates and saves.
 
+    Limits count from the beginning of the training, and 0 means unlimited.
+
     Attributes:
-        games: stop after this number of games in all; 0 for no limit.
-        moves: stop after this number of moves in all; 0 for no limit.
-        minutes: stop after this number of minutes of training in all; 0 for no limit.
-        evaluate_every: games between two points of the learning curve.
-        evaluate_games: games played without learning for each point; 0 for none.
-        checkpoint_minutes: minutes of training between checkpoints.
+        games: Maximum number of games.
+        moves: Maximum number of moves.
+        minutes: Maximum training time in minutes.
+        evaluate_every: Games between two points of the learning curve.
+        evaluate_games: Games played without learning per point; 0 for none.
+        checkpoint_minutes: Training minutes between checkpoints.
     """
 
     games: int = 0
@@ -81,14 +81,14 @@ class CurvePoint:
     """One point of a learning curve.
 
     Attributes:
-        seconds: the training time so far, without evaluations.
-        games: the games so far.
-        moves: the moves so far.
-        mean: the mean score of the training games since the last point.
-        error: its standard error.
-        tile_2048: the share of these games that reached the tile; likewise the next three.
-        evaluated: the mean score of games played without learning, 0 if there were none.
-        evaluated_error: its standard error.
+        seconds: Training time so far, without evaluations.
+        games: Games played so far.
+        moves: Moves played so far.
+        mean: Mean score of the training games since the last point.
+        error: Standard error of `mean`.
+        tile_2048: Share of these games that reached a 2048. The next three are analogous.
+        evaluated: Mean score of games played without learning, or 0 without such games.
+        evaluated_error: Standard error of `evaluated`.
     """
 
     seconds: float
@@ -109,15 +109,15 @@ Listener = Callable[[CurvePoint], None]
 
 
 def event_log(folder: Path) -> Listener:
-    """Return what writes each point into a log in `folder`, which TensorBoard shows by games.
+    """Return a listener that logs points to `folder` for TensorBoard.
 
     Raises:
-        MissingExtraError: if TensorBoard is not installed.
+        MissingExtraError: If TensorBoard is not installed.
     """
     with extra_for("a log for TensorBoard", "tensorboard"):
         from tensorboard.summary import Writer
 
-    writer = cache(lambda: Writer(str(folder)))  # the folder is made when training begins
+    writer = cache(lambda: Writer(str(folder)))  # creates the folder, so not before training begins
 
     def write(point: CurvePoint) -> None:
         for name, value in asdict(point).items():
@@ -129,10 +129,10 @@ def event_log(folder: Path) -> Listener:
 
 
 def check_free(folder: Path) -> None:
-    """Make sure that a folder holds no training, of a network or of bands.
+    """Check that a folder contains no training of a network or of bands.
 
     Raises:
-        WeightsError: if it does.
+        WeightsError: If it does.
     """
     for name in (CHECKPOINT, PLAN, WEIGHTS):
         if (folder / name).exists():
@@ -143,7 +143,7 @@ def check_free(folder: Path) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM while a training is saved: they would lose it."""
+    """Ignore Ctrl-C and SIGTERM during the block, so that saving is not interrupted."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -157,15 +157,15 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Keep other processes from training in a folder, where the system can lock one.
+    """Lock a folder against other training processes.
 
-    The lock ends with the process.
+    The OS releases the lock if the process dies. Systems without file locks are not protected.
 
     Raises:
-        WeightsError: if one trains there.
+        WeightsError: If another process holds the lock.
     """
     with ExitStack() as stack:
-        with suppress(ImportError, OSError):  # not every system has locks, nor every disk
+        with suppress(ImportError, OSError):  # no locks on this system or disk
             import fcntl
 
             descriptor = os.open(folder, os.O_RDONLY)
@@ -174,28 +174,31 @@ def folder_lock(folder: Path) -> Iterator[None]:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise WeightsError(
-                    f"another process trains in {folder}: wait for its end, or name another folder"
+                    f"another process trains in {folder}: wait until it ends, or use another one"
                 ) from None
         yield
 
 
-def trainer_of(config: TrainingConfig, network: Network | None = None) -> Trainer | CardTrainer:
-    """Return the trainer of the device that the settings name."""
-    return Trainer(config, network) if config.device == "cpu" else CardTrainer(config, network)
+def make_trainer(
+    config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
+) -> Trainer | CardTrainer:
+    """Create the trainer for the device in the settings."""
+    kind = Trainer if config.device == "cpu" else CardTrainer
+    return kind(config, network, task)
 
 
 class TrainingRun:
-    """A training in a folder, which holds its checkpoint, learning curve and weights.
+    """A training of a network, with its checkpoint, learning curve and weights in a folder.
 
     Args:
-        folder: the folder.
-        trainer: the trainer.
-        curve: the points so far.
-        seconds: the training time so far.
-        stop: the criteria of the last `run`, if there was one.
+        folder: The folder.
+        trainer: The trainer.
+        curve: Points of the learning curve so far.
+        seconds: Training time so far.
+        stop: The criteria of the last `run`, if any.
 
     Attributes:
-        moves_per_second: how fast it is at present.
+        moves_per_second: Current training speed.
     """
 
     def __init__(
@@ -218,29 +221,29 @@ class TrainingRun:
     def begin(
         cls, folder: Path, config: TrainingConfig, network: Network | None = None
     ) -> TrainingRun:
-        """Return a new training in a folder that has none.
+        """Begin a new training in an unused folder.
 
         Raises:
-            WeightsError: if the folder holds a training or cannot be made, or the network does not
-                fit the settings.
+            WeightsError: If the folder contains a training or cannot be created, or the network
+                does not fit the settings.
         """
         check_free(folder)
-        trainer = trainer_of(config, network)
+        trainer = make_trainer(config, network)
         with os_errors_as(WeightsError, f"{folder} cannot be made"):
             folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, trainer)
 
     @classmethod
     def resume(cls, folder: Path, changes: Mapping[str, object] | None = None) -> TrainingRun:
-        """Return the training of a folder, continued from its last checkpoint.
+        """Resume the training of a folder from its last checkpoint.
 
         Args:
-            folder: the folder.
-            changes: new settings, as in `TrainingConfig.changed`.
+            folder: The folder.
+            changes: New settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: if no checkpoint can be read, a change is impossible, or another process
-                trains there.
+            WeightsError: If no checkpoint can be read, a setting may not change, or another
+                process trains in the folder.
         """
         path = folder / CHECKPOINT
         if not path.exists():
@@ -248,10 +251,10 @@ class TrainingRun:
         with folder_lock(folder):
             trainer, notes = load_checkpoint(path, changes)
         with faults_of(path, "notes"):
-            curve = tuple(dataclass_from(CurvePoint, point) for point in notes["curve"])
-            stop = dataclass_from(StopCriteria, notes["stop"]) if notes.get("stop") else None
+            curve = tuple(settings_from(CurvePoint, point) for point in notes["curve"])
+            stop = settings_from(StopCriteria, notes["stop"]) if notes.get("stop") else None
             run = cls(folder, trainer, curve, float(notes["seconds"]), stop)
-            run._before = ScoreTally.of_data(notes["before"])
+            run._before = ScoreTally.from_data(notes["before"])
         return run
 
     def run(
@@ -260,15 +263,15 @@ class TrainingRun:
         watch: Callable[[], None] = lambda: None,
         listeners: Sequence[Listener] = (),
     ) -> None:
-        """Train until a limit is reached, or an interrupt; then save.
+        """Train until a limit or an interrupt, then save.
 
         Args:
-            stop: the limits.
-            watch: called about twice a second.
-            listeners: called with each new point of the curve.
+            stop: The limits.
+            watch: Called about twice a second.
+            listeners: Called with each new point of the curve.
 
         Raises:
-            WeightsError: if another process trains in the folder, or files cannot be written.
+            WeightsError: If another process trains in the folder, or files cannot be written.
         """
         with folder_lock(self.folder):
             self._run(stop, watch, listeners)
@@ -278,14 +281,14 @@ class TrainingRun:
     ) -> None:
         self.trainer.prepare()
         self.stop = stop
-        saved, chunk = self.seconds, FIRST_CHUNK
+        saved, chunk = self.seconds, FIRST_CHUNK_MOVES
         try:
             while self.share_of(stop) < 1:
-                told = len(self.curve)
+                before = len(self.curve)
                 self._train(stop, chunk)
-                for point, listener in product(self.curve[told:], listeners):
+                for point, listener in product(self.curve[before:], listeners):
                     listener(point)
-                chunk = max(int(self.moves_per_second * CHUNK_SECONDS), 1)
+                chunk = max(int(self.moves_per_second * CHUNK_S), 1)
                 watch()
                 if self.seconds - saved >= 60 * stop.checkpoint_minutes:
                     self.save()
@@ -298,7 +301,7 @@ class TrainingRun:
                 weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
-        """Return how much of the work up to the nearest limit is done; 0 without a limit."""
+        """Return the completed share of the work up to the nearest limit; 0 without limits."""
         parts = (
             (self.trainer.games, stop.games),
             (self.trainer.moves, stop.moves),
@@ -307,16 +310,16 @@ class TrainingRun:
         return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def _train(self, stop: StopCriteria, chunk: int) -> None:
-        """Train for about `chunk` moves, at most to the next point of the curve or a limit."""
+        """Train for about `chunk` moves, but not past a limit or the next curve point."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
-        room = stop.evaluate_every - games % stop.evaluate_every
+        max_games = stop.evaluate_every - games % stop.evaluate_every
         if stop.games:
-            room = min(room, stop.games - games)
+            max_games = min(max_games, stop.games - games)
         if stop.moves:
             chunk = min(chunk, stop.moves - moves)
         start = time.perf_counter()
-        trainer.run(games=room, moves=chunk)
+        trainer.run(games=max_games, moves=chunk)
         spent = time.perf_counter() - start
         self.seconds += spent
         self.moves_per_second = (trainer.moves - moves) / max(spent, 1e-3)
@@ -343,7 +346,7 @@ class TrainingRun:
         )
 
     def network(self) -> Network:
-        """Return a copy of the network, with this training in its history."""
+        """Return a copy of the network with this training in its history."""
         note: dict[str, object] = {
             "plan": self.trainer.config.data(),
             "games": self.trainer.games,
@@ -379,26 +382,27 @@ class TrainingRun:
 
 CHECKPOINT_KIND = "py2048-training"
 COLUMNS = ("weights", "errors", "sizes")
-KEPT = ("boards", "starts", "started", "progress", "scores", "tiles")
-"""The parts of a worker's state that are saved, between two games."""
-COUNTS = {"progress": 2, "scores": SCORES, "tiles": 64}
-"""How many of their numbers are sums, over games, moves or results."""
+"""Names of the columns of `Trainer.records` in checkpoints."""
+SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
+"""Fields of a thread's state that matter between two games."""
+COUNTERS = {"progress": 2, "scores": SCORES, "tiles": 64}
+"""Fields with counters, and the number of counters at their beginning."""
 
 
 def save_checkpoint(
     trainer: Trainer | CardTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
-    """Save everything that a training needs to continue.
+    """Save the complete state of a training, between two calls of `run`.
 
-    The file is replaced when it is complete: a crash leaves the previous one.
+    The file is replaced atomically, so a crash leaves the previous one intact.
 
     Args:
-        trainer: a trainer between two calls of `run`.
-        path: the file.
-        notes: more values, in plain JSON, that `load_checkpoint` returns.
+        trainer: The trainer.
+        path: The file.
+        notes: Plain JSON values that `load_checkpoint` returns.
 
     Raises:
-        WeightsError: if it cannot be written.
+        WeightsError: If the file cannot be written.
     """
     header = {
         "plan": trainer.config.data(),
@@ -406,52 +410,64 @@ def save_checkpoint(
         "changes": [dict(entry) for entry in trainer.changes],
         "notes": notes or {},
     }
+    if trainer.task:
+        header["band"] = trainer.task.band._asdict()
     if isinstance(trainer, CardTrainer):
         arrays: Iterable[tuple[str, Array]] = trainer.arrays().items()
     else:
-        arrays = _arrays(trainer, trainer.config.threads)
+        arrays = _thread_arrays(trainer, trainer.config.threads)
     write_archive(path, CHECKPOINT_KIND, header, arrays)
 
 
 def load_checkpoint(
-    path: Path, changes: Mapping[str, object] | None = None
+    path: Path, changes: Mapping[str, object] | None = None, task: BandTask | None = None
 ) -> tuple[Trainer | CardTrainer, dict[str, Any]]:
-    """Return the trainer of a checkpoint, and its notes.
+    """Load a checkpoint; return the trainer and the notes.
 
     Args:
-        path: the file.
-        changes: new settings, as in `TrainingConfig.changed`. An additional thread has a seed of
-            its own; the games of a removed thread count as those of the first.
+        path: The file.
+        changes: New settings, as in `TrainingConfig.changed`. An added thread gets a seed of its
+            own, and the games of a removed thread are credited to the first.
+        task: The task, if the checkpoint is of a band. The values measured for the band are read
+            from the file.
 
     Raises:
-        WeightsError: if the file is missing, damaged or of another version, or a change is
-            impossible.
+        WeightsError: If the file is missing, damaged, of another version or of another band, or
+            a setting may not change.
     """
     with open_archive(path, CHECKPOINT_KIND) as archive:
         header = archive.header
+        if task:
+            check_fields(path, header, {"band": (is_object, "an object")})
+            band = band_of(path, header["band"])
+            if (band.tile, band.least) != (task.band.tile, task.band.least):
+                raise WeightsError(f"{path} holds the training of another band")
+            task = task._replace(band=band)
+        elif "band" in header:
+            raise WeightsError(f"{path} holds the training of a band, not of a whole network")
         with faults_of(path, "plan"):
-            before = config_from(dict(header["plan"]))
-        trainer = trainer_of(before.changed(changes or {}))
+            before = TrainingConfig.from_data(dict(header["plan"]))
+        trainer = make_trainer(before.changed(changes or {}), task=task)
         with faults_of(path, "history, changes or notes"):
             trainer.history = tuple(map(dict, header["history"]))
             trainer.changes = tuple(map(dict, header["changes"]))
             notes = dict(header["notes"])
         if isinstance(trainer, CardTrainer):
-            trainer.take_arrays(
+            trainer.restore_arrays(
                 {name: _read(archive, path, name, own) for name, own in trainer.arrays().items()}
             )
         else:
-            _read_workers(archive, path, trainer, before.threads)
+            _restore_threads(archive, path, trainer, before.threads)
         trainer.note_changes(before)
         return trainer, notes
 
 
-def _read_workers(archive: Archive, path: Path, trainer: Trainer, threads: int) -> None:
-    """Fill the arrays of a trainer from the checkpoint of one with `threads` threads."""
-    for name, target in _arrays(trainer, min(threads, trainer.config.threads)):
-        target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
+def _restore_threads(archive: Archive, path: Path, trainer: Trainer, threads: int) -> None:
+    """Restore a trainer in place from a checkpoint of `threads` threads."""
+    for name, target in _thread_arrays(trainer, min(threads, trainer.config.threads)):
+        target[...] = _read(archive, path, name, target)
     for number in range(trainer.config.threads, threads):
-        for name, count in COUNTS.items():
+        for name, count in COUNTERS.items():
             total = getattr(trainer.workers[0], name)
             total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
 
@@ -463,19 +479,19 @@ def _read(archive: Archive, path: Path, name: str, target: Array) -> Array:
     return array
 
 
-def _arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, Array]]:
+def _thread_arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, Array]]:
     for number, name in enumerate(COLUMNS[: trainer.stride]):
         yield name, trainer.records[:, number]
     for number, worker in enumerate(trainer.workers[:threads]):
-        for name in KEPT:
+        for name in SAVED_STATE:
             yield f"learner{number}/{name}", getattr(worker, name)
 
 
 def load_toml(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file.
+    """Read a TOML file.
 
     Raises:
-        WeightsError: if it cannot be read.
+        WeightsError: If it cannot be read.
     """
     try:
         with os_errors_as(WeightsError, f"{path} cannot be read"):

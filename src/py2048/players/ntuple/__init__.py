@@ -1,3 +1,3 @@
-"""n-tuple networks: layout, weights files, values, temporal-difference learning; a heuristic."""
+"""n-tuple networks: layouts, weights files and evaluation; also the heuristic."""
 
 from __future__ import annotations

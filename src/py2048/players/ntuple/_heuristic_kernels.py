@@ -1,6 +1,6 @@
-"""Compiled kernels of `py2048.players.ntuple.heuristic`; short lines use lookup tables.
+"""Compiled version of `py2048.players.ntuple.heuristic`, with lookup tables for short lines.
 
-The *place* of a line is 0 at the edge of the board, and 1 inside.
+A line's *place* is 0 at the edge of the board and 1 inside.
 """
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ ONE = np.uint64(1)
 
 
 class Terms(NamedTuple):
-    """A heuristic's tables for boards of a shape, in points; rows are for the edge and inside."""
+    """Lookup tables of a heuristic for one board shape, in points.
+
+    Tables with two rows have one for edge lines and one for inner lines.
+    """
 
     empty: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the reward for each number of empty cells in a line."""
+    """float64 `[2, cells + 1]`: reward by number of empty cells in a line."""
     merge: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the reward for each number of pairs that can merge in a line."""
+    """float64 `[2, cells + 1]`: reward by number of mergeable pairs in a line."""
     costs: NDArray[np.float64]
-    """float64 `[2, RANKS]`: the cost of a tile."""
+    """float64 `[2, RANKS]`: penalty of a tile."""
     monotonicity: NDArray[np.float64]
-    """float64 `[2, RANKS]`: a step between two ranks costs the difference of its entries."""
+    """float64 `[2, RANKS]`: a step between two ranks costs the difference of their entries."""
     base: float
-    """The value of a board whose lines add nothing."""
+    """Value of a board before its lines are added."""
     least: float
-    """Half the value below which values are squeezed, so that none is negative."""
+    """Lower bound of board values; values below twice this are compressed."""
 
 
 def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:
-    """Return a heuristic as its kernels take it, for boards of a shape."""
+    """Build the kernels' lookup tables for a heuristic and a board shape."""
     counts = np.arange(max(rows, columns) + 1.0)
     ranks = np.arange(float(RANKS))
     base = heuristic.base * (rows + columns)
@@ -57,7 +60,7 @@ def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:
 
 @kernel(inline=True)
 def line_value(cells: Cells, first: Int, step: Int, length: Int, place: Int, terms: Terms) -> float:
-    """Return the value of the line that starts at the cell `first`."""
+    """Return the value of the line that starts at cell `first`."""
     empty, pairs = np.int64(0), np.int64(0)
     falls, rises, cost = 0.0, 0.0, 0.0
     before = waiting = np.int64(0)
@@ -81,7 +84,7 @@ def line_value(cells: Cells, first: Int, step: Int, length: Int, place: Int, ter
 
 @kernel(inline=True)
 def squeezed(value: float, least: float) -> float:
-    """Return `value` if it is at least twice `least`, else one that is smaller and positive."""
+    """Compress values below ``2 * least`` smoothly so that they stay above `least`."""
     if value >= 2.0 * least:
         return value
     return least * least / (3.0 * least - value) + least
@@ -116,7 +119,7 @@ def lines_4x4(word: Word, tables: Tables) -> np.float32:
 
 @kernel(inline=True)
 def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.float32:
-    """Return the value of the rows of a board with sides of up to four."""
+    """Return the value of the rows of a board of up to 4x4 cells."""
     width = columns << TWO
     mask = (ONE << width) - ONE
     total = np.float32(0)
@@ -129,7 +132,7 @@ def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.floa
 
 @kernel(inline=True)
 def lines_small(word: Word, rows: Word, columns: Word, across: Tables, down: Tables) -> np.float32:
-    """Return the value of the rows and columns of a board with sides of up to four."""
+    """Return the value of the rows and columns of a board of up to 4x4 cells."""
     turned = transpose_any(word, rows, columns)
     sideways = rows_small(word, rows, columns, across)
     return np.float32(sideways + rows_small(turned, columns, rows, down))

@@ -1,16 +1,16 @@
-"""n-tuple networks compiled: the weights that a board uses, and their sum.
+"""Compiled n-tuple networks: find the weights a board uses, and sum them.
 
-Boards come in two representations. A packed board is a row of two words, uint64 `[2]`: the low four
-bits of each rank, and the mask of the fifth bits, as in ``engine/_board_kernels.py``. Any other
-board is a row of cells, uint8 `[cells]` of ranks. Each representation has the same operations.
+Boards have two representations with the same operations. A packed board is a row of two words,
+uint64 `[2]`: the low four bits of each rank, and the mask of the fifth bits, as in
+``engine/_board_kernels.py``. Any other board is a row of ranks, uint8 `[cells]`.
 
-A tuple is a set of cells. On packed boards its index gathers their nibbles in ascending order; runs
-of neighbouring cells are moved together, so a tuple of six cells takes one to three shifts.
+A tuple is a set of cells. On packed boards, its index gathers the nibbles of its cells in ascending
+order. Runs of adjacent cells move together, so a tuple of six cells takes one to three shifts.
 
-Weights are one array, stage after stage and within it tuple after tuple, `stride` numbers apart: 1
-in a network, more while it is trained. They are float32, or int16 in a network that only plays. In
-training, a weight 0 of a later stage has not been learnt yet; the same weight of the stage before
-stands in for it (*promotion*).
+Weights are one array, ordered by stage and then by tuple. Consecutive weights are `stride` numbers
+apart: 1 in a finished network, more during training. They are float32, or int16 in quantised
+networks. In training, a weight of 0 in a later stage has not been learned yet and is replaced by
+the same weight of the previous stage (*promotion*).
 """
 
 from __future__ import annotations
@@ -48,73 +48,73 @@ Bytes = NDArray[np.uint8]
 Weights = NDArray[np.float32] | NDArray[np.int16]
 
 SPARE = 8
-"""A row of indices is longer by this many words, for the images of a board."""
+"""Extra words in each row of indices, used for the images of a board."""
 PACKED_CELLS = 16
 BITS = 8
 
 
 class PackedBoardSpec(NamedTuple):
-    """A shape of board, its slides, and the tuples of a network on it."""
+    """Shape, slides and network tuples of a packed board."""
 
     rows: Word
     columns: Word
     cells: Word
-    """The mask of all cells."""
+    """Mask of all cells."""
     cascade: bool
     across: Table
-    """The line table of a row."""
+    """Line table for rows."""
     down: Table
-    """The line table of a column."""
+    """Line table for columns."""
     shifts: NDArray[np.uint64]
-    """uint64 `[tuples, parts]`: how far each part of an index is shifted down."""
+    """uint64 `[tuples, parts]`: right shift of each part of an index."""
     masks: NDArray[np.uint64]
-    """uint64 `[tuples, parts]`: the bits that it has then."""
+    """uint64 `[tuples, parts]`: mask of each part after the shift."""
     offsets: NDArray[np.uint64]
-    """uint64 `[tuples]`: where the weights of each tuple begin."""
+    """uint64 `[tuples]`: index of each tuple's first weight."""
     known: Word
-    """The largest rank that has weights."""
+    """Largest rank that has weights."""
 
 
 class CellBoardSpec(NamedTuple):
-    """A shape of board, and the tuples of a network on it."""
+    """Shape and network tuples of a board of cells."""
 
     rows: Int
     columns: Int
     cascade: bool
     ranks: Word
-    """How many ranks the weights distinguish, including the empty cell."""
+    """Number of ranks with weights of their own, including the empty cell."""
     places: NDArray[np.int64]
-    """int64 `[tuples * symmetries, longest]`: the cells of each index, then -1."""
+    """int64 `[tuples * symmetries, longest]`: cells of each index, padded with -1."""
     offsets: Words
-    """uint64 `[tuples * symmetries]`: where the weights of each index begin."""
+    """uint64 `[tuples * symmetries]`: index of the first weight."""
 
 
 Boards = Words | Bytes
 BoardSpec = PackedBoardSpec | CellBoardSpec
 Indices = Callable[[Words, Int, PackedBoardSpec, Words, Int], None]
-"""Writes the indices of the weights of a packed board to a row."""
+"""Writes the weight indices of a packed board to a row."""
 
 
 class ValueParams(NamedTuple):
-    """The points of the rules, and the stages of the network."""
+    """Scoring rules, and the stages of a network."""
 
     per_merged: float
-    """Points for each point of merges."""
+    """Points per merge point."""
     per_move: float
-    """Points for each legal move."""
+    """Points per legal move."""
     target: Word
-    """The tile that ends the game, or 0."""
+    """Tile that ends the game, or 0."""
     stages: Words
-    """uint64 `[stages - 1]`: the least `presence` of each stage after the first, ascending."""
+    """uint64 `[stages - 1]`: thresholds of the later stages, ascending."""
     unit: np.int64
-    """Slides that gain fewer points keep a board in its stage."""
+    """A slide that earns fewer points cannot change the stage."""
     size: Word
-    """The number of weights of a stage."""
+    """Number of weights per stage."""
 
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# `layout.downgraded` is its plain reference. All ranks to skip are found at once, a bit for each.
+# `layout.downgraded` is the reference. The kernels collect all ranks to skip in one bit set.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -122,11 +122,11 @@ BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
 
 @kernel(borrows=True)
 def removed_ranks(seen: Word, known: Word) -> Word:
-    """Return the missing ranks to skip so that the largest becomes known, a bit for each.
+    """Return the bit set of missing ranks to skip so that the largest rank becomes at most `known`.
 
     Args:
-        seen: a bit for each rank on the board; that of empty cells is ignored.
-        known: the largest known rank.
+        seen: Bit set of the ranks on the board; bit 0 is ignored.
+        known: Largest rank that has weights.
     """
     if (seen >> known) <= ONE:
         return ZERO
@@ -144,13 +144,13 @@ def removed_ranks(seen: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
-    """Return a rank less the number of skipped ranks below it."""
+    """Return a rank minus the number of skipped ranks below it."""
     return min(rank - popcount(removed & ((ONE << rank) - ONE)), known)
 
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Return a packed board downgraded to ranks up to `known`, in one word."""
+    """Downgrade a packed board to ranks up to `known`, in one word."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -163,8 +163,8 @@ def downgraded_word(low: Word, high: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def known_word(low: Word, high: Word, known: Word) -> Word:
-    """Return `downgraded_word`; without larger tiles it is the first word of the board."""
-    # The highest bit of each byte is set where its nibble is above `known`.
+    """Downgrade a packed board, with a fast path for boards without large tiles."""
+    # Set the highest bit of each byte whose nibble exceeds `known`.
     add = (FULL - known) * BYTES
     above = (((low & EVEN) + add) | (((low >> NIBBLE) & EVEN) + add)) & TOPS
     if (above | high) != ZERO:
@@ -177,19 +177,19 @@ def known_word(low: Word, high: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def _put(boards: Words, slot: Int, moved: Moved) -> np.int64:
-    """Write an afterstate to its place; return its points."""
+    """Write an afterstate to a slot; return its points."""
     boards[slot, 0], boards[slot, 1] = moved[0], moved[1]
     return moved[2]
 
 
 @kernel(inline=True, borrows=True)
 def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide board 0, of 4x4 cells, in every direction, into boards 1 to 4.
+    """Slide the 4x4 board in slot 0 in every direction, into slots 1 to 4.
 
     Args:
-        boards: uint64 `[5 or more, 2]`.
-        spec: the shape.
-        points: int64 `[4]`, filled with the points, or -1 where nothing moves.
+        boards: Board slots, uint64 `[5 or more, 2]`.
+        spec: Board shape.
+        points: Overwritten with the points, -1 if illegal, int64 `[4]`.
     """
     up, down, left, right = slides_4x4(boards[0, 0], boards[0, 1], spec.cascade, spec.across)
     points[0], points[1] = _put(boards, 1, up), _put(boards, 2, down)
@@ -198,7 +198,7 @@ def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64
 
 @kernel(inline=True, borrows=True)
 def slides_small(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide board 0, with sides of up to four, in every direction, into boards 1 to 4."""
+    """Slide the board of up to 4x4 cells in slot 0 in every direction, into slots 1 to 4."""
     rows, columns = np.int64(spec.rows), np.int64(spec.columns)
     for direction in range(4):
         low, high = boards[0, 0], boards[0, 1]
@@ -217,20 +217,20 @@ def spawn_board(
     cumulative: Words,
     spec: PackedBoardSpec,
 ) -> None:
-    """Put the tile that the draw `word` makes on an empty cell of a board."""
+    """Add the spawn drawn from `word` to a board."""
     low, high = boards[slot, 0], boards[slot, 1]
     boards[slot, 0], boards[slot, 1] = spawn_packed(low, high, spec.cells, word, ranks, cumulative)
 
 
 @kernel(inline=True, borrows=True)
 def copy_board(boards: Words, source: Int, others: Words, target: Int) -> None:
-    """Copy a board to another place."""
+    """Copy a board to another slot."""
     others[target, 0], others[target, 1] = boards[source, 0], boards[source, 1]
 
 
 @kernel(borrows=True)
 def distinct_sum(boards: Words, slot: Int, spec: PackedBoardSpec) -> Word:
-    """Return the sum of the different tiles on a board."""
+    """Return the sum of the distinct tiles on a board."""
     return ranks_packed(boards[slot, 0], boards[slot, 1], np.int64(spec.rows * spec.columns))
 
 
@@ -239,14 +239,14 @@ def distinct_sum(boards: Words, slot: Int, spec: PackedBoardSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def copy_cells(boards: Bytes, source: Int, others: Bytes, target: Int) -> None:
-    """Copy a board to another place."""
+    """Copy a board to another slot."""
     for cell in range(boards.shape[1]):
         others[target, cell] = boards[source, cell]
 
 
 @kernel(inline=True, borrows=True)
 def slides_cells(boards: Bytes, spec: CellBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide board 0 in every direction, into boards 1 to 4; fill in the points, or -1."""
+    """Slide the board in slot 0 in every direction, into slots 1 to 4; points are -1 if illegal."""
     for direction in range(4):
         copy_cells(boards, 0, boards, direction + 1)
         after = boards[direction + 1]
@@ -262,13 +262,13 @@ def spawn_cells(
     cumulative: Words,
     _spec: CellBoardSpec,
 ) -> None:
-    """Put the tile that the draw `word` makes on an empty cell of a board."""
+    """Add the spawn drawn from `word` to a board."""
     place_cells(boards[slot], word, ranks, cumulative)
 
 
 @kernel(inline=True, borrows=True)
 def distinct_sum_cells(boards: Bytes, slot: Int, _spec: CellBoardSpec) -> Word:
-    """Return the sum of the different tiles on a board."""
+    """Return the sum of the distinct tiles on a board."""
     return ranks_cells(boards[slot])
 
 
@@ -295,21 +295,21 @@ def _flip_4x4(word: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def images_4x4(a: Word) -> tuple[Word, Word, Word, Word, Word, Word, Word, Word]:
-    """Return the symmetric images of a 4x4 board."""
+    """Return the eight symmetric images of a 4x4 board."""
     b = _mirror_4x4(a)
     c, d = _flip_4x4(a), _flip_4x4(b)
     return a, b, c, d, transpose(a), transpose(b), transpose(c), transpose(d)
 
 
 IndexOf = Callable[[Word], Word]
-"""Finds the weight of a tuple on an image of a board."""
+"""Returns the weight index of a tuple on a board image."""
 
 WriteImage = Callable[[Word, Word, Words, Int], None]
-"""Writes the indices of an image to a row, the image's number after the first of each tuple."""
+"""Writes the indices of all tuples on one board image to a row, eight entries per tuple."""
 
 
 def make_indices_kernel(code: Code) -> Indices:
-    """Return `indices` for one 4x4 network; the shifts and masks of its tuples are constants."""
+    """Build `indices` for one 4x4 network, with its shifts and masks as compile-time constants."""
     write_image: Any = None
     for number, (first, parts) in enumerate(code):
         index_of = make_tuple_index_kernel(first, parts)
@@ -317,7 +317,7 @@ def make_indices_kernel(code: Code) -> Indices:
 
     @kernel(inline=True, borrows=True)
     def indices(boards: Words, slot: Int, spec: PackedBoardSpec, out: Words, row: Int) -> None:
-        """Write the indices of the weights of a board to a row of `out`."""
+        """Write the weight indices of a board to a row of `out`."""
         word = known_word(boards[slot, 0], boards[slot, 1], spec.known)
         a, b, c, d, e, f, g, h = images_4x4(word)
         write_image(a, np.uint64(0), out, row)
@@ -333,9 +333,9 @@ def make_indices_kernel(code: Code) -> Indices:
 
 
 def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
-    """Return the kernel that finds the weight of one tuple on an image of a board."""
+    """Build the kernel that computes the weight index of one tuple on a board image."""
     begin = np.uint64(first)
-    cells = np.uint64(sum(mask << shift for shift, mask in parts))  # in the order of their places
+    cells = np.uint64(sum(mask << shift for shift, mask in parts))  # union of the index parts
     if not IS_PLAIN and gathers_bits():
 
         @kernel(inline=True, borrows=True)
@@ -357,7 +357,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Return the kernel that writes the indices of one image, those of `others` first."""
+    """Build the kernel that writes the indices of one image, after those of `others`."""
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -384,16 +384,16 @@ def write_indices(
     offsets: Words,
     out: Words,
 ) -> None:
-    """Write the indices of the weights of a packed board of any shape.
+    """Write the weight indices of a packed board of any shape.
 
     Args:
-        word: the board, with known ranks only.
-        rows: the number of rows.
-        columns: the number of columns.
-        shifts: as in `PackedBoardSpec`.
-        masks: as in `PackedBoardSpec`.
-        offsets: as in `PackedBoardSpec`.
-        out: uint64 `[tuples * symmetries + SPARE]`; the end is used for the images.
+        word: Board with ranks up to `known`.
+        rows: Number of rows.
+        columns: Number of columns.
+        shifts: As in `PackedBoardSpec`.
+        masks: As in `PackedBoardSpec`.
+        offsets: As in `PackedBoardSpec`.
+        out: uint64 `[tuples * symmetries + SPARE]`; the last `SPARE` words are scratch space.
     """
     images = out[len(out) - SPARE :]
     count = symmetries(word, rows, columns, images)
@@ -411,14 +411,14 @@ def write_indices(
 def write_indices_cells(
     cells: Bytes, seen: Word, ranks: Word, places: NDArray[np.int64], offsets: Words, out: Words
 ) -> None:
-    """Write the indices of the weights of a board of cells.
+    """Write the weight indices of a board of cells.
 
     Args:
-        cells: the board, uint8 `[cells]` of ranks.
-        seen: a bit for each rank on it.
-        ranks: as in `CellBoardSpec`.
-        places: as in `CellBoardSpec`.
-        offsets: as in `CellBoardSpec`.
+        cells: Board as ranks, uint8 `[cells]`.
+        seen: Bit set of the ranks on the board.
+        ranks: As in `CellBoardSpec`.
+        places: As in `CellBoardSpec`.
+        offsets: As in `CellBoardSpec`.
         out: uint64 `[tuples * symmetries or more]`.
     """
     known = ranks - ONE
@@ -435,14 +435,14 @@ def write_indices_cells(
 
 @kernel(inline=True, borrows=True)
 def indices_small(boards: Words, slot: Int, spec: PackedBoardSpec, out: Words, row: Int) -> None:
-    """Write the indices of the weights of a board of any shape to a row of `out`."""
+    """Write the weight indices of a packed board of any shape to a row of `out`."""
     word = known_word(boards[slot, 0], boards[slot, 1], spec.known)
     write_indices(word, spec.rows, spec.columns, spec.shifts, spec.masks, spec.offsets, out[row])
 
 
 @kernel(inline=True, borrows=True)
 def indices_cells(boards: Bytes, slot: Int, spec: CellBoardSpec, out: Words, row: Int) -> None:
-    """Write the indices of the weights of a board of cells to a row of `out`."""
+    """Write the weight indices of a board of cells to a row of `out`."""
     seen = distinct_sum_cells(boards, slot, spec)
     write_indices_cells(boards[slot], seen, spec.ranks, spec.places, spec.offsets, out[row])
 
@@ -452,7 +452,7 @@ def indices_cells(boards: Bytes, slot: Int, spec: CellBoardSpec, out: Words, row
 
 @kernel(inline=True, borrows=True)
 def stage_of(seen: Word, stages: Words) -> np.int64:
-    """Return the stage of a board whose different tiles sum to `seen`."""
+    """Return the stage of a board whose distinct tiles sum to `seen`."""
     stage = np.int64(0)
     for least in stages:
         stage += np.int64(seen >= least)
@@ -463,7 +463,7 @@ def stage_of(seen: Word, stages: Words) -> np.int64:
 def total(
     weights: Weights, indices: Words, row: Int, count: Int, first: Word, stride: Word
 ) -> np.float32:
-    """Return the sum of the weights at `indices` of the stage whose first weight is `first`."""
+    """Sum the weights at `indices` in the stage that starts at weight `first`."""
     value = np.float32(0)
     for number in range(count):
         value += weights[(indices[row, number] + first) * stride]
@@ -481,7 +481,7 @@ def fetch(
 
 @kernel(inline=True, borrows=True)
 def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Word) -> np.float32:
-    """Return a weight of a stage; one not learnt yet is promoted from the stage before."""
+    """Return a weight of a stage, promoted from an earlier stage if it has not been learned."""
     at = (index + np.uint64(stage) * size) * stride
     value: np.float32 = weights[at]
     while value == np.float32(0) and stage > 0:
@@ -495,7 +495,7 @@ def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Wor
 def total_promoted(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Return the sum of the weights at `indices` of a later stage."""
+    """Sum the weights at `indices` in a later stage, with promotion."""
     value = np.float32(0)
     for number in range(count):
         value += weight_at(weights, indices[row, number], stage, size, stride)
@@ -506,7 +506,7 @@ def total_promoted(
 def value_at(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Return the value of an afterstate, the points still to come, with promotion."""
+    """Return the points expected after an afterstate, with promotion."""
     if stage > 0:
         return total_promoted(weights, indices, row, count, stage, size, stride)
     return total(weights, indices, row, count, ZERO, stride)
@@ -517,13 +517,13 @@ def value_at(
 
 @kernel("(uint8[::1], uint8[::1], uint8[::1], int16[::1])", borrows=True)
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) -> None:
-    """Add changes to 16-bit numbers, which wrap around; see ``weights.py``.
+    """Add differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: a bit for each number, the first one highest: whether it changes.
-        low: the low bytes of the changes, as zigzag numbers.
-        high: their high bytes.
-        steps: the numbers.
+        used: Bit per number, most significant first: whether it has a difference.
+        low: Low bytes of the zigzag-encoded differences.
+        high: High bytes of the differences.
+        steps: Numbers to update.
     """
     size, place = len(steps), np.uint64(0)
     for byte in range(len(used)):
@@ -541,6 +541,6 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
 
 @kernel("(int16[::1], float32, float32[::1])", borrows=True)
 def write_points(steps: NDArray[np.int16], step: np.float32, weights: NDArray[np.float32]) -> None:
-    """Convert quantized weights to points."""
+    """Convert quantised weights to points."""
     for index in range(len(steps)):
         weights[index] = np.float32(steps[index]) * step

@@ -1,7 +1,7 @@
-"""Archives of arrays: a ZIP file with a header and ``.npy`` members, checksummed, safe to write.
+"""Archives of arrays: checksummed ZIP files with a JSON header and ``.npy`` members.
 
-Weights files and checkpoints are archives. Any reader of ``.npz`` opens one. A file gets its name
-only when it is complete.
+Weights files and checkpoints are archives. Any ``.npz`` reader can open them. A file appears under
+its name only once it is complete.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ HEADER = "header.json"
 VERSION = 1
 BLOCK = 1 << 24
 _LOCAL_HEADER = 30
-"""Bytes of a member's local header before its name and extra field, whose lengths end it."""
+"""Size of a member's local header without its name and extra field."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SPARSE = 1 / 16
-"""An array with a smaller share of numbers other than 0 is compressed: fast, to a few per cent."""
+"""Arrays with a smaller share of non-zero numbers are compressed."""
 
 Array = NDArray[Any]
 
 Check = tuple[Callable[[Any], bool], str]
-"""Whether a value is right, and what is."""
+"""A predicate for a header value, and a description of valid values."""
 
 MAX_POINTS = 1e30
-"""More than any number of points in a header, and still a float32 after some sums."""
+"""Upper bound of points in a header; sums of several still fit into a float32."""
 
 
 def write_archive(
@@ -49,15 +49,14 @@ def write_archive(
     *,
     compression: int | None = None,
 ) -> None:
-    """Write an archive; replace the file at `path` when the new one is on disk.
+    """Write an archive, replacing the file at `path` once the new one is on disk.
 
     Args:
-        path: the file.
-        kind: the kind of archive, such as ``py2048-weights``.
-        header: more header entries, in plain JSON values.
-        arrays: the members by name, in order.
-        compression: how members are packed, a constant of `zipfile`; by default arrays that are
-            nearly empty are deflated.
+        path: Target file.
+        kind: Kind of archive, such as ``py2048-weights``.
+        header: Additional header entries, in plain JSON values.
+        arrays: Members by name, in order.
+        compression: A `zipfile` constant. By default, nearly empty arrays are deflated.
     """
     with os_errors_as(WeightsError, f"{path} cannot be written"):
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
@@ -104,21 +103,21 @@ def _blocks(array: Array) -> Iterator[bytes | memoryview]:
     plain = np.lib.format.header_data_from_array_1_0(np.empty(0, array.dtype))
     np.lib.format.write_array_header_1_0(head, plain | {"shape": array.shape})
     yield head.getvalue()
-    rows = array.reshape(-1)  # a view, of a column too
+    rows = array.reshape(-1)  # a view, even for a strided column
     step = max(BLOCK // max(array.itemsize, 1), 1)
     for first in range(0, rows.size, step):
         yield rows[first : first + step].tobytes()
 
 
 class Archive:
-    """An archive open for reading.
+    """Archive opened for reading.
 
     Attributes:
-        path: the file.
-        header: its header.
+        path: The file.
+        header: Its header.
 
     Raises:
-        WeightsError: if the file is missing, damaged, of another kind or too new.
+        WeightsError: If the file is missing, damaged, of another kind or too new.
     """
 
     def __init__(self, path: Path, kind: str, file: BinaryIO, archive: zipfile.ZipFile) -> None:
@@ -133,37 +132,33 @@ class Archive:
         except (KeyError, RecursionError):
             header = None
         if not isinstance(header, dict) or header.get("format") != kind:
-            raise WeightsError(f"{self.path} holds no {kind}: its format is another")
+            raise WeightsError(f"{self.path} is not a {kind} file")
         version = header.get("version")
         if type(version) is not int or version != VERSION:
             raise WeightsError(
-                f"{self.path} is of version {shown(version)} of {kind}; this py2048 reads "
+                f"{self.path} has {kind} version {shown(version)}, but this py2048 reads "
                 f"version {VERSION}"
             )
         check_fields(self.path, header, {"sha256": (_is_texts, "a checksum for each array")})
         return header
 
-    def names(self) -> list[str]:
-        """Return the names of the arrays."""
-        return list(self.header["sha256"])
-
     def read(self, name: str) -> Array:
-        """Return an array, after checking its checksum.
+        """Read an array and verify its checksum.
 
         Raises:
-            WeightsError: if it is missing or damaged.
+            WeightsError: If the array is missing or damaged.
         """
         expected = self._checksum(name)
         with self._zip.open(f"{name}.npy") as member:
             return self._array_of(member, name, expected)
 
     def deferred(self, name: str) -> Callable[[], Array]:
-        """Return a function that does the same later, when the file may be another or gone.
+        """Return a function that decodes an array later, even if the file is gone.
 
-        It keeps the array as the file has it, compressed.
+        The compressed data is kept in memory.
 
         Raises:
-            WeightsError: if it is missing; the function raises it if it is damaged.
+            WeightsError: If the array is missing. The function raises it if the array is damaged.
         """
         expected, info = self._checksum(name), self._zip.getinfo(f"{name}.npy")
         self._file.seek(info.header_offset)
@@ -179,20 +174,13 @@ class Archive:
         return read
 
     def _array_of(self, member: IO[bytes] | zipfile.ZipExtFile, name: str, expected: str) -> Array:
-        head = _Tee(member)
-        shape, dtype = _array_header(head, self.path)
-        digest = hashlib.sha256(head.seen)
-        array = np.empty(shape, dtype)
-        flat, done = array.reshape(-1).view(np.uint8), 0
-        while done < flat.size:
-            block = member.read(min(BLOCK, flat.size - done))
-            if not block:
-                raise WeightsError(f"{self.path} is truncated: {name} ends too soon")
-            digest.update(block)
-            flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
-            done += len(block)
-        # zipfile compares its own checksum at the end of a member.
-        if member.read(1) or digest.hexdigest() != expected:
+        reader = _HashingReader(member)
+        try:
+            array: Array = np.lib.format.read_array(reader, allow_pickle=False)
+        except ValueError as error:
+            raise WeightsError(f"{self.path} is damaged: {name}: {error}") from None
+        # Reading past the end makes zipfile verify its own checksum.
+        if member.read(1) or reader.digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
 
@@ -208,23 +196,25 @@ class Archive:
 
 
 def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
-    """Make sure that an object of a file's header has these fields, each with a right value.
+    """Check that a JSON object of a file's header has these fields with valid values.
 
     Args:
-        path: the file.
-        values: the object.
-        checks: what is right, by field.
-        within: the field that holds the object, if it is not the header itself.
+        path: The file, for messages.
+        values: The object.
+        checks: Check for each field.
+        within: Field that contains the object, unless it is the header itself.
 
     Raises:
-        WeightsError: if one is missing or wrong; the message names the field and the value.
+        WeightsError: If a field is missing or invalid. The message names the field and its value.
     """
     if not isinstance(values, Mapping):
         raise WeightsError(f"{path} is damaged: {within} is {shown(values)}, but must be an object")
     prefix = f"{within}: " if within else ""
     for name, (is_right, meaning) in checks.items():
         if name not in values:
-            raise WeightsError(f"{path} is damaged: {prefix}it lacks {name!r}, {meaning}")
+            raise WeightsError(
+                f"{path} is damaged: {prefix}{name!r} is missing; it must be {meaning}"
+            )
         if not is_right(values[name]):
             raise WeightsError(
                 f"{path} is damaged: {prefix}{name} is {shown(values[name])}, but must be {meaning}"
@@ -233,10 +223,11 @@ def check_fields(path: Path, values: object, checks: Mapping[str, Check], within
 
 @contextmanager
 def faults_of(path: Path, fields: str) -> Iterator[None]:
-    """Let what is wrong with fields of a header name the file and them.
+    """Convert errors raised while header fields are parsed.
 
     Raises:
-        WeightsError: in place of any error of py2048, and of those of wrong types and values.
+        WeightsError: Instead of py2048 errors and errors about types and values. It names the file
+            and the fields.
     """
     try:
         yield
@@ -245,32 +236,32 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
 
 
 def is_count(value: object) -> bool:
-    """Return whether a value of a header is a whole number from 0 that fits a machine word."""
+    """Return whether a header value is a non-negative integer that fits into 63 bits."""
     return type(value) is int and 0 <= value < 1 << 63
 
 
 def is_counts(value: object) -> bool:
-    """Return whether it is a list of such numbers."""
+    """Return whether a header value is a list of such integers."""
     return isinstance(value, list) and all(map(is_count, value))
 
 
 def is_points(value: object) -> bool:
-    """Return whether it is a finite number, of points or of anything else that is counted."""
+    """Return whether a header value is a finite number."""
     return type(value) in (int, float) and abs(value) < MAX_POINTS  # type: ignore[arg-type]
 
 
 def is_amount(value: object) -> bool:
-    """Return whether it is such a number from 0."""
+    """Return whether a header value is a finite, non-negative number."""
     return is_points(value) and value >= 0  # type: ignore[operator]
 
 
 def is_object(value: object) -> bool:
-    """Return whether it is an object."""
+    """Return whether a header value is an object."""
     return isinstance(value, dict)
 
 
 def is_objects(value: object) -> bool:
-    """Return whether it is a list of objects."""
+    """Return whether a header value is a list of objects."""
     return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
@@ -278,38 +269,25 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
-class _Tee:
-    """A reader that keeps what it has read."""
+class _HashingReader:
+    """Reader that computes the digest of everything it reads."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
-        self.seen = b""
+        self.digest = hashlib.sha256()
 
-    def read(self, count: int) -> bytes:
+    def read(self, count: int = -1, /) -> bytes:
         data: bytes = self._file.read(count)
-        self.seen += data
+        self.digest.update(data)
         return data
-
-
-def _array_header(file: Any, path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    try:
-        version = np.lib.format.read_magic(file)
-        if version != (1, 0):
-            raise ValueError(f"version {version} of .npy")
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    except ValueError as error:
-        raise WeightsError(f"{path} is damaged: {error}") from None
-    if fortran or dtype.hasobject:
-        raise WeightsError(f"{path} is damaged: it holds an array of an unknown kind")
-    return shape, dtype
 
 
 @contextmanager
 def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
-    """Open an archive for reading; errors of the file name it.
+    """Open an archive for reading; file errors name it.
 
     Raises:
-        WeightsError: if the file is missing, damaged, of another kind or too new.
+        WeightsError: If the file is missing, damaged, of another kind or too new.
     """
     path = Path(path)
     with errors_of(path, kind):
@@ -320,10 +298,11 @@ def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
 
 @contextmanager
 def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
-    """Let the errors of a file name it.
+    """Convert errors raised while a file is read.
 
     Raises:
-        WeightsError: in place of what zip files, their compressors and the disk raise.
+        WeightsError: Instead of errors from ZIP files, decompressors and the disk. It names the
+            file.
     """
     import lzma
     import zlib
@@ -336,7 +315,7 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     except FileNotFoundError:
         raise WeightsError(f"{path} does not exist") from None
     except bad as error:
-        raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
+        raise WeightsError(f"{path} is damaged, or is not a {kind} file: {error}") from None
     except (OSError, ValueError, MemoryError) as error:
         why = getattr(error, "strerror", None) or error
         raise WeightsError(f"{path} cannot be read: {why}") from None

@@ -1,11 +1,11 @@
-"""A heuristic for every rule set and size: the sum of the values of rows and columns.
+"""Heuristic evaluation for any rules and board size, a sum over rows and columns.
 
-It rewards empty cells and equal neighbours, and penalises many tiles and lines that are not
-monotonic. Lines at the edge of the board have other weights than those inside, which brings large
-tiles to the edge. The form of the features is that of nneonneo's 2048-ai
-(github.com/nneonneo/2048-ai); the numbers were found by playing (``benchmarks/tune_heuristic.py``).
+It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
+lines have different weights than inner lines, which draws large tiles to the edge. The features
+follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). ``benchmarks/tune_heuristic.py`` tuned the
+weights by playing games.
 
-This is plain Python; ``_heuristic_kernels.py`` is the compiled form.
+This is plain Python; ``_heuristic_kernels.py`` is the compiled version.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""How many ranks are distinguished; larger tiles count as the largest of them."""
+"""Number of distinguished ranks. Larger tiles count as the largest of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """The weights, in points; pairs are for lines at the edge and inside.
+    """Evaluation weights in points; pairs are for edge lines and inner lines.
 
     Attributes:
-        empty: the reward for an empty cell.
-        merge: the reward for two equal tiles in a line with nothing between them; the first such
-            pair of a line counts double.
-        monotonicity_weight: the cost of a line that is not monotonic, for each unit of
+        empty: Reward per empty cell.
+        merge: Reward per pair of equal tiles that can merge in a line. A line's first pair counts
+            double.
+        monotonicity_weight: Penalty of a non-monotonic line, per unit of
             ``rank**monotonicity_power``.
-        monotonicity_power: the exponent there.
-        sum_weight: the cost of a tile, for each unit of ``rank**sum_power``.
-        sum_power: the exponent there.
-        base: the value of a line before all that. A stuck board has the value 0, so this is also
-            the cost of losing.
+        monotonicity_power: Exponent of the monotonicity penalty.
+        sum_weight: Penalty of a tile, per unit of ``rank**sum_power``.
+        sum_power: Exponent of the tile penalty.
+        base: Constant value of each line. A stuck board is worth 0, so this is also the cost of
+            losing.
     """
 
     empty: tuple[float, float] = (17.0, 18.3)
@@ -57,8 +57,10 @@ STEEP = Heuristic(
     sum_weight=(0.25, 0.35),
     sum_power=3.5,
 )
-"""For deep searches of 4x4 boards, where the order of the large tiles is worth more; the powers
-are those of ziap/2048-ai (2026)."""
+"""For deep searches on 4x4, where the order of the large tiles matters more.
+
+The exponents are those of ziap/2048-ai (2026).
+"""
 LASTING = Heuristic(
     empty=(17.3, 22.5),
     merge=(13.6, 25.4),
@@ -68,11 +70,11 @@ LASTING = Heuristic(
     sum_power=2.03,
     base=3_880.0,
 )
-"""For rules that score the sum of the tiles, or moves, where only the length of a game counts."""
+"""For rules under which only the length of the game counts."""
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
-    """Return the heuristic for rules; deep searches of 4x4 boards have their own."""
+    """Return the best heuristic for the rules; deep searches on 4x4 have their own."""
     if is_deep and rules.shape == (4, 4):
         return STEEP
     return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING
@@ -80,7 +82,7 @@ def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
 
 @lru_cache(maxsize=1 << 17)
 def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) -> float:
-    """Return the value of one row or column beyond its base, in points."""
+    """Return the value of one row or column in points, without its base."""
     place = int(inner)
     ranks = [min(tile.bit_length() - 1, RANKS - 1) if tile else 0 for tile in line]
     tiles = [rank for rank in ranks if rank]
@@ -99,9 +101,9 @@ def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) 
 
 
 def board_value(board: Board, heuristic: Heuristic = DEFAULT) -> float:
-    """Return the value of a board in points: the sum over its rows and columns.
+    """Return the value of a board in points, summed over its rows and columns.
 
-    It stands roughly for the points still to come: it is positive, and larger is better.
+    It is positive and roughly proportional to the points still to come.
     """
     lines = (*_inner_lines(board.rows), *_inner_lines(tuple(zip(*board.rows, strict=True))))
     value = sum(line_value(line, inner, heuristic) for line, inner in lines)
@@ -114,10 +116,10 @@ def _inner_lines(lines: tuple[Line, ...]) -> list[tuple[Line, bool]]:
 
 
 def least_of(base: float) -> float:
-    """Return the value that every board exceeds."""
+    """Return the lower bound of all board values."""
     return base / 16
 
 
 def squeezed(value: float, least: float) -> float:
-    """Return `value` if it is at least twice `least`, else one that is smaller and positive."""
+    """Compress values below ``2 * least`` smoothly so that they stay above `least`."""
     return value if value >= 2 * least else least * least / (3 * least - value) + least

@@ -1,9 +1,9 @@
-"""n-tuple networks: the points still to come as a sum of weights, looked up by the board's cells.
+"""n-tuple networks: estimate the points still to come as a sum of looked-up weights.
 
-A network [1] looks at a few groups of cells, its *tuples*. Each has a table with a weight for
-every combination of tiles on its cells, and the value of an afterstate is the sum of the weights
-that its tuples, applied to all symmetric images of the board, find there. This is linear in the
-weights and takes a few dozen memory accesses, so it learns well and plays fast.
+A network [1] looks at several groups of cells, its *tuples*. Each tuple has a weight for every
+combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
+tuples select on all symmetric images of the board. This function is linear in its weights and
+costs a few dozen memory accesses, so it is quick to train and to evaluate.
 
 [1] Szubert & Jaśkowski, "Temporal difference learning of n-tuple networks for the game 2048", 2014.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.core.board import Board
-from py2048.core.errors import BoardError, WeightsError
+from py2048.core.errors import BoardError, RulesError, WeightsError
 from py2048.core.rules import Rules
 from py2048.engine.boards import tiles_of
 from py2048.engine.jit import IS_PLAIN
@@ -39,41 +39,41 @@ BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
 NEVER = np.int64(2**62)
-"""More points than any slide gains."""
+"""Exceeds the points of every slide and the sum of every board."""
 
-NEAR = 512
-"""A band is unpacked in the background once the sum of a board is so near: 230 moves before."""
+PREFETCH_SUM = 512
+"""Bands are unpacked this far ahead, in points of sum (about 230 moves)."""
 
 MAX_RANK = 31
-"""The largest rank on a board that a network rates."""
+"""Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Seconds for which a part is kept that no search asks for: games in progress come back to it."""
+"""Seconds that an unused part stays unpacked, because games may return to it."""
 UNPACKING = "py2048-unpacking"
-"""The name of threads that unpack in the background."""
-PAGE = 1 << 21
-"""Memory is given back in such pages."""
+"""Name of the background threads that unpack parts."""
+HUGE_PAGE_BYTES = 1 << 21
+"""Memory is released in pages of this size."""
 MIN_GAMES = 100
-"""With fewer games, a stage's records say nothing."""
-CORRECTABLE = 0.5
-"""The share of the real points by which values may be off and still be worth correcting."""
-CERTAIN = 0.99
-"""A tile that this share of the games make is as good as made."""
+"""Minimum number of games for a stage's records to be meaningful."""
+MAX_RELATIVE_OVERESTIMATE = 0.5
+"""Values that are off by more, relative to the actual points, are not corrected."""
+CERTAIN_SHARE = 0.99
+"""A tile reached in this share of the games counts as certain."""
 START = 2
-"""The tile of the stage from the start of the game up to the first tile with stages of its own."""
+"""Tile of the opening stage, which ends at the first tile with its own stages."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
 
 
 class PackedWeights(NamedTuple):
-    """16-bit weights of which most are zero, as files hold them (``weights.py``).
+    """Sparse 16-bit weights in the encoding of weights files (``weights.py``).
 
     Attributes:
-        used: a bit for each weight, the first one highest: whether it is not zero.
-        low: the low bytes of those, as zigzag numbers.
-        high: their high bytes.
+        used: Bit per weight, most significant first: whether it is non-zero.
+        low: Low bytes of the zigzag-encoded non-zero weights.
+        high: High bytes of the same weights.
     """
 
     used: Bytes
@@ -81,27 +81,27 @@ class PackedWeights(NamedTuple):
     high: Bytes
 
     def add_to(self, steps: Quantized) -> None:
-        """Add the weights to others, which wrap around."""
+        """Add the weights to an array, with wraparound."""
         (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
 
 
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
-    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
+    """NumPy version of the kernel, used when kernels are not compiled."""
     zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
     bits = np.unpackbits(used, count=steps.size).view(np.bool_)
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
 
 
 class LazyTable:
-    """A table of equally large parts, of which those that are in use are unpacked.
+    """Table of equally sized parts that are unpacked on demand. Thread-safe.
 
     Args:
-        packed: for each part a function that returns its weights.
-        size: the number of weights of a part.
+        packed: For each part, a function that reads its weights.
+        size: Number of weights per part.
 
     Attributes:
-        table: the weights, int16 `[parts * size]`; zeros where a part is not unpacked.
-        loaded: the numbers of the parts that are, with the time when each was last asked for.
+        table: The weights, int16 `[parts * size]`, with zeros for parts that are not unpacked.
+        loaded: Unpacked parts, with the time of their last use.
     """
 
     def __init__(self, packed: Sequence[Callable[[], PackedWeights]], size: int) -> None:
@@ -116,9 +116,9 @@ class LazyTable:
 
     @contextmanager
     def holding(self, numbers: Iterable[int]) -> Iterator[None]:
-        """Have some parts unpacked for a while."""
+        """Keep parts unpacked within a ``with`` block."""
         held = list(numbers)
-        self._take(held)
+        self._unpack(held)
         try:
             yield
         finally:
@@ -127,33 +127,34 @@ class LazyTable:
                     self._holders[number] -= 1
 
     def hold_all(self) -> Quantized:
-        """Unpack all parts for good; return the table."""
-        self._take(range(len(self._packed)))
+        """Unpack all parts permanently; return the table."""
+        self._unpack(range(len(self._packed)))
         return self.table
 
     def check(self) -> None:
-        """Read all parts, one after the other, and keep none.
+        """Read every part once, without keeping it.
 
         Raises:
-            WeightsError: if one is damaged.
+            WeightsError: If a part is damaged.
         """
         for read in self._packed:
             read()
 
     def expect(self, numbers: Iterable[int]) -> None:
-        """Unpack some parts in the background, for those who ask for them soon."""
+        """Unpack parts in the background, because they will soon be needed."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
-                thread = threading.Thread(target=self._visit, args=[number], name=UNPACKING)
-                thread.start()
+                threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
-    def _visit(self, number: int) -> None:
-        with suppress(WeightsError), self.holding([number]):  # the search that needs it says so
+    def _unpack_briefly(self, number: int) -> None:
+        # The search that needs a damaged part raises its error again.
+        with suppress(WeightsError), self.holding([number]):
             pass
 
-    def _take(self, numbers: Sequence[int]) -> None:
+    def _unpack(self, numbers: Sequence[int]) -> None:
+        """Unpack parts and mark them as in use; release idle ones."""
         with self._lock:
-            for number in numbers:  # from now on they are not given back
+            for number in numbers:  # protects them from being released
                 self._holders[number] += 1
         for number in numbers:
             with self._unpacking[number]:
@@ -163,27 +164,27 @@ class LazyTable:
         with self._lock:
             for number, asked in list(self.loaded.items()):
                 if asked < time.monotonic() - IDLE_S and not self._holders[number]:
-                    self._give_back(number)
+                    self._release(number)
 
     def _part(self, number: int) -> Quantized:
         return self.table[number * self._size :][: self._size]
 
-    def _give_back(self, number: int) -> None:
+    def _release(self, number: int) -> None:
         del self.loaded[number]
         start, length = 2 * self._size * number, 2 * self._size
-        if sys.platform == "linux" and start % PAGE == length % PAGE == 0:
-            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # there it is all zeros then
+        if sys.platform == "linux" and start % HUGE_PAGE_BYTES == length % HUGE_PAGE_BYTES == 0:
+            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # reads as zeros afterwards
         else:
             self._part(number)[:] = 0
 
 
 def _zeros(size: int) -> mmap.mmap:
-    """Return memory that is taken when it is written, in large pages where there are such."""
+    """Allocate zeroed memory lazily, with huge pages if the system has them."""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # this kernel has none
+        with suppress(OSError):  # not supported by this kernel
             memory.madvise(mmap.MADV_HUGEPAGE)
     return memory
 
@@ -192,15 +193,15 @@ def _zeros(size: int) -> mmap.mmap:
 
 
 class Band(NamedTuple):
-    """The boards of one part of a game, and how they are valued.
+    """A range of late-game boards, with the correction of their values.
 
     Attributes:
-        tile: the largest tile of its boards.
-        least: the least sum of their tiles.
-        level: what the value below is too high by where the sum is `least`, with a margin.
-        slope: how much more it is too high by for each point of the sum.
-        goal: the value of a board on which the tile to make has been made.
-        makes: the tile to make, which its boards do not have; 0 for twice the largest.
+        tile: Largest tile of the band's boards.
+        least: Minimum sum of their tiles.
+        level: How much the base network overestimates at sum `least`, with a safety margin.
+        slope: Growth of that overestimate per point of sum.
+        goal: Value of a board on which the target tile has been made.
+        makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
     """
 
     tile: int
@@ -212,16 +213,16 @@ class Band(NamedTuple):
 
     @property
     def ending(self) -> int:
-        """The tile that ends the band when it is made."""
+        """The target tile, which ends the band."""
         return self.makes or 2 * self.tile
 
     @property
     def end(self) -> int:
-        """The least sum of the boards with that tile."""
+        """Minimum sum of the boards with the target tile."""
         return self.ending + (self.tile if self.ending <= self.tile else 0)
 
     def covers(self, board: Board) -> bool:
-        """Return whether a board is of this band, unless it is of a later one."""
+        """Return whether a board lies in this band, ignoring later bands."""
         return (
             board.max_tile == self.tile
             and board.sum >= self.least
@@ -229,29 +230,29 @@ class Band(NamedTuple):
         )
 
     def excess(self, total: int) -> float:
-        """Return what the value below is reduced by on boards of this sum."""
+        """Return the overestimate of the base network at a sum."""
         return self.level + self.slope * (total - self.least)
 
 
 def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
-    """Return the largest tile and the sum of the tiles of a board."""
+    """Return the largest tile and the sum of a board's tiles."""
     tiles = [1 << rank for rank in ranks if rank]
     return max(tiles, default=0), sum(tiles)
 
 
 @dataclass(frozen=True)
 class Bands:
-    """What a network adds to its value late in a game, in each band by weights of its own.
+    """Late-game corrections of a network, with separate weights for each band.
 
     Attributes:
-        layout: the tuples and ranks of all bands; it has no stages.
-        bands: the bands, ascending.
-        table: the weights, int16 `[bands * layout.size]` in units of `step`, band after band.
-        step: the points that one unit of the table is worth.
-        lazy: what has the table, if bands are unpacked when they are needed.
+        layout: Tuples and ranks of all bands; it has no stages.
+        bands: Bands in ascending order.
+        table: Weights by band, int16 `[bands * layout.size]`, in units of `step`.
+        step: Points per unit of a weight.
+        lazy: Owner of the table, if bands are unpacked on demand.
 
     Raises:
-        WeightsError: if these do not fit together.
+        WeightsError: If these do not fit together.
     """
 
     layout: NetworkLayout
@@ -266,22 +267,22 @@ class Bands:
         if self.table.shape != shape or self.table.dtype != np.int16:
             raise WeightsError(f"bands have int16 weights {shape}")
 
-    def of_ranks(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of all bands that may value a board with these ranks, or a later one.
+    def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
+        """Return the bands that may apply to a board or its successors.
 
-        Others come when the sum of the tiles reaches `next_least`.
+        Later bands become reachable when the sum reaches `next_min_sum`.
         """
         largest, total = _largest_and_sum(ranks)
         found: list[int] = []
         for number, band in enumerate(self.bands):
             if band.least <= total and band.tile >= largest:
-                if band.ending > band.tile:  # no board has left it
+                if band.ending > band.tile:  # boards never return to the earlier bands of this tile
                     found = [each for each in found if self.bands[each].tile != band.tile]
                 found.append(number)
         return found
 
-    def of_roots(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands of boards of ranks, uint8 `[n, cells]`, or more."""
+    def bands_of_boards(self, boards: Bytes) -> list[int]:
+        """Return the bands that may apply to boards of ranks, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -292,52 +293,49 @@ class Bands:
             if ((largest == band.tile) & (totals >= band.least)).any()
         ]
 
-    def next_least(self, ranks: Sequence[int]) -> int:
-        """Return the least sum of the next band of a board with these ranks."""
+    def next_min_sum(self, ranks: Sequence[int]) -> int:
+        """Return the minimum sum of the band that follows a board with these ranks."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
     def expect(self, ranks: Sequence[int]) -> None:
-        """Have the weights of the next bands unpacked, if a board with these ranks is near."""
+        """Unpack the following bands in the background if a board is close to them."""
         largest, total = _largest_and_sum(ranks)
         if self.lazy:
             self.lazy.expect(
                 number
                 for number, band in enumerate(self.bands)
-                if total < band.least <= total + NEAR and band.tile >= largest
+                if total < band.least <= total + PREFETCH_SUM and band.tile >= largest
             )
 
     def holding(self, numbers: Sequence[int]) -> AbstractContextManager[None]:
-        """Have the weights of some bands in the table for a while."""
+        """Keep the weights of bands unpacked within a ``with`` block."""
         return self.lazy.holding(numbers) if self.lazy else nullcontext()
 
     @property
     def unpacked(self) -> Quantized:
-        """The table with the weights of all bands."""
+        """The table, with all bands unpacked."""
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return these bands and another one, or one replaced, by weights in the same step."""
+        """Return a copy with a band added or replaced; its weights have the same step."""
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return these bands without those of its tile up to its sum; None if none is left."""
-        kept = {
-            each: row
-            for each, row in self._parts()
-            if each.tile != band.tile or each.least > band.least
-        }
+        """Return a copy without this tile's bands up to this sum, or `None` if empty."""
+        tile, least = band.tile, band.least
+        kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
 
     def _parts(self) -> Iterator[tuple[Band, Quantized]]:
         yield from zip(self.bands, self.unpacked.reshape(len(self.bands), -1), strict=True)
 
     def _of(self, parts: Mapping[Band, Quantized]) -> Bands:
-        """Return bands with these weights, in the same tuples, ranks and step."""
+        """Build bands with these weights and the same tuples, ranks and step."""
         whole = np.zeros((len(parts), self.layout.size), np.int16)
         for row, band in zip(whole, sorted(parts), strict=True):
-            used = np.flatnonzero(parts[band])  # pages of zeros stay unused
+            used = np.flatnonzero(parts[band])  # leaves pages of zeros unallocated
             row[used] = parts[band][used]
         return Bands(self.layout, tuple(sorted(parts)), whole.reshape(-1), self.step)
 
@@ -346,16 +344,16 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """The outcome of the boards with which games entered a stage.
+    """Outcome of the boards with which games entered a stage.
 
     Attributes:
-        tile: the largest tile of the stage.
-        least: the least sum of all tiles.
-        games: how many games entered it.
-        predicted: the mean of the points to come, as the network valued these boards.
-        realised: the mean of the points that came.
-        error: the standard error of the mean of their difference.
-        made: how many of the games made each larger tile.
+        tile: Largest tile of the stage.
+        least: Minimum sum of all tiles.
+        games: Number of games that entered the stage.
+        predicted: Mean of the points that the network expected.
+        realised: Mean of the points that were actually earned.
+        error: Standard error of the mean difference.
+        made: Number of games that reached each larger tile.
     """
 
     tile: int
@@ -368,31 +366,31 @@ class StageRecord(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """The points that values are too high by, on average."""
+        """Mean overestimate in points."""
         return self.predicted - self.realised
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the excess is small enough for values without it to be points."""
-        return abs(self.excess) <= CORRECTABLE * self.realised
+        """Whether corrected values are reliable enough to be shown as points."""
+        return abs(self.excess) <= MAX_RELATIVE_OVERESTIMATE * self.realised
 
     @property
     def next_tile(self) -> int:
-        """The first larger tile that is in doubt; if none is, the largest that was made."""
+        """The first larger tile that is not certain, or the largest one that was reached."""
         tile = 2 * self.tile
-        while self.made.get(2 * tile) and self.made[tile] >= CERTAIN * self.games:
+        while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
         return tile
 
 
 @dataclass(frozen=True)
 class TrackRecord:
-    """The records of a network that plays without search.
+    """Measured results of a network that plays without search.
 
     Attributes:
-        games: how many games were played.
-        seed: the seed of all games.
-        stages: the stages that were reached, ascending.
+        games: Number of games played.
+        seed: Seed of the games.
+        stages: Stages that were reached, ascending.
     """
 
     games: int
@@ -400,23 +398,23 @@ class TrackRecord:
     stages: tuple[StageRecord, ...]
 
     def of(self, board: Board) -> StageRecord | None:
-        """Return the record of a board's stage, if there are enough games of it."""
+        """Return the record of a board's stage, or `None` if too few games reached it."""
         reached = [each for each in self._along(board) if each.least <= board.sum]
         return reached[-1] if reached else None
 
     def excess(self, board: Board) -> float:
-        """Return the points that values of a board are too high by; between stages, on a line.
+        """Return the overestimate of a board's value, interpolated between stages.
 
         Raises:
-            ValueError: if its largest tile has no records.
+            ValueError: If there are no records for the board's largest tile.
         """
         along = self._along(board)
         return float(np.interp(board.sum, [r.least for r in along], [r.excess for r in along]))
 
     def scale(self, board: Board) -> float:
-        """Return the points that came for each one expected; between stages, on a line.
+        """Return the ratio of actual to expected points, interpolated between stages.
 
-        It is 1 where there are no records, or values say nothing.
+        Returns 1 if there are no reliable records.
         """
         along = [each for each in self._along(board) if each.is_calibrated and each.predicted > 0]
         if not along:
@@ -436,20 +434,20 @@ class TrackRecord:
 
 @dataclass(frozen=True)
 class Network:
-    """An n-tuple network, trained for some rules.
+    """An n-tuple network for one set of rules.
 
     Attributes:
-        layout: its tuples and stages.
-        rules: the rules whose points it estimates.
-        table: the weights, `[layout.weights]`, float32 or int16 in units of `step`: stage by stage,
-            tuple by tuple, and within a tuple the rank of the first cell varies fastest.
-        history: one mapping for each training, in plain JSON values.
-        step: the points that one unit of the table is worth.
-        bands: what is added late in a game.
-        records: how its values compare with its play, if that has been measured.
+        layout: Tuples and stages.
+        rules: Rules whose points the network estimates.
+        table: Weights `[layout.weights]`, float32 or int16 in units of `step`. They are ordered by
+            stage, then by tuple. Within a tuple, the rank of the first cell varies fastest.
+        history: One JSON object for each training run.
+        step: Points per unit of a weight.
+        bands: Late-game corrections.
+        records: Measured accuracy of its values, if available.
 
     Raises:
-        WeightsError: if layout, rules and weights do not fit together.
+        WeightsError: If layout, rules and weights do not fit together.
     """
 
     layout: NetworkLayout
@@ -478,23 +476,23 @@ class Network:
 
     @property
     def weights(self) -> Weights:
-        """The weights in points, float32 `[layout.weights]`; a copy if they are quantized."""
+        """Weights in points, float32 `[layout.weights]`; a copy if they are quantised."""
         return in_points(self.table, self.step)
 
     @cached_property
     def spec(self) -> BoardSpec:
-        """The board and the tuples as kernels take them."""
+        """Board shape and tuples in the form of the kernels."""
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
-        """Return whether the network estimates the points of these rules."""
+        """Return whether the network estimates points under these rules."""
         return objective_key(rules) == objective_key(self.rules)
 
     def band_of(self, board: Board) -> Band | None:
-        """Return the band by which all values of a search from a board are computed.
+        """Return the band that applies to a search from this board, if any.
 
-        A search compares values, so these are all of one band: that of its root. Without search
-        that is the board to move on.
+        All values of a search come from the band of its root, so that they are comparable. Without
+        search, the root is the board to move on.
         """
         found = None
         for band in self.bands.bands if self.bands else ():
@@ -503,16 +501,16 @@ class Network:
         return found
 
     def value(self, afterstate: Board, band: Band | None = None) -> float:
-        """Return the points still to come after a slide, before its spawn.
+        """Return the points expected after a slide, before its spawn.
 
-        This is the reference of the compiled evaluations.
+        This is the reference for the compiled evaluations.
 
         Args:
-            afterstate: the board.
-            band: the band of the root, if it has one.
+            afterstate: Board after the slide.
+            band: Band of the root, if any.
 
         Raises:
-            BoardError: if the board has another shape.
+            BoardError: If the board has the wrong shape.
         """
         stage = self.layout.stage_of(tile for row in afterstate.rows for tile in row)
         value = _sum_of(self.layout, self.table, stage, afterstate) * self.step
@@ -524,7 +522,7 @@ class Network:
 
 
 def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, board: Board) -> float:
-    """Return the sum of the weights that a board selects in table `number` of several."""
+    """Sum the weights that a board selects in part `number` of a table."""
     ranks = np.array(downgraded(ranks_of(layout, board), layout.known))
     factors, offsets = _indexing(layout)
     return float(table[factors @ ranks + offsets + number * layout.size].sum(dtype=np.float32))
@@ -532,29 +530,31 @@ def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, boar
 
 @cache
 def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each tuple and image, each cell's factor of its rank, and the offset."""
-    radix = 16 if layout.is_packed else layout.ranks
+    """Return each cell's factor in every index, and the offset of each index."""
+    (places, offsets), radix = _places(layout), 16 if layout.is_packed else layout.ranks
     factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
-    for number, (cells, image) in enumerate(
-        (cells, image) for cells in layout.tuples for image in layout.images
-    ):
-        for place, cell in enumerate(cells):
-            factors[number, image[cell]] = radix**place
-    return factors, np.repeat(np.array(layout.offsets[:-1]), layout.symmetries)
+    for factor, cells in zip(factors, places, strict=True):
+        used = cells[cells >= 0]
+        factor[used] = radix ** np.arange(len(used))
+    return factors, offsets.astype(np.int64)
 
 
 def objective_key(rules: Rules) -> tuple[object, ...]:
-    """Return what decides the points still to come: not names, starts or mere targets."""
+    """Return the parts of rules that determine the points still to come.
+
+    Names, starts and targets that do not end the game are left out.
+    """
     end = rules.target if rules.ends_at_target else None
     return rules.shape, rules.spawn, rules.merging, rules.scoring, end
 
 
 def check_rules(layout: NetworkLayout, rules: Rules) -> None:
-    """Refuse rules that a network of this layout cannot play.
+    """Raise if a network with this layout cannot play under the rules.
 
     Raises:
-        WeightsError: if the board has another shape, or spawns are not random or too large.
-        RulesError: if a tile that appears ends the game.
+        WeightsError: If the board shape differs, spawns are deterministic, or a stage starts at a
+            spawned tile.
+        RulesError: See `check_spawned`.
     """
     if rules.shape != (layout.rows, layout.columns):
         raise WeightsError(
@@ -562,45 +562,58 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
             f"{rules.columns} board of the rules {rules.name}"
         )
     if rules.is_deterministic:
-        raise WeightsError(f"the spawns of {rules.name} are not random: plan, do not learn")
-    appearing = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if appearing > 1 << MAX_RANK:
         raise WeightsError(
-            f"tile {appearing}, which appears under these rules, is too big for a network: "
-            f"at most {1 << MAX_RANK}"
+            f"the spawns of {rules.name} are not random: plan games with the player beam"
         )
-    given = CompiledRules.of(rules)
-    given.check_end(given.spawn, given.start)
+    check_spawned(rules)
     largest = max(rules.spawn_weights.tiles)
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:
-        raise WeightsError(f"the spawn of a {largest} could begin the stage {unit} by itself")
+        raise WeightsError(
+            f"a spawned {largest} could start a stage: use stages with tiles above {largest}"
+        )
+
+
+def check_spawned(rules: Rules) -> None:
+    """Raise if neither networks nor searches support the tiles that spawn.
+
+    Raises:
+        RulesError: If a spawned tile is too large, or ends the game.
+    """
+    largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    if largest > 1 << MAX_RANK:
+        raise RulesError(
+            f"tile {largest}, which spawns under these rules, is too big: "
+            f"at most {1 << MAX_RANK} is supported"
+        )
+    given = CompiledRules.of(rules)
+    given.check_end(given.spawn, given.start)
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
-    """Refuse bands in an order, or of a layout, in which no network has them.
+    """Raise unless these bands and their layout are valid.
 
     Raises:
-        WeightsError: if there are none, or they do not ascend, or are not for 4x4 boards.
+        WeightsError: If there are no bands, they do not ascend, or they are not for 4x4 boards.
     """
     if layout.kind != "4x4" or layout.stages:
-        raise WeightsError("bands are for 4x4 boards, and have no stages")
+        raise WeightsError("bands need a 4x4 layout without stages")
     if not bands or list(bands) != sorted(bands):
         raise WeightsError("bands must ascend by tile and sum")
 
 
 def check_banded(rules: Rules) -> None:
-    """Refuse rules for which no network has bands.
+    """Raise unless networks for these rules may have bands.
 
     Raises:
-        WeightsError: if the board is not 4x4, or a target ends the game.
+        WeightsError: If the board is not 4x4, or a target ends the game.
     """
     if rules.shape != (4, 4) or rules.ends_at_target:
-        raise WeightsError("bands are for 4x4 boards and games without an end at a target")
+        raise WeightsError("bands need a 4x4 board and games that continue after the target")
 
 
 def in_points(table: Weights | Quantized, step: float) -> Weights:
-    """Return weights in units of `step` points as points, float32 of the same shape."""
+    """Convert weights in units of `step` to points, float32 of the same shape."""
     if table.dtype == np.float32 and step == 1.0:
         return table  # type: ignore[return-value]
     points = np.empty(table.shape, np.float32)
@@ -613,7 +626,7 @@ def in_points(table: Weights | Quantized, step: float) -> Weights:
 
 
 def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
-    """Return what kernels need to compute values under the rules."""
+    """Return the parameters that kernels need to evaluate boards under the rules."""
     given = CompiledRules.of(rules)
     units = [tile for tile in (_lowest_tile(layout.stages), given.ending_tile) if tile]
     return kernels.ValueParams(
@@ -627,7 +640,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
-    """Return the smallest tile that decides between stages."""
+    """Return the smallest tile that can separate two stages."""
     return min(stage & -stage for stage in stages) if stages else None
 
 
@@ -635,14 +648,17 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Return a layout and the slides of the rules as kernels take them."""
+    """Return a layout and the slides of the rules in the form of the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)
         rows, columns = np.int64(layout.rows), np.int64(layout.columns)
         ranks = np.uint64(layout.ranks)
         return kernels.CellBoardSpec(rows, columns, given.cascade, ranks, places, offsets)
-    shifts, masks = _shifts_and_masks(layout)
+    parts = [parts_of(cells) for cells in layout.tuples]
+    longest = max(map(len, parts))
+    padded = [[*pairs, *[(0, 0)] * (longest - len(pairs))] for pairs in parts]
+    shifts, masks = np.array(padded, np.uint64).transpose(2, 0, 1).copy()
     return kernels.PackedBoardSpec(
         np.uint64(layout.rows),
         np.uint64(layout.columns),
@@ -657,18 +673,8 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
     )
 
 
-def _shifts_and_masks(layout: NetworkLayout) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    parts = [parts_of(cells) for cells in layout.tuples]
-    shape = len(parts), max(map(len, parts))
-    shifts, masks = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    for number, pairs in enumerate(parts):
-        for part, (shift, mask) in enumerate(pairs):
-            shifts[number, part], masks[number, part] = shift, mask
-    return shifts, masks
-
-
 def _places(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the cells of each tuple in each image, and where its weights begin."""
+    """Return the cells of each tuple in each image, and the index of its first weight."""
     longest = max(map(len, layout.tuples))
     rows, offsets = [], []
     for cells, offset in zip(layout.tuples, layout.offsets[:-1], strict=True):
@@ -679,17 +685,17 @@ def _places(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.uint64
 
 
 def empty_boards(layout: NetworkLayout, count: int) -> Boards:
-    """Return empty boards as kernels hold them: uint64 `[count, 2]` or uint8 `[count, cells]`."""
+    """Allocate empty board slots: uint64 `[count, 2]` or uint8 `[count, cells]`."""
     if layout.is_packed:
         return np.zeros((count, 2), np.uint64)
     return np.zeros((count, layout.rows * layout.columns), np.uint8)
 
 
 def put_board(layout: NetworkLayout, boards: Boards, slot: int, board: Board) -> None:
-    """Write a board to a row of `boards`.
+    """Write a board to a slot of `boards`.
 
     Raises:
-        BoardError: if it has another shape, or a tile above 2**31.
+        BoardError: If the board has the wrong shape or a tile above 2**31.
     """
     ranks = ranks_of(layout, board)
     if layout.is_packed:
@@ -703,7 +709,7 @@ def ranks_of(layout: NetworkLayout, board: Board) -> list[int]:
     """Return the ranks of a board, row by row.
 
     Raises:
-        BoardError: if it has another shape, or a tile above 2**31.
+        BoardError: If the board has the wrong shape or a tile above 2**31.
     """
     if board.shape != (layout.rows, layout.columns):
         raise BoardError(

@@ -1,16 +1,17 @@
-"""Weights files: networks on disk, exact or packed small (``docs/reference/weights-format.md``).
+"""Weights files, exact or compressed (``docs/reference/weights-format.md``).
 
-The networks that come with py2048 are in ``data``, one file for each rule set, named after its
-preset: small ones, so that py2048 is installed in a moment. Packages registered under the entry
-points ``py2048.weights`` bring others in such a folder, used instead: `py2048-weights` has the
-strong ones (the folder ``weights`` of the repository). Beside the files, ``measured.toml`` says how
-well they play, and the records of each file how its values compare with what comes; each file says
-how it was trained, and has the checksums of its parts, which reading it checks.
+The networks bundled with py2048 are in ``data``, one file per rule set, named after its preset.
+They are small to keep the installation fast. Packages registered under the entry point group
+``py2048.weights`` can provide others, which take precedence. `py2048-weights` provides the strong
+ones; its sources are in the repository's ``weights`` folder. Each folder also has ``measured.toml``
+with the strength of its networks, and a records file for each network that compares its values with
+actual results. Every file contains its training history and the checksums of its members, which are
+verified when it is read.
 
-The small network for ``classic`` is a plain table without stages, which other programs can read in
-a few lines: ten 5-tuples, for each of them ``16**5`` weights in whole steps, one after the other. A
-board's value is the sum of ten weights for each of its eight symmetries, times the step, after
-tiles above 8192 are downgraded (`layout.downgraded`).
+The small ``classic`` network is a plain table without stages, which other programs can read with a
+few lines of code. It has ten 5-tuples with ``16**5`` weights each, stored one tuple after another
+in whole steps. A board's value is the sum of ten weights for each of its eight symmetric images,
+times the step. Tiles above 8192 are downgraded first (`layout.downgraded`).
 """
 
 from __future__ import annotations
@@ -65,26 +66,27 @@ from py2048.players.ntuple.network import (
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
+Shape = tuple[int, ...]
 MAX_STEP = 2**15 - 1
 MIN_POINTS = 1e-30
-"""A smaller step times the largest weight is nothing in float32."""
+"""Smallest valid step; below it, even the largest weight underflows in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
-MEANS = ("predicted", "realised", "error")
-"""The fields of a `StageRecord` that are saved with one decimal."""
+ROUNDED_FIELDS = ("predicted", "realised", "error")
+"""`StageRecord` fields saved with one decimal."""
 
 
 def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     """Save a network exactly, as float32.
 
     Args:
-        network: the network.
-        path: the file; what stood there is replaced when the new one is complete.
-        compress: make the file smaller, which takes longer.
+        network: The network.
+        path: Target file, replaced once the new one is complete.
+        compress: Make the file smaller, which takes longer.
 
     Raises:
-        WeightsError: if the file cannot be written, or nothing could read it.
+        WeightsError: If the file cannot be written or could not be loaded again.
     """
     target, header = Path(path), _header(network, EXACT)
     _check_written(target, header)
@@ -94,45 +96,39 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     write_archive(target, KIND, header, arrays, compression=kind)
 
 
-def save_packed(
-    network: Network,
-    path: Path | str,
-    *,
-    step: float,
-    prune: float = 0.0,
-) -> Network:
-    """Save a network small: weights as whole numbers of `step` points, without zeros.
+def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
+    """Save a network in compressed form, with weights rounded to multiples of `step`.
 
-    Each stage is saved as its difference from the stage before it in the file. A bit for each entry
-    says whether it is zero; the others take two bytes before compression. Bands are in whole steps
-    of their own, and are saved as they are.
+    Each stage is stored as its difference from the previous stage. A bit per weight tells whether
+    the difference is non-zero; non-zero differences take two bytes before compression. Bands have
+    their own step and are stored unchanged.
 
     Args:
-        network: the network.
-        path: the file.
-        step: the points that one step is worth; weights are rounded to whole steps.
-        prune: weights nearer to 0 than this become 0.
+        network: The network.
+        path: Target file.
+        step: Points per unit of the stored weights.
+        prune: Weights whose absolute value is below this become 0.
 
     Returns:
-        the network that `load` will return.
+        The network that `load` will return.
 
     Raises:
-        WeightsError: if a weight has too many steps for two bytes, the file cannot be written, or
-            nothing could read it.
+        WeightsError: If a weight does not fit into two bytes, or the file cannot be written or
+            could not be loaded again.
     """
     target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}
     _check_written(target, header)
     steps = quantized(network, step, prune)
     arrays = chain(_packed(steps), _packed_bands(network.bands))
-    # LZMA would make files 3 % smaller, which take seven times as long to read.
+    # LZMA files would be 3 % smaller but take seven times as long to read.
     write_archive(target, KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
     table = steps.reshape(-1)
     return Network(network.layout, network.rules, table, network.history, step, network.bands)
 
 
 def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
-    """Return the weights in whole steps: int16 `[stages, size]`."""
+    """Return the weights in whole steps, int16 `[stages, size]`."""
     stages = network.weights.reshape(-1, network.layout.size)
     steps = np.empty(stages.shape, np.int16)
     for number, stage in enumerate(stages):
@@ -148,7 +144,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in enumerate(steps):
-        # The change wraps around, and so does the sum when it is read.
+        # The difference wraps around, as does the sum when the file is read.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
 
@@ -171,10 +167,10 @@ def _packed_changes(name: str, change: Quantized) -> Iterator[tuple[str, Array]]
 def load(path: Path | str) -> Network:
     """Load a network.
 
-    Bands are read when they are needed, from a copy in memory.
+    Bands are kept in memory in compressed form and unpacked on demand.
 
     Raises:
-        WeightsError: if the file is missing, damaged, of another version, or does not fit.
+        WeightsError: If the file is missing, damaged, of another version, or inconsistent.
     """
     network = _load(path)
     return replace(network, records=load_records(path))
@@ -205,7 +201,7 @@ def _unpacked(archive: Archive, layout: NetworkLayout) -> Quantized:
 
 
 def _packed_part(archive: Archive, name: str, size: int) -> Callable[[], PackedWeights]:
-    """Return a function that reads the packed weights of a stage or band, and checks them."""
+    """Return a function that reads and checks the packed weights of a stage or band."""
     names = [f"{name}/{part}" for part in PackedWeights._fields]
     readers = [archive.deferred(each) for each in names]
     shapes = (-(-size // 8),), None, None
@@ -231,11 +227,7 @@ def _bands_of(archive: Archive) -> Bands:
 
 
 def _checked(
-    archive: Archive,
-    name: str,
-    array: Array,
-    dtype: type[np.generic],
-    shape: tuple[int, ...] | None,
+    archive: Archive, name: str, array: Array, dtype: type[np.generic], shape: Shape | None
 ) -> Array:
     if array.dtype != dtype or shape not in (None, array.shape):
         raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
@@ -243,10 +235,10 @@ def _checked(
 
 
 def header_of(path: Path | str) -> dict[str, Any]:
-    """Return what a weight file says about itself, without reading its weights.
+    """Return the header of a weights file, without reading its weights.
 
     Raises:
-        WeightsError: if there is no such file, or it says what cannot be.
+        WeightsError: If the file is missing or its header is invalid.
     """
     with open_archive(path, KIND) as archive:
         check_header(archive.path, archive.header)
@@ -254,10 +246,10 @@ def header_of(path: Path | str) -> dict[str, Any]:
 
 
 def checked_header_of(path: Path | str) -> dict[str, Any]:
-    """Return the same after reading the whole file, its bands as well.
+    """Return the header of a weights file after reading and verifying the whole file.
 
     Raises:
-        WeightsError: if it is missing or damaged.
+        WeightsError: If the file is missing or damaged.
     """
     bands = _load(path).bands
     if bands and bands.lazy:
@@ -266,24 +258,30 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
 
 
 def browser_script(path: Path | str) -> bytes:
-    """Return a packed weights file as browsers take it, a script that sets `network`.
+    """Convert a packed weights file to a script that sets `network` in a browser.
 
-    A page on a disk may load scripts and no other files. `network` is an object with `known`,
-    `stages` and `step`; the number of weights of a stage, `size`; for each weight that adds to a
-    board's value where its tuple's begin and the tuple's cells, `lookups`: the rank on the cell
-    at place i counts 16**i; and `weights`, zigzag numbers `[stages, size]`, first the low bytes of
-    all and then the high bytes, deflated, in base64.
+    A page opened from disk may load scripts but no other files. `network` is an object with:
+
+    - `known`, `stages` and `step`
+    - `size`: number of weights per stage
+    - `lookups`: for each weight that contributes to a board's value, the offset of its tuple's
+      weights and the tuple's cells; the rank on the cell at position i counts 16**i
+    - `weights`: zigzag numbers `[stages, size]`, first all low bytes and then all high bytes,
+      deflated and base64-encoded
 
     Raises:
-        WeightsError: if the file cannot be loaded, or is not so simple.
+        WeightsError: If the file cannot be loaded, is not packed, has bands, or is for a larger
+            board.
     """
     network = load(path)
     layout, table = network.layout, network.table
     if network.bands or not layout.is_packed or table.dtype != np.int16:
-        raise WeightsError(f"{path} is not for browsers: exact weights, bands, sides above 4")
+        raise WeightsError(
+            f"{path} is not for browsers: save packed weights for up to 4x4, without bands"
+        )
     steps = table.astype("<i2")
     zigzag = ((steps << 1) ^ (steps >> 15)).view(np.uint8).reshape(-1, 2)
-    told = {
+    payload = {
         "known": layout.known,
         "stages": layout.stages,
         "step": network.step,
@@ -295,17 +293,17 @@ def browser_script(path: Path | str) -> bytes:
         ],
         "weights": base64.b64encode(zlib.compress(zigzag.T.tobytes())).decode(),
     }
-    return f"globalThis.network = {json.dumps(told)};\n".encode()
+    return f"globalThis.network = {json.dumps(payload)};\n".encode()
 
 
 # --- records beside a file -----------------------------------------------------------------------
 
 
 def load_records(path: Path | str) -> TrackRecord | None:
-    """Return the records of a weights file, from the file beside it, if they are of these weights.
+    """Load the records of exactly these weights, or `None` if there are none.
 
     Raises:
-        WeightsError: if that file is damaged.
+        WeightsError: If the records file is damaged.
     """
     beside = records_path(path)
     if not beside.exists():
@@ -326,10 +324,10 @@ def load_records(path: Path | str) -> TrackRecord | None:
 
 
 def save_records(records: TrackRecord, path: Path | str) -> Path:
-    """Save the records of a weights file beside it; return where.
+    """Save records in a file next to the weights; return its path.
 
     Raises:
-        WeightsError: if the file cannot be written.
+        WeightsError: If the file cannot be written.
     """
     beside = records_path(path)
     head = {"format": RECORDS_KIND, "version": RECORDS_VERSION, "weights": digest_of(path)}
@@ -342,22 +340,22 @@ def save_records(records: TrackRecord, path: Path | str) -> Path:
 
 
 def records_path(path: Path | str) -> Path:
-    """Return where the records of a weights file are: ``net.records.json`` beside ``net.npz``."""
+    """Return the path of the records, such as ``net.records.json`` for ``net.npz``."""
     return Path(path).with_suffix(".records.json")
 
 
 def digest_of(path: Path | str) -> str:
-    """Return a digest of a weights file, by the checksums of its weights in its header."""
+    """Return a digest of a weights file, computed from the checksums in its header."""
     return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
 def _rounded(record: StageRecord) -> dict[str, Any]:
-    return record._asdict() | {name: round(getattr(record, name), 1) for name in MEANS}
+    return record._asdict() | {name: round(getattr(record, name), 1) for name in ROUNDED_FIELDS}
 
 
 def _stage_record(row: Mapping[str, Any]) -> StageRecord:
     tile, least, games = (int(row[name]) for name in ("tile", "least", "games"))
-    predicted, realised, error = (float(row[name]) for name in MEANS)
+    predicted, realised, error = (float(row[name]) for name in ROUNDED_FIELDS)
     made = {int(goal): int(count) for goal, count in row["made"].items()}
     return StageRecord(tile, least, games, predicted, realised, error, made)
 
@@ -393,10 +391,7 @@ _FIELDS: dict[str, Check] = {
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
     "history": (is_objects, "a list of objects, one for each training"),
 }
-_PACKED_FIELDS: dict[str, Check] = {
-    "step": _STEP,
-    "prune": (is_amount, "a number of points from 0"),
-}
+_PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
 _HISTORY_FIELDS: dict[str, Check] = {
     "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
     "begun": _COUNT,
@@ -405,7 +400,7 @@ _HISTORY_FIELDS: dict[str, Check] = {
     "seconds": _AMOUNT,
     "kept": (lambda value: isinstance(value, bool), "true or false"),
 }
-"""What py2048 reads of an entry, where it has it."""
+"""Fields of a history entry that py2048 reads, all optional."""
 _BANDS_FIELDS: dict[str, Check] = {
     "tuples": _TUPLES,
     "ranks": _COUNT,
@@ -423,10 +418,10 @@ _BAND_FIELDS: dict[str, Check] = {
 
 
 def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, Rules]:
-    """Make sure that a header describes a network; return its layout and rules.
+    """Check that a header describes a valid network; return its layout and rules.
 
     Raises:
-        WeightsError: if it does not; the message names the file, the field and its value.
+        WeightsError: If it does not. The message names the file, the field and its value.
     """
     packed = _PACKED_FIELDS if header.get("encoding") == PACKED else {}
     check_fields(path, header, _FIELDS | packed)
@@ -458,16 +453,18 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
 
 
 def _check_written(path: Path, header: Mapping[str, Any]) -> None:
-    """Make sure that a header can be read back once it is written to a file."""
+    """Check that a header will be readable once it is written."""
     try:
         check_header(path, json.loads(json.dumps(header)))
     except WeightsError as error:
         fault = str(error).removeprefix(f"{path} is damaged: ")
-        raise WeightsError(f"{path} is not written, as nothing could read it: {fault}") from None
+        raise WeightsError(
+            f"{path} was not written, because it could not be loaded again: {fault}"
+        ) from None
 
 
 def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:
-    """Return the layout and the bands of a header."""
+    """Return the layout and the bands in a header."""
     check_fields(path, header, _BANDS_FIELDS, "bands")
     bands = tuple(band_of(path, each) for each in header["bands"])
     with faults_of(path, "bands"):
@@ -477,10 +474,10 @@ def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tup
 
 
 def band_of(path: Path, values: Mapping[str, Any]) -> Band:
-    """Return the band that an object of a file's header describes.
+    """Return the band described by a JSON object of a header.
 
     Raises:
-        WeightsError: if it describes none.
+        WeightsError: If the object is invalid.
     """
     check_fields(path, Band._field_defaults | dict(values), _BAND_FIELDS, "band")
     return Band(**{name: value for name, value in values.items() if name in Band._fields})
@@ -488,15 +485,7 @@ def band_of(path: Path, values: Mapping[str, Any]) -> Band:
 
 def _header(network: Network, encoding: str) -> dict[str, Any]:
     layout, bands = network.layout, network.bands
-    late: dict[str, object] = {}
-    if bands:
-        late["bands"] = {
-            "tuples": [list(cells) for cells in bands.layout.tuples],
-            "ranks": bands.layout.ranks,
-            "step": bands.step,
-            "bands": [band._asdict() for band in bands.bands],
-        }
-    return {
+    header = {
         "rules": str(network.rules),
         "rows": layout.rows,
         "columns": layout.columns,
@@ -506,8 +495,15 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
         "held": list(range(len(layout.stages) + 1)),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
-        **late,
     }
+    if bands:
+        header["bands"] = {
+            "tuples": [list(cells) for cells in bands.layout.tuples],
+            "ranks": bands.layout.ranks,
+            "step": bands.step,
+            "bands": [band._asdict() for band in bands.bands],
+        }
+    return header
 
 
 # --- the networks that are installed -------------------------------------------------------------
@@ -515,8 +511,8 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
 
 @cache
 def shipped_folders() -> tuple[Path, ...]:
-    """Return where networks are: in py2048, and in each package that brings others."""
-    from importlib.metadata import entry_points  # slow to import, and needed only here
+    """Return the folders with networks: py2048's own, then those of installed packages."""
+    from importlib.metadata import entry_points  # slow to import
 
     found = [find_spec(entry.module) for entry in sorted(entry_points(group="py2048.weights"))]
     brought = (folder for spec in found if spec for folder in spec.submodule_search_locations or ())
@@ -524,27 +520,25 @@ def shipped_folders() -> tuple[Path, ...]:
 
 
 def shipped_files() -> tuple[Path, ...]:
-    """Return all files, by folder and name."""
+    """Return all network files, ordered by folder and name."""
     return tuple(path for folder in shipped_folders() for path in sorted(folder.glob("*.npz")))
 
 
 def shipped_network(rules: Rules) -> Network | None:
-    """Return the network for rules, or for a preset that plays like them; otherwise nothing."""
+    """Return the installed network for rules that play like these, if there is one."""
     path = shipped_path(rules)
     return _shipped_at(path) if path else None
 
 
 def shipped_path(rules: Rules) -> Path | None:
-    """Return the file of that network. It is not loaded."""
+    """Return the file of the installed network for these rules, without loading it."""
     return _shipped_paths().get(objective_key(rules))
 
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the files by what their rules ask for; what a package brings counts before ours."""
+    """Return the installed files by objective; packages take precedence."""
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 
-@cache
-def _shipped_at(path: Path) -> Network:
-    return load(path)
+_shipped_at = cache(load)

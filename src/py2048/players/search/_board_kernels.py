@@ -1,22 +1,22 @@
-"""Boards of a search, and the leaves that value them: the same operations for each kind of board.
+"""Board operations and leaf evaluations of the search, one implementation per kind of board.
 
-A search handles boards by a *handle*. A packed board is its own handle, two words as in
-``engine/_board_kernels.py``. A board of any other shape is in the arena of the context
-(``context.py``), and its handle is the slot there; `level` moves ahead of the root, a search uses
-the slots from ``SLOTS * level`` on: the board, and its four afterstates.
+The search addresses boards by *handles*. A packed board is its own handle, a pair of words as in
+``engine/_board_kernels.py``. Boards of other shapes live in the context's arena (``context.py``),
+and their handle is a slot number. At `level` moves from the root, the search uses the slots from
+``SLOTS_PER_LEVEL * level`` on, for one board and its four afterstates.
 
-The operations are:
+Each kind of board has these operations:
 
-- ``slides(board, level, context)``: the afterstate and the points for each direction, the points -1
-  where nothing moves;
-- ``next_empty(board, cell, context)``: the first empty cell from `cell` on, or -1;
-- ``count_empty(board, context)``: the number of empty cells;
-- ``with_tile(board, cell, rank, level, context)``: the board of `level` that the tile makes;
-- ``with_spawn(board, word, context)``: the root that the draw `word` makes, where a tile may appear
-  on every empty cell;
-- ``hash_of(board, context)``: 64 bits that identify the board, almost certainly;
-- ``ranks_on(board, context)``: a word with a bit for each rank on the board;
-- ``load(cells, slot, context)``, ``store(board, cells, context)``: ranks, uint8 `[cells]`.
+- ``slides(board, level, context)``: afterstate and points for each direction; the points are -1 if
+  the slide is illegal
+- ``next_empty(board, cell, context)``: first empty cell at or after `cell`, or -1
+- ``count_empty(board, context)``: number of empty cells
+- ``with_tile(board, cell, rank, level, context)``: board of `level` with one more tile
+- ``with_spawn(board, word, context)``: root after the random spawn drawn from `word`
+- ``hash_of(board, context)``: 64-bit hash of the board
+- ``ranks_on(board, context)``: bit set of the ranks on the board
+- ``load(cells, slot, context)`` and ``store(board, cells, context)``: conversion from and to ranks,
+  uint8 `[cells]`
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from py2048.players.ntuple._network_kernels import (
 )
 from py2048.players.ntuple.layout import Code
 from py2048.players.ntuple.network import NEVER
-from py2048.players.search.context import SLOTS, SearchContext
+from py2048.players.search.context import SLOTS_PER_LEVEL, SearchContext
 
 ONE, HALF = np.uint64(1), np.uint64(32)
 
@@ -110,7 +110,7 @@ def _slide_small(board: Packed, direction: Int, context: SearchContext) -> tuple
 
 @kernel(borrows=True)
 def slides_small(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
-    """Slide a board with sides of up to four in every direction."""
+    """Slide a board of up to 4x4 cells in every direction."""
     return (
         _slide_small(board, UP, context),
         _slide_small(board, DOWN, context),
@@ -121,7 +121,7 @@ def slides_small(board: Packed, _level: Int, context: SearchContext) -> PackedMo
 
 @kernel(inline=True, borrows=True)
 def next_empty_packed(board: Packed, cell: Int, context: SearchContext) -> np.int64:
-    """Return the first empty cell from `cell` on, or -1."""
+    """Return the first empty cell at or after `cell`, or -1."""
     if cell > 15:
         return np.int64(-1)
     empty = empty_cells(word_of(board[0], board[1]), context.mask) >> np.uint64(4 * cell)
@@ -145,7 +145,7 @@ def with_tile_packed(
 
 @kernel(inline=True, borrows=True)
 def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Packed:
-    """Return the board with a tile as the draw says."""
+    """Return the board after the spawn drawn from `word`."""
     tiles = context.tiles
     return spawn_packed(
         board[0], board[1], context.mask, word, context.ranks[:tiles], context.cumulative[:tiles]
@@ -154,19 +154,19 @@ def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Pack
 
 @kernel(inline=True, borrows=True)
 def hash_of_packed(board: Packed, _context: SearchContext) -> Word:
-    """Return 64 bits that identify the board; up to 32768 they are the board itself."""
+    """Return a 64-bit hash of the board. It is unique if no tile exceeds 32768."""
     return hash_packed(board[0], board[1])
 
 
 @kernel(borrows=True)
 def ranks_on_packed(board: Packed, context: SearchContext) -> Word:
-    """Return a word with a bit for each rank on the board."""
+    """Return the bit set of the ranks on the board."""
     return ranks_packed(board[0], board[1], context.cells)
 
 
 @kernel(borrows=True)
 def load_packed(cells: Cells, _slot: Int, context: SearchContext) -> Packed:
-    """Return a board of ranks, uint8 `[cells]`."""
+    """Pack a board given as ranks, uint8 `[cells]`."""
     low, high = ZERO, ZERO
     for cell in range(context.cells):
         rank = np.uint64(cells[cell])
@@ -177,7 +177,7 @@ def load_packed(cells: Cells, _slot: Int, context: SearchContext) -> Packed:
 
 @kernel(borrows=True)
 def store_packed(board: Packed, cells: Cells, context: SearchContext) -> None:
-    """Write the ranks of a board."""
+    """Write the board's ranks to `cells`."""
     for cell in range(context.cells):
         cells[cell] = rank_at(board[0], board[1], cell)
 
@@ -195,7 +195,7 @@ def _copy(source: Int, target: Int, context: SearchContext) -> None:
 def _slide_cells(
     board: Int, direction: Int, level: Int, context: SearchContext
 ) -> tuple[np.int64, np.int64]:
-    slot = np.int64(SLOTS * level + 1 + direction)
+    slot = np.int64(SLOTS_PER_LEVEL * level + 1 + direction)
     _copy(board, slot, context)
     points = slide_cells(
         context.arena[slot],
@@ -209,7 +209,7 @@ def _slide_cells(
 
 @kernel(borrows=True)
 def slides_cells(board: Int, level: Int, context: SearchContext) -> CellMoves:
-    """Slide a board in every direction, into the slots of its level."""
+    """Slide a board in every direction, into the afterstate slots of its level."""
     return (
         _slide_cells(board, UP, level, context),
         _slide_cells(board, DOWN, level, context),
@@ -220,7 +220,7 @@ def slides_cells(board: Int, level: Int, context: SearchContext) -> CellMoves:
 
 @kernel(inline=True, borrows=True)
 def next_empty_cells(board: Int, cell: Int, context: SearchContext) -> np.int64:
-    """Return the first empty cell from `cell` on, or -1."""
+    """Return the first empty cell at or after `cell`, or -1."""
     for number in range(cell, context.cells):
         if context.arena[board, number] == 0:
             return np.int64(number)
@@ -240,8 +240,8 @@ def count_empty_cells(board: Int, context: SearchContext) -> np.int64:
 def with_tile_cells(
     board: Int, cell: Int, rank: Word, level: Int, context: SearchContext
 ) -> np.int64:
-    """Return the board of `level` that has one more tile."""
-    slot = np.int64(SLOTS * level)
+    """Copy the board to `level` with one more tile; return its slot."""
+    slot = np.int64(SLOTS_PER_LEVEL * level)
     _copy(board, slot, context)
     context.arena[slot, cell] = np.uint8(rank)
     return slot
@@ -249,7 +249,7 @@ def with_tile_cells(
 
 @kernel(borrows=True)
 def with_spawn_cells(board: Int, word: Word, context: SearchContext) -> np.int64:
-    """Return the root with a tile as the draw says."""
+    """Copy the board to the root slot and add the spawn drawn from `word`; return the slot."""
     root, tiles = np.int64(0), context.tiles
     _copy(board, root, context)
     cells = context.arena[root, : context.cells]
@@ -259,19 +259,19 @@ def with_spawn_cells(board: Int, word: Word, context: SearchContext) -> np.int64
 
 @kernel(borrows=True)
 def hash_of_cells(board: Int, context: SearchContext) -> Word:
-    """Return 64 bits that identify the board, almost certainly."""
+    """Return a 64-bit hash of the board."""
     return hash_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
 def ranks_on_cells(board: Int, context: SearchContext) -> Word:
-    """Return a word with a bit for each rank on the board."""
+    """Return the bit set of the ranks on the board."""
     return ranks_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
 def load_cells(cells: Cells, slot: Int, context: SearchContext) -> np.int64:
-    """Return a board of ranks, put into a slot."""
+    """Copy a board given as ranks into a slot; return the slot."""
     for cell in range(context.cells):
         context.arena[slot, cell] = cells[cell]
     return np.int64(slot)
@@ -279,16 +279,16 @@ def load_cells(cells: Cells, slot: Int, context: SearchContext) -> np.int64:
 
 @kernel(borrows=True)
 def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
-    """Write the ranks of a board."""
+    """Write the board's ranks to `cells`."""
     for cell in range(context.cells):
         cells[cell] = context.arena[board, cell]
 
 
-# --- leaves: the value of an afterstate -----------------------------------------------------------
+# --- leaf evaluations ----------------------------------------------------------------------------
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 BandedWeights = tuple[Weights, Weights]
-"""The table of a network, and that of its bands."""
+"""Base weights and band weights of a banded network."""
 Weight = np.float32 | np.int16
 
 
@@ -297,29 +297,29 @@ Weight = np.float32 | np.int16
 
 @kernel(inline=True, borrows=True)
 def heuristic_4x4(board: Packed, context: SearchContext, _weights: Weights) -> float:
-    """Return the value of a 4x4 board."""
+    """Evaluate a 4x4 afterstate with the heuristic."""
     lines = np.float64(
-        lines_4x4(known_word(board[0], board[1], context.known), context.values_across)
+        lines_4x4(known_word(board[0], board[1], context.max_rank), context.values_across)
     )
-    return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
+    return np.float64(context.scale * squeezed(context.base_value + lines, context.min_value))
 
 
 @kernel(inline=True, borrows=True)
 def heuristic_small(board: Packed, context: SearchContext, _weights: Weights) -> float:
-    """Return the value of a board with sides of up to four."""
+    """Evaluate an afterstate of up to 4x4 cells with the heuristic."""
     rows, columns = np.uint64(context.rows), np.uint64(context.columns)
-    word = known_word(board[0], board[1], context.known)
+    word = known_word(board[0], board[1], context.max_rank)
     lines = lines_small(word, rows, columns, context.values_across, context.values_down)
     return np.float64(
-        context.scale * squeezed(context.base_value + np.float64(lines), context.least)
+        context.scale * squeezed(context.base_value + np.float64(lines), context.min_value)
     )
 
 
 @kernel(borrows=True)
 def heuristic_cells(board: Int, context: SearchContext, _weights: Weights) -> float:
-    """Return the value of a board of any shape."""
+    """Evaluate an afterstate of any shape with the heuristic."""
     lines = lines_cells(context.arena[board], context.rows, context.columns, context.terms)
-    return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
+    return np.float64(context.scale * squeezed(context.base_value + lines, context.min_value))
 
 
 # --- networks ------------------------------------------------------------------------------------
@@ -327,32 +327,32 @@ def heuristic_cells(board: Int, context: SearchContext, _weights: Weights) -> fl
 
 @kernel(inline=True, borrows=True)
 def first_weight(seen: Word, context: SearchContext) -> Word:
-    """Return where the weights of the stage of a board begin."""
+    """Return the index of the first weight of a board's stage."""
     stage = stage_of(seen, context.thresholds[: context.stages])
     return np.uint64(np.uint64(stage) * context.stage_size)
 
 
 @kernel(inline=True, borrows=True)
 def first_weight_packed(board: Packed, context: SearchContext) -> Word:
-    """Return the same for a packed board."""
+    """Return the index of the first weight of a packed board's stage."""
     return first_weight(ranks_on_packed(board, context), context)
 
 
 @kernel(inline=True, borrows=True)
 def no_weight(_board: Packed, _context: SearchContext) -> Word:
-    """Return where the weights of the only stage begin: no other kernel need know of stages."""
+    """Return 0, for networks without stages."""
     return ZERO
 
 
 def make_sum_kernels(code: Code) -> tuple[Any, Any]:
-    """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
+    """Build the kernels that sum and prefetch the weights of a 4x4 board.
 
-    The shifts and masks of the tuples are constants, so finding the weights of a board twice costs
-    little; and the weights of several boards can be fetched at the same time.
+    The tuples' shifts and masks are compile-time constants. Indices are therefore cheap enough to
+    compute twice, once to prefetch the weights of several boards and once to read them.
     """
     tuples = [make_tuple_index_kernel(first, parts) for first, parts in code]
     add_image = _make_first_add_kernel(tuples[0])
-    fetch_image: Any = fetch_nothing
+    fetch_image: Any = prefetch_nothing
     for index_of in tuples[1:]:
         add_image = _make_add_kernel(index_of, add_image)
     for index_of in tuples:
@@ -376,7 +376,7 @@ def make_sum_kernels(code: Code) -> tuple[Any, Any]:
 
 
 def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
-    """Return a leaf that looks in the evaluation cache before it asks `leaf`."""
+    """Wrap a leaf evaluation in the evaluation cache."""
 
     @kernel(inline=True, borrows=True)
     def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
@@ -392,40 +392,40 @@ def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word
 
 
 def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
-    """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
+    """Build the leaf evaluation of a 4x4 network and the kernel that prefetches its weights."""
     sum_of, fetch_of = make_sum_kernels(code)
     begin_of = first_weight_packed if has_stages else no_weight
 
     @kernel(inline=True, fastmath=True, borrows=True)
     def network(board: Packed, context: SearchContext, weights: Weights) -> float:
-        """Return the points that a network expects after an afterstate."""
+        """Return the points a network expects after an afterstate."""
         begin = begin_of(board, context)
-        word = known_word(board[0], board[1], context.known)
+        word = known_word(board[0], board[1], context.max_rank)
         return np.float64(sum_of(word, begin, weights) * context.step)
 
     @kernel(inline=True, borrows=True)
     def fetch(board: Packed, context: SearchContext, weights: Weights) -> None:
         """Prefetch the weights that `network` reads."""
         begin = begin_of(board, context)
-        fetch_of(known_word(board[0], board[1], context.known), begin, weights)
+        fetch_of(known_word(board[0], board[1], context.max_rank), begin, weights)
 
     return network, fetch
 
 
 def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tuple[Any, Any]:
-    """Return the same for a network with bands."""
+    """Build the leaf evaluation and prefetch kernel of a banded 4x4 network."""
     network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Return the points that a network expects, by the band of the root."""
+        """Return the points expected after an afterstate, in the band of the root."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
         band = context.band_list[context.band - 1]
         begin = np.uint64(context.band - 1) * context.band_size
-        word = known_word(board[0], board[1], context.band_known)
+        word = known_word(board[0], board[1], context.band_max_rank)
         beyond = sum_packed(board[0], board[1]) - band["least"]
         added = sum_of(word, begin, weights[1]) * context.band_step
         return np.float64(value - band["level"] - band["slope"] * beyond + added)
@@ -436,7 +436,7 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
         fetch(board, context, weights[0])
         if context.band > 0:
             begin = np.uint64(context.band - 1) * context.band_size
-            word = known_word(board[0], board[1], context.band_known)
+            word = known_word(board[0], board[1], context.band_max_rank)
             fetch_of(word, begin, weights[1])
 
     return banded, fetch_banded
@@ -444,34 +444,34 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Note the band of a root; in one, a search ends where the tile is made that ends it."""
+    """Select the band of a root board. The search then ends at the tile that ends the band."""
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
     for number in range(context.bands):
         band = context.band_list[number]
-        # `top` has a bit for each tile: below twice the band's, the largest is that or smaller.
+        # `top` has one bit per tile, so this compares its highest bit with the band's tile.
         is_largest = band["tile"] <= top < band["tile"] << ONE
         if is_largest and total >= band["least"] and top & band["ending"] == ZERO:
             chosen = np.int64(number + 1)
     if chosen == context.band:
         return
     context.band = chosen
-    context.endings, context.ending_points, context.won = ZERO, NEVER, 0.0
+    context.ending_mask, context.min_ending_points, context.win_value = ZERO, NEVER, 0.0
     if chosen > 0:
         band = context.band_list[chosen - 1]
-        context.endings, context.won = band["ending"], band["goal"]
-        context.ending_points = np.int64(band["ending"])
-    for place in range(np.int64(context.cache_size)):  # values of another band
+        context.ending_mask, context.win_value = band["ending"], band["goal"]
+        context.min_ending_points = np.int64(band["ending"])
+    for place in range(np.int64(context.cache_size)):  # cached values belong to the previous band
         context.eval_cache[place]["hash"] = ZERO
 
 
 @kernel(inline=True, borrows=True)
-def enter_nothing(_board: object, _context: SearchContext) -> None:
-    """Do nothing: every root is valued alike."""
+def enter_no_band(_board: object, _context: SearchContext) -> None:
+    """Do nothing, for evaluations without bands."""
 
 
 def _make_first_add_kernel(index_of: IndexOf) -> Any:
-    """Return the kernel that reads the weight of one tuple."""
+    """Build the kernel that reads the weight of one tuple."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -482,7 +482,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Return the kernel that adds the weight of one tuple to those of `others`."""
+    """Build the kernel that adds the weight of one tuple to the sum of `others`."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -493,7 +493,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Return the kernel that prefetches the weight of one tuple, after those of `others`."""
+    """Build the kernel that prefetches the weight of one tuple after those of `others`."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:
@@ -504,17 +504,17 @@ def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 @kernel(inline=True, borrows=True)
-def fetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
-    """Prefetch nothing: the data of the leaf are near enough."""
+def prefetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
+    """Do nothing, for evaluations whose data fit into the cache."""
 
 
 @kernel(borrows=True)
 def network_small(board: Packed, context: SearchContext, weights: Weights) -> float:
-    """Return the points that a network expects after an afterstate."""
+    """Return the points a network expects after an afterstate of up to 4x4 cells."""
     begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
     write_indices(
-        known_word(board[0], board[1], context.known),
+        known_word(board[0], board[1], context.max_rank),
         np.uint64(context.rows),
         np.uint64(context.columns),
         context.shifts[:tuples, :parts],
@@ -527,14 +527,14 @@ def network_small(board: Packed, context: SearchContext, weights: Weights) -> fl
 
 @kernel(borrows=True)
 def network_cells(board: Int, context: SearchContext, weights: Weights) -> float:
-    """Return the points that a network expects after an afterstate."""
+    """Return the points a network expects after an afterstate of any shape."""
     seen = ranks_on_cells(board, context)
     begin = first_weight(seen, context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
     write_indices_cells(
         context.arena[board],
         seen,
-        context.known + ONE,
+        context.max_rank + ONE,
         context.places[:tuples, :parts],
         context.offsets[:tuples],
         context.indices[0],

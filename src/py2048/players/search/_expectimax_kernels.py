@@ -1,24 +1,25 @@
-"""Expectimax, compiled: searches and whole games, for each kind of board and each kind of leaf.
+"""Compiled expectimax: single searches and whole games, for each kind of board and leaf evaluation.
 
-A search has two kinds of nodes. At a *choice* node a move is made: its value is the best sum of an
-afterstate's value and the points of the slide. At a *chance* node, an afterstate, a tile appears:
-its value is the mean over all tiles and cells with their exact probabilities. Depth counts moves: a
-search of depth 1 rates afterstates by the leaf alone, and depth ``d`` averages ``d - 1`` times.
+The search tree alternates between two kinds of nodes. At a *max node* the player moves, and its
+value is the best sum of slide points and afterstate value. At a *chance node*, an afterstate, a
+tile spawns, and its value is the mean over all tiles and cells, weighted by their exact
+probabilities. Depth counts moves: depth 1 evaluates afterstates with the leaf alone, and depth `d`
+averages over `d - 1` spawns.
 
-A path has a *cost*: for each spawn `COSTS_PER_BIT` times its bits of surprise, and for each move a
-little, and more the more it loses against the best one as the leaf sees it. Where a spawn exceeds
-the limit of the search, the board is rated one move ahead; a move that exceeds it is left out. So
-the search is deep where little can happen, and cuts short what is unlikely.
+Every path has a *cost*. A spawn costs `COSTS_PER_BIT` per bit of improbability. A move costs a
+constant, plus a penalty that grows with the value it loses against the best move, as estimated by
+the leaf. When a spawn exceeds the cost limit, the board is searched one more ply. Moves that exceed
+it are pruned. The search is therefore deep along likely lines and shallow elsewhere.
 
-The *transposition table* holds values of chance nodes for one root move of one search, the
-*evaluation cache* values of leaves; a new value replaces the old one in its place. Neither changes
-a result: a hash identifies the board, the depth and the remaining cost.
+The *transposition table* stores values of chance nodes and is valid for one root move of one
+iteration. The *evaluation cache* stores leaf values. Both always overwrite on collision, and
+neither changes a result: the hash covers the board, the depth and the remaining cost.
 
-*Deepening* searches repeatedly, paths of greater cost each time, up to a number of boards rated. It
-knows nothing of time: `allotted` says how many boards a move should take, and how many it may, and
-`effort` whether the move is easy or hard.
+*Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
+It does not read a clock: `node_budget` decides how many nodes a move should use and how many it may
+use at most, and `time_factor` tells easy moves from hard ones.
 
-`mean_value` is the image of `py2048.players.search.expectimax.Expectimax`, the readable reference.
+`mean_value` corresponds to `py2048.players.search.expectimax.Expectimax`, the readable reference.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ from py2048.players.ntuple.layout import Code
 from py2048.players.search import _board_kernels as boards
 from py2048.players.search.context import SearchContext, SearchContexts
 from py2048.players.search.limits import (
-    AIM,
-    CLEAR_LEAD,
-    DEBT_MOVES,
-    EASY,
-    FIRST_COST,
-    FIRST_PART,
-    FIRST_SHARE,
-    HARD,
-    LEAP,
-    MAX_TIMES,
-    MIN_STEP,
-    SHARES,
-    UNLIMITED,
+    BALANCE_MOVES,
+    EASY_MOVE_FACTOR,
+    EASY_MOVE_LEAD,
+    FIRST_COST_LIMIT,
+    FIRST_ITERATION_MAX_SHARE,
+    FIRST_ITERATION_TARGET_SHARE,
+    HARD_MOVE_FACTOR,
+    MAX_BRANCH_GROWTH,
+    MAX_ITERATION_GROWTH,
+    MAX_MOVE_FACTOR,
+    MIN_COST_STEP,
+    TARGET_NODE_SHARE,
+    UNLIMITED_NODES,
 )
 
 Points = NDArray[np.int64]
@@ -58,35 +59,36 @@ Values = NDArray[np.float64]
 
 ONE = np.uint64(1)
 ALL = np.int64(-1)
-"""Instead of a direction: every one."""
-FIRST = np.int64(0)
-"""The level, and the slot, of the root."""
-STUCK = 0.0
-"""The value of a board without a legal move: nothing is to come."""
-NOTHING = -np.inf
-"""The best value of no moves."""
-AHEAD = 4
-"""How many boards ahead of the one that is valued weights are prefetched."""
-NO_WAY = float(1 << 20)
-"""A cost that no search affords."""
+"""Stands for every direction."""
+ROOT_LEVEL = np.int64(0)
+"""Level and arena slot of the root."""
+STUCK_VALUE = 0.0
+"""Value of a board without legal moves: no points will follow."""
+NO_MOVE = -np.inf
+"""Value of the best move if there is none."""
+PREFETCH_DISTANCE = 4
+"""Weights are prefetched this many boards ahead."""
+MAX_LOSS = float(1 << 20)
+"""Cost that exceeds every limit."""
 
 
-# Places in the state of a game: the points of merges, the number of moves, whether it is over.
+# Indices into a game's state: merge points, number of moves, whether the game is over.
 SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 
 
 Board = Any
-"""A board as the kernels of a kind handle it."""
+"""Board handle; its type depends on the kind of board."""
 Moves = tuple[tuple[Board, np.int64], ...]
-"""The afterstate and the points of each slide of a board, the points -1 where nothing moves."""
-Ahead = tuple[float, float, float, float]
-"""The value of each move as the leaf sees it."""
+"""Afterstate and points of each slide; points are -1 for illegal slides."""
+MoveValues = tuple[float, float, float, float]
+"""Leaf value of each move."""
 Kernel = Callable[..., Any]
+Kernels = tuple[Kernel, Kernel, Kernel]
 
 
 class Parts(NamedTuple):
-    """The operations of a kind of board, and the leaf, as in ``_board_kernels.py``."""
+    """Board operations and leaf evaluation, see ``_board_kernels.py``."""
 
     slides: Kernel
     next_empty: Kernel
@@ -103,75 +105,59 @@ class Parts(NamedTuple):
     enter: Kernel
 
 
-class Afterstates(NamedTuple):
-    """The kernels of `make_afterstate_kernels`."""
-
-    is_won: Kernel
-    choice: Kernel
-    one_ahead: Kernel
-
-
-class Spawns(NamedTuple):
-    """The kernels of `make_spawn_kernels`."""
-
-    count: Kernel
-    first: Kernel
-    following: Kernel
-
-
 @kernel(inline=True, borrows=True)
-def known_or_stuck(best: float) -> float:
-    """Return the value of a board, given that of its best move."""
-    return best if best > NOTHING else STUCK
+def value_or_stuck(best: float) -> float:
+    """Return the value of a board, given the value of its best move."""
+    return best if best > NO_MOVE else STUCK_VALUE
 
 
-def make_rated_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
-    """Return the kernels that say what an afterstate is worth as the leaf sees it."""
+def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
+    """Build the kernels that evaluate a single move with the leaf."""
     ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
-        """Return whether the slide that gained `points` ended the game."""
-        if points < context.ending_points:
+        """Return whether a slide that earned `points` ended the game."""
+        if points < context.min_ending_points:
             return False
-        return bool(ranks_on(after, context) & context.endings)
+        return bool(ranks_on(after, context) & context.ending_mask)
 
     @kernel(inline=True, borrows=True)
-    def rated(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:
-        """Return the points of a slide and those to come, as the leaf sees them."""
+    def move_value(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:
+        """Return the points of a slide plus the expected points after it."""
         gain = context.per_merged * points + context.per_move
         if is_won(after, points, context):
-            return np.float64(gain + context.won)
+            return np.float64(gain + context.win_value)
         return np.float64(gain + leaf(after, context, weights))
 
-    return is_won, rated
+    return is_won, move_value
 
 
-def make_afterstate_kernels(parts: Parts) -> Afterstates:
-    """Return the kernels that rate the moves of a board without looking further."""
-    slides, (is_won, rated) = parts.slides, make_rated_kernels(parts)
+def make_afterstate_kernels(parts: Parts) -> Kernels:
+    """Build `is_won`, `best_value` and `leaf_values`, which evaluate moves without searching."""
+    slides, (is_won, move_value) = parts.slides, make_leaf_kernels(parts)
 
     @kernel(borrows=True)
-    def choice(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
-        """Return the value of a board one move ahead."""
-        best = NOTHING
+    def best_value(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
+        """Return the value of a board's best move at depth 1."""
+        best = NO_MOVE
         for after, points in slides(board, level, context):
             if points >= 0:
                 context.nodes += 1
-                best = max(best, rated(after, points, context, weights))
+                best = max(best, move_value(after, points, context, weights))
         return best
 
     @kernel(borrows=True)
     def one(move: tuple[Board, np.int64], context: SearchContext, weights: Weights) -> float:
         after, points = move
         if points < 0:
-            return NOTHING
+            return NO_MOVE
         context.nodes += 1
-        return np.float64(rated(after, points, context, weights))
+        return np.float64(move_value(after, points, context, weights))
 
     @kernel(borrows=True)
-    def one_ahead(moves: Moves, context: SearchContext, weights: Weights) -> Ahead:
-        """Return the value of each move as the leaf sees it, if moves that lose cost more."""
+    def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
+        """Return the leaf value of each move, or zeros if losing moves have no extra cost."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -181,25 +167,25 @@ def make_afterstate_kernels(parts: Parts) -> Afterstates:
             one(moves[3], context, weights),
         )
 
-    return Afterstates(is_won, choice, one_ahead)
+    return is_won, best_value, leaf_values
 
 
-def make_spawn_kernels(parts: Parts) -> Spawns:
-    """Return the kernels that count and find the cells on which a tile may appear."""
+def make_spawn_kernels(parts: Parts) -> Kernels:
+    """Build `count`, `first` and `following`, which count and enumerate spawn cells."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
     def count(after: Board, context: SearchContext) -> np.int64:
-        """Return the number of cells on which a tile may appear."""
+        """Return the number of cells on which a tile may spawn."""
         if context.edge_length > 0:
             return np.int64(1)
         return np.int64(count_empty(after, context))
 
     @kernel(inline=True, borrows=True)
     def first(after: Board, direction: Int, context: SearchContext) -> np.int64:
-        """Return the first of those cells after a move in a direction."""
+        """Return the first spawn cell after a move in `direction`."""
         for place in range(context.edge_length):
-            cell = context.edges[direction, place]
+            cell = context.edge_cells[direction, place]
             if cell >= 0 and next_empty(after, cell, context) == cell:
                 return np.int64(cell)
         return np.int64(next_empty(after, np.int64(0), context))
@@ -208,27 +194,27 @@ def make_spawn_kernels(parts: Parts) -> Spawns:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the number of the tile that follow; the cell is -1 after the last."""
+        """Return the next spawn: its cell, or -1 after the last one, and its tile number."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
             return np.int64(-1), np.int64(0)
         return np.int64(next_empty(after, cell + 1, context)), np.int64(0)
 
-    return Spawns(count, first, following)
+    return count, first, following
 
 
 @kernel(inline=True, borrows=True)
-def loss_cost(ahead: Ahead, move: Int, context: SearchContext) -> np.int64:
-    """Return the cost of what a move loses against the best, given what all look worth."""
+def loss_cost(ahead: MoveValues, move: Int, context: SearchContext) -> np.int64:
+    """Return the extra cost of a move that is worth less than the best one."""
     best = max(ahead[0], ahead[1], ahead[2], ahead[3])
     if ahead[move] == best:
         return np.int64(0)
-    return np.int64(min(context.loss_cost * (best - ahead[move]) / max(abs(best), 1.0), NO_WAY))
+    return np.int64(min(context.loss_cost * (best - ahead[move]) / max(abs(best), 1.0), MAX_LOSS))
 
 
 def make_key_kernel(parts: Parts) -> Kernel:
-    """Return the kernel that hashes chance nodes."""
+    """Build the kernel that hashes chance nodes."""
     hash_of = parts.hash_of
 
     @kernel(inline=True, borrows=True)
@@ -244,11 +230,11 @@ def make_key_kernel(parts: Parts) -> Kernel:
     return key_of
 
 
-def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
-    """Return the kernel that computes the value of a chance node."""
+def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
+    """Build the kernel that evaluates chance nodes."""
     slides, with_tile, key_of = parts.slides, parts.with_tile, make_key_kernel(parts)
-    (is_won, choice, one_ahead), (count, first, following) = known, around
-    chance: Any = None  # `mean_value` under the name by which it calls itself
+    (is_won, best_value, leaf_values), (count, first, following) = known, spawns
+    chance: Any = None  # lets `mean_value` call itself
 
     @kernel(borrows=True)
     def mean_value(
@@ -260,13 +246,21 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         context: SearchContext,
         weights: Weights,
     ) -> float:
-        """Return the mean value of the boards that a move in a direction leads to.
+        """Return the mean value of the boards that can follow an afterstate.
 
-        It is meaningless once the limit of nodes is exceeded. `after` is the afterstate at `level`
-        moves from the root, from where to look `depth` moves ahead, for `remaining_cost` at most.
+        The result is meaningless once the node limit is exceeded.
+
+        Args:
+            after: Afterstate, `level` moves from the root.
+            direction: Direction of the move that led to it.
+            depth: Number of moves still to search.
+            remaining_cost: Cost that the rest of the path may have.
+            level: Number of moves from the root.
+            context: Context of this thread.
+            weights: Network weights.
         """
         if context.nodes > context.node_limit:
-            return STUCK
+            return STUCK_VALUE
         key = key_of(after, direction, depth, remaining_cost, context)
         entry = context.transposition_table[key & (context.table_size - ONE)]
         if entry["hash"] == key:
@@ -275,27 +269,27 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         cell, number = first(after, direction, context), np.int64(0)
         while cell >= 0 and context.nodes <= context.node_limit:
             board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
-            best, rest = NOTHING, remaining_cost - context.costs[number, cells]
+            best, rest = NO_MOVE, remaining_cost - context.costs[number, cells]
             if depth <= 1 or rest < 0:
                 context.cuts += np.int64(depth > 1)
-                best = choice(board, level, context, weights)
+                best = best_value(board, level, context, weights)
             else:
                 moves = slides(board, level, context)
-                ahead = one_ahead(moves, context, weights)
+                ahead = leaf_values(moves, context, weights)
                 for move in range(4):
                     further, points = moves[move]
                     left = rest - loss_cost(ahead, move, context)
                     if points < 0 or left < 0:
                         context.cuts += np.int64(points >= 0)
                         continue
-                    future = context.won
+                    future = context.win_value
                     if not is_won(further, points, context):
                         future = chance(further, move, depth - 1, left, level + 1, context, weights)
                     best = max(best, context.per_merged * points + context.per_move + future)
-            total += context.shares[number] * known_or_stuck(best)
+            total += context.probabilities[number] * value_or_stuck(best)
             cell, number = following(after, cell, number, context)
         value = total / cells
-        if context.nodes <= context.node_limit:  # else the search was stopped below
+        if context.nodes <= context.node_limit:  # otherwise the subtree was aborted
             entry["hash"], entry["value"] = key, value
         return np.float64(value)
 
@@ -303,10 +297,10 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     return chance
 
 
-def make_choose_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:
-    """Return the kernel that rates the moves of a board."""
-    fetch, is_won, leaf = parts.fetch, known.is_won, parts.leaf
-    chance = make_chance_kernel(parts, known, around)
+def make_choose_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
+    """Build the kernel that rates the moves of a board."""
+    (is_won, _, _), fetch, leaf = known, parts.fetch, parts.leaf
+    chance = make_chance_kernel(parts, known, spawns)
 
     @kernel(borrows=True, expand=True)
     def choose(
@@ -319,24 +313,26 @@ def make_choose_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kern
         points: Points,
         values: Values,
     ) -> Int:
-        """Rate all moves, or only one; return the best direction, or -1."""
-        best, most = np.int64(-1), NOTHING
+        """Rate all moves, or only one; return the best direction, or -1 if none is legal."""
+        best, most = np.int64(-1), NO_MOVE
         for direction in range(4):
             after, gained = moves[direction]
             points[direction] = gained
-            if depth <= 1 and gained >= 0:  # deeper searches have just read most of the weights
+            if depth <= 1 and gained >= 0:  # deeper searches have the weights in cache
                 fetch(after, context, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
                 continue
             after, gained = moves[direction]
-            future = context.won
+            future = context.win_value
             if depth <= 1 and not is_won(after, gained, context):
                 context.nodes += 1
                 future = leaf(after, context, weights)
             elif not is_won(after, gained, context):
                 context.generation += 1
-                future = chance(after, direction, depth - 1, max_cost, FIRST + 1, context, weights)
+                future = chance(
+                    after, direction, depth - 1, max_cost, ROOT_LEVEL + 1, context, weights
+                )
             values[direction] = context.per_merged * points[direction] + context.per_move + future
             if values[direction] > most:
                 best, most = np.int64(direction), values[direction]
@@ -352,133 +348,148 @@ class SearchParams(NamedTuple):
     """How far to search."""
 
     only: Int
-    """The only move to consider, or `ALL`."""
+    """The only move to search, or `ALL`."""
     depth: Int
-    """How many moves to look ahead, 1 or more."""
+    """Plies to search, at least 1."""
     max_cost: Int
-    """The greatest cost of a path."""
-    node_limit: Int = UNLIMITED
-    """The most boards to rate in a single search; after that its values are meaningless."""
+    """Maximum path cost."""
+    node_limit: Int = UNLIMITED_NODES
+    """Maximum number of nodes in a single pass. Beyond it, its values are meaningless."""
     budget: Int = 0
-    """The boards to rate in all searches of a deepening; 0 for a single search."""
+    """Node budget for iterative deepening; 0 searches in a single pass."""
     is_timed: Int = 0
-    """Whether the budget is what moves take on average; else no move takes more."""
+    """Whether the budget is an average over moves instead of a maximum."""
 
 
 @kernel(borrows=True, expand=True)
-def allotted(params: SearchParams, legal: Int, context: SearchContext) -> tuple[float, float]:
-    """Return how many boards to rate for a move, and how many at most: (optimum, maximum).
+def node_budget(
+    params: SearchParams, legal: Int, factor: float, context: SearchContext
+) -> tuple[float, float]:
+    """Return how many nodes a move should use, and how many it may use at most.
 
-    A number of boards is both. A time is kept on average: what the moves before took beyond it is
-    paid back in the next `DEBT_MOVES`; a forced move, which takes nothing, leaves its time to them.
+    A fixed node budget is both. A timed budget is an average: overruns are compensated within the
+    next `BALANCE_MOVES` moves, and a forced move leaves its budget to later ones.
+
+    Args:
+        params: Search parameters.
+        legal: Number of legal moves.
+        factor: Difficulty of the move, see `time_factor`; 1 before the first iteration.
+        context: Context of this thread.
     """
     budget = np.float64(params.budget)
     if legal < 2:
         return 0.0, 0.0
     if params.is_timed == 0:
         return budget, budget
-    return budget * (1.0 - context.debt / DEBT_MOVES), budget * MAX_TIMES
+    return budget * (1.0 - context.overrun / BALANCE_MOVES) * factor, budget * MAX_MOVE_FACTOR
 
 
 @kernel(borrows=True, expand=True)
-def note_spent(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
-    """Note what a move has taken, and how broad its tree is, for the next one of a game."""
-    debt = context.debt + spent / max(np.float64(params.budget), 1.0) - 1.0
-    context.debt = min(max(debt, DEBT_MOVES * (1.0 - MAX_TIMES)), DEBT_MOVES - 1.0)
+def record_move(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
+    """Record the nodes that a move used and the breadth of its tree, for the game's next move."""
+    debt = context.overrun + spent / max(np.float64(params.budget), 1.0) - 1.0
+    context.overrun = min(max(debt, BALANCE_MOVES * (1.0 - MAX_MOVE_FACTOR)), BALANCE_MOVES - 1.0)
     context.breadth = breadth
 
 
 @kernel(borrows=True, expand=True)
-def breadth_of(nodes: float, cost: Int, context: SearchContext) -> float:
-    """Return the breadth of a tree, given how many boards a search of this cost rated.
+def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
+    """Return log2 of the nodes that a search with cost limit 0 would need on this tree.
 
-    It is the bits of the number that a search of no cost would rate, if the number grew with the
-    cost as `context.growth` says.
+    It is extrapolated from a search of the given cost, assuming that nodes grow by
+    `context.growth`.
     """
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
 
 @kernel(borrows=True, expand=True)
-def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost at which a search of a tree is expected to rate `nodes` boards, or -1."""
+def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.int64:
+    """Return the cost limit at which a search is expected to use `nodes` nodes, or -1."""
     bits = np.log2(max(nodes, 1.0)) - breadth
     return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
 
 
 @kernel(borrows=True, expand=True)
-def first_cost(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
-    """Return the cost of the first search of a tree, or -1 for none.
+def first_cost_limit(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
+    """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
-    In a game it is that of a part of a tree as broad as the last one. If even a search of no cost
-    is too long, none is made now; the boards that this saves may do for the next move.
+    Within a game it is based on the breadth of the previous tree. If even a search with cost limit
+    0 would exceed the budget, deepening is skipped and the next move inherits the time.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
-        return np.int64(FIRST_COST)
-    if affordable(context.breadth, 2.0 * optimum, context) < 0:
+        return np.int64(FIRST_COST_LIMIT)
+    if affordable_cost(context.breadth, 2.0 * optimum, context) < 0:
         return np.int64(-1)
-    return max(affordable(context.breadth, FIRST_PART * optimum, context), np.int64(0))
+    return max(
+        affordable_cost(context.breadth, FIRST_ITERATION_TARGET_SHARE * optimum, context),
+        np.int64(0),
+    )
 
 
 @kernel(borrows=True, expand=True)
-def next_cost(
+def next_cost_limit(
     breadth: float, nodes: float, cost: Int, remaining: float, context: SearchContext
 ) -> np.int64:
-    """Return the cost of the next search of a tree, or -1 if none is worth it.
+    """Return the cost limit of the next iteration, or -1 if no deeper one fits.
 
-    How many boards that will rate is known the better, the nearer a search has come before. So
-    none is expected to rate more than `LEAP` times as many.
+    Estimates are less reliable the further they extrapolate, so an iteration is never planned to
+    need more than `MAX_ITERATION_GROWTH` times the nodes of the previous one.
 
     Args:
-        breadth: the breadth of the tree.
-        nodes: how many boards the last search rated.
-        cost: its cost.
-        remaining: how many boards are still to be rated.
-        context: the context.
+        breadth: Breadth of the tree.
+        nodes: Nodes used by the previous iteration.
+        cost: Cost limit of the previous iteration.
+        remaining: Nodes left in the budget.
+        context: Context of this thread.
     """
-    further = affordable(breadth, min(AIM * remaining, LEAP * nodes), context)
-    return further if further >= cost + MIN_STEP else np.int64(-1)
+    further = affordable_cost(
+        breadth, min(TARGET_NODE_SHARE * remaining, MAX_ITERATION_GROWTH * nodes), context
+    )
+    return further if further >= cost + MIN_COST_STEP else np.int64(-1)
 
 
 @kernel(borrows=True, expand=True)
-def effort(points: Points, values: Values, fresh: Values) -> float:
-    """Return how many times the usual number of boards a move is worth.
+def time_factor(points: Points, values: Values, current: Values) -> float:
+    """Return the share of the average budget that a move deserves, judging by two iterations.
+
+    A move is easy if the best one leads by `EASY_MOVE_LEAD`, and hard if the best one has changed.
 
     Args:
-        points: the points of the slides, -1 for illegal ones.
-        values: the values of the search before the last one.
-        fresh: those of the last search.
+        points: Points of each slide, -1 if illegal.
+        values: Values of the iteration before.
+        current: Values of the last iteration.
     """
-    best, most, second, before = np.int64(-1), NOTHING, NOTHING, NOTHING
+    best, most, second, before = np.int64(-1), NO_MOVE, NO_MOVE, NO_MOVE
     for direction in range(4):
         if points[direction] >= 0:
             before = max(before, values[direction])
-            if fresh[direction] > most:
-                best, most, second = np.int64(direction), fresh[direction], most
+            if current[direction] > most:
+                best, most, second = np.int64(direction), current[direction], most
             else:
-                second = max(second, fresh[direction])
+                second = max(second, current[direction])
     if values[best] < before:
-        return HARD
-    return EASY if most - second > CLEAR_LEAD * abs(most) else 1.0
+        return HARD_MOVE_FACTOR
+    return EASY_MOVE_FACTOR if most - second > EASY_MOVE_LEAD * abs(most) else 1.0
 
 
 # --- deepening -----------------------------------------------------------------------------------
 
 
 @kernel(borrows=True, expand=True)
-def share_alike(points: Points, context: SearchContext) -> np.int64:
-    """Give each legal move the same share of the next search; return how many there are."""
+def reset_shares(points: Points, context: SearchContext) -> np.int64:
+    """Give every legal move the same share; return the number of legal moves."""
     legal = np.int64(0)
     for direction in range(4):
-        context.share[direction] = np.float64(points[direction] >= 0)
+        context.node_shares[direction] = np.float64(points[direction] >= 0)
         legal += np.int64(points[direction] >= 0)
     return legal
 
 
 def make_deepening(search_moves: Kernel) -> Callable[..., None]:
-    """Return the function that deepens, for the kernel or for several threads.
+    """Build iterative deepening, either as a kernel or for several threads.
 
     Args:
-        search_moves: searches each legal move of a root, as that of `make_decide_kernel` does.
+        search_moves: Searches each legal move of a root, see `make_decide_kernel`.
     """
 
     def deepen(
@@ -488,54 +499,57 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         weights: Weights,
         points: Points,
         values: Values,
-        fresh: Values,
+        current: Values,
     ) -> None:
-        """Search repeatedly; `values` are those of the last complete search.
+        """Search with growing cost limits; `values` holds the last completed iteration.
 
-        `context.share` tells how many boards each move took in the last search. The other arguments
-        are those of `decide`.
+        `context.node_shares` holds the nodes that each root move used in the previous iteration.
+        See `decide` for the other arguments.
         """
-        legal = share_alike(points, context)
-        optimum, maximum = allotted(params, legal, context)
-        spent, before, breadth = np.float64(legal), 0.0, context.breadth
-        wanted = optimum
-        cost = min(first_cost(optimum, params, context), np.int64(params.max_cost))
-        if cost < 0 and legal > 1:
-            breadth -= 1.0 / DEBT_MOVES  # later trees may be less broad
-        while cost >= 0 and spent < maximum:
-            limit = maximum - spent if before > 0.0 else FIRST_SHARE * (maximum - spent)
-            nodes, cuts, is_complete = search_moves(
-                root, params.depth, cost, limit, context, weights, points, fresh
+        legal = reset_shares(points, context)
+        optimum, maximum = node_budget(params, legal, 1.0, context)
+        used, previous, breadth = np.float64(legal), 0.0, context.breadth
+        cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
+        if cost_limit < 0 and legal > 1:
+            breadth -= 1.0 / BALANCE_MOVES  # try again soon: the next tree may be narrower
+        while cost_limit >= 0 and used < maximum:
+            node_limit = (
+                maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
             )
-            # One that is given up counts as its limit, whatever threads have rated in the meantime.
-            taken = np.float64(nodes) if is_complete else limit
-            spent += taken
-            found = breadth_of(taken, cost, context)
+            nodes, pruned, is_complete = search_moves(
+                root, params.depth, cost_limit, node_limit, context, weights, points, current
+            )
+            # Aborted iterations count as their limit, so that results do not depend on threads.
+            nodes_used = np.float64(nodes) if is_complete else node_limit
+            used += nodes_used
+            measured = tree_breadth(nodes_used, cost_limit, context)
             if is_complete:
-                if params.is_timed != 0:  # an easy move saves boards for a hard one
-                    wanted = optimum * effort(points, values, fresh)
+                factor = time_factor(points, values, current)
+                optimum, maximum = node_budget(params, legal, factor, context)
                 for direction in range(4):
-                    values[direction] = fresh[direction]
-                breadth = found if before == 0.0 else (found + breadth) / 2.0
-                further = next_cost(breadth, taken, cost, wanted - spent, context)
-                further = min(further, np.int64(params.max_cost))
-                before = taken
-                cost = further if cuts > 0 and further > cost else np.int64(-1)
-            elif before == 0.0 and cost > 0:  # far more boards than expected: begin with few
-                breadth, cost = found, np.int64(0)
-                share_alike(points, context)
+                    values[direction] = current[direction]
+                breadth = measured if previous == 0.0 else (measured + breadth) / 2.0
+                next_limit = next_cost_limit(
+                    breadth, nodes_used, cost_limit, optimum - used, context
+                )
+                next_limit = min(next_limit, np.int64(params.max_cost))
+                previous = nodes_used
+                cost_limit = next_limit if pruned > 0 and next_limit > cost_limit else np.int64(-1)
+            elif previous == 0.0 and cost_limit > 0:  # far larger than expected
+                breadth, cost_limit = measured, np.int64(0)
+                reset_shares(points, context)
             else:
-                breadth, cost = max(breadth, found), np.int64(-1)
+                breadth, cost_limit = max(breadth, measured), np.int64(-1)
         if params.is_timed != 0:
-            note_spent(params, spent, breadth, context)
+            record_move(params, used, breadth, context)
 
     return deepen
 
 
 def make_decide_kernel(choose: Kernel) -> Kernel:
-    """Return the kernel that searches as far as `SearchParams` say.
+    """Build the kernel that searches as far as `SearchParams` say.
 
-    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
+    Everything is inlined into one kernel, because Numba compiles `choose` again in each caller.
     """
 
     @kernel(borrows=True, expand=True)
@@ -547,22 +561,27 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         context: SearchContext,
         weights: Weights,
         points: Points,
-        fresh: Values,
+        current: Values,
     ) -> tuple[np.int64, np.int64, bool]:
-        """Search each legal move; return the boards rated, the cuts, and whether it is complete."""
-        shares = context.share[0] + context.share[1] + context.share[2] + context.share[3]
+        """Search each legal move; return nodes, pruned paths and whether all moves completed."""
+        shares = (
+            context.node_shares[0]
+            + context.node_shares[1]
+            + context.node_shares[2]
+            + context.node_shares[3]
+        )
         nodes, cuts, is_complete = np.int64(0), np.int64(0), True
         for direction in range(4):
             if points[direction] >= 0:
-                share = min(SHARES * context.share[direction] / shares, 1.0)
+                share = min(MAX_BRANCH_GROWTH * context.node_shares[direction] / shares, 1.0)
                 most = np.int64(share * limit)
                 context.nodes, context.cuts = 0, 0
                 context.node_limit = min(most, np.int64(limit) - nodes)
-                choose(moves, np.int64(direction), depth, cost, context, weights, points, fresh)
+                choose(moves, np.int64(direction), depth, cost, context, weights, points, current)
                 nodes, cuts = nodes + context.nodes, cuts + context.cuts
                 is_complete = is_complete and bool(context.nodes <= context.node_limit)
-                context.share[direction] = np.float64(max(context.nodes, 1))
-        context.spent += nodes
+                context.node_shares[direction] = np.float64(max(context.nodes, 1))
+        context.total_nodes += nodes
         return nodes, cuts, is_complete
 
     deepen = kernel(borrows=True, expand=True)(make_deepening(search_moves))
@@ -575,28 +594,28 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         weights: Weights,
         points: Points,
         values: Values,
-        fresh: Values,
+        current: Values,
     ) -> Int:
-        """Rate the moves of a board; return the best direction, or -1.
+        """Rate the moves of a board; return the best direction, or -1 if none is legal.
 
         Args:
-            moves: the slides of the board.
-            params: how far to search.
-            context: the context; its `spent` counts the boards that are rated.
-            weights: the weights of a network.
-            points: int64 `[4]`, filled with the points of the slides, -1 for illegal ones.
-            values: float64 `[4]`, filled with the values of the last complete search.
-            fresh: float64 `[4]`, filled with the values of a search in progress.
+            moves: Slides of the board.
+            params: Search parameters.
+            context: Context of this thread. `total_nodes` is increased by the nodes used.
+            weights: Network weights.
+            points: Overwritten with the points of each slide, -1 if illegal, int64 `[4]`.
+            values: Overwritten with the values of the last completed iteration, float64 `[4]`.
+            current: Scratch space for the values of the running iteration, float64 `[4]`.
         """
         depth, cost = params.depth, params.max_cost
         if params.budget > 0:
             depth, cost = 1, 0
         context.nodes, context.cuts, context.node_limit = 0, 0, params.node_limit
         best = choose(moves, params.only, depth, cost, context, weights, points, values)
-        context.spent += context.nodes
+        context.total_nodes += context.nodes
         if params.budget > 0:
-            deepen(moves, params, context, weights, points, values, fresh)
-            best, most = np.int64(-1), NOTHING
+            deepen(moves, params, context, weights, points, values, current)
+            best, most = np.int64(-1), NO_MOVE
             for direction in range(4):
                 if points[direction] >= 0 and values[direction] > most:
                     best, most = np.int64(direction), values[direction]
@@ -605,11 +624,11 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
     return decide
 
 
-# --- the kernels that are called ------------------------------------------------------------------
+# --- entry points --------------------------------------------------------------------------------
 
 
 class Search(NamedTuple):
-    """The kernels of a kind of board and an evaluation; each compiles when it is first called."""
+    """Kernels for one kind of board and one evaluation. Each compiles on its first call."""
 
     rate: Kernel
     value: Kernel
@@ -617,11 +636,11 @@ class Search(NamedTuple):
 
 
 def make_search(parts: Parts) -> Search:
-    """Return the kernels that search, and play games, with these parts."""
+    """Build the kernels that search and play with these parts."""
     load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
-    known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
-    decide = make_decide_kernel(make_choose_kernel(parts, known, around))
-    made = make_move_kernel(parts, known, around)
+    known, spawns = make_afterstate_kernels(parts), make_spawn_kernels(parts)
+    decide = make_decide_kernel(make_choose_kernel(parts, known, spawns))
+    make_move = make_move_kernel(parts, known, spawns)
 
     @kernel(borrows=True)
     def rate(
@@ -631,18 +650,19 @@ def make_search(parts: Parts) -> Search:
         weights: Weights,
         points: Points,
         values: Values,
-        fresh: Values,
+        current: Values,
     ) -> None:
-        """Rate the moves of boards, uint8 `[n, cells]` of ranks, into rows of points and values.
+        """Rate the moves of boards, uint8 `[n, cells]` of ranks.
 
-        The context of the thread is `[1]`; the other arguments are those of `decide`.
+        Fills a row of `points` and `values` for each board. `contexts` holds the context of this
+        thread. See `decide` for the other arguments.
         """
         context = contexts[0]
         for number in range(len(boards)):
-            board = load(boards[number], FIRST, context)
+            board = load(boards[number], ROOT_LEVEL, context)
             enter(board, context)
-            moves = slides(board, FIRST, context)
-            decide(moves, params, context, weights, points[number], values[number], fresh)
+            moves = slides(board, ROOT_LEVEL, context)
+            decide(moves, params, context, weights, points[number], values[number], current)
 
     @kernel(borrows=True)
     def play(
@@ -655,38 +675,38 @@ def make_search(parts: Parts) -> Search:
         weights: Weights,
         points: Points,
         values: Values,
-        fresh: Values,
+        current: Values,
     ) -> np.int64:
-        """Continue games by the best moves, one after the other, while `directions` has room.
+        """Continue games one after another by the best moves, until `directions` is full.
 
         Args:
-            boards: uint8 `[games, cells]` of ranks; replaced by the last boards.
-            states: int64 `[games, STATE]`, updated.
-            directions: filled with the moves.
-            keys: uint64 `[games]`, the keys of the games' draws.
-            params: as in `decide`, like all that follow.
-            contexts: the context of this thread, `[1]`.
-            weights: the weights.
-            points: the points of the last slides.
-            values: the values of the moves.
-            fresh: those of a search in progress.
+            boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
+            states: Game states, int64 `[games, STATE]`, updated in place.
+            directions: Overwritten with the moves.
+            keys: Random keys of the games' spawns, uint64 `[games]`.
+            params: Search parameters; they and the following arguments are as in `decide`.
+            contexts: The context of this thread, as an array of length 1.
+            weights: Network weights.
+            points: Points of the last slides.
+            values: Values of the last moves.
+            current: Scratch space.
 
         Returns:
-            the number of moves made.
+            The number of moves played.
         """
         context, count = contexts[0], np.int64(0)
         for game in range(len(boards)):
             state, key = states[game], keys[game]
-            board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
+            board, is_over = load(boards[game], ROOT_LEVEL, context), bool(state[OVER] != 0)
             while not is_over and count < len(directions):
                 enter(board, context)
-                moves = slides(board, FIRST, context)
-                best = decide(moves, params, context, weights, points, values, fresh)
+                moves = slides(board, ROOT_LEVEL, context)
+                best = decide(moves, params, context, weights, points, values, current)
                 if best < 0:
                     state[OVER] = 1
                 else:
                     directions[count] = best
-                    board = made(moves, best, state, key, context)
+                    board = make_move(moves, best, state, key, context)
                     count += 1
                 is_over = bool(state[OVER] != 0)
             store(board, boards[game], context)
@@ -698,32 +718,36 @@ def make_search(parts: Parts) -> Search:
 
 
 def make_value_kernel(parts: Parts) -> Kernel:
-    """Return the kernel that values afterstates."""
+    """Build the kernel that evaluates afterstates."""
     load, enter, fetch, leaf = parts.load, parts.enter, parts.fetch, parts.leaf
 
     @kernel(borrows=True)
     def value(boards: Cells, contexts: SearchContexts, weights: Weights, values: Values) -> None:
-        """Write the value of each afterstate, uint8 `[n, cells]` of ranks, as the leaf sees it."""
+        """Write the leaf value of each afterstate, uint8 `[n, cells]` of ranks."""
         context, count = contexts[0], len(boards)
         for number in range(count):
-            if number + AHEAD < count:
-                fetch(load(boards[number + AHEAD], FIRST, context), context, weights)
-            board = load(boards[number], FIRST, context)
+            if number + PREFETCH_DISTANCE < count:
+                fetch(
+                    load(boards[number + PREFETCH_DISTANCE], ROOT_LEVEL, context), context, weights
+                )
+            board = load(boards[number], ROOT_LEVEL, context)
             enter(board, context)
             values[number] = leaf(board, context, weights)
-        context.spent += count
+        context.total_nodes += count
 
     return value
 
 
-def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel:
-    """Return the kernel that makes a move."""
+def make_move_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
+    """Build the kernel that plays a move."""
     with_tile, with_spawn = parts.with_tile, parts.with_spawn
-    is_won, first = known.is_won, around.first
+    (is_won, _, _), (_, first, _) = known, spawns
 
     @kernel(borrows=True, expand=True)
-    def made(moves: Moves, best: Int, state: Points, key: Word, context: SearchContext) -> Board:
-        """Make a legal move; return the board after the spawn."""
+    def make_move(
+        moves: Moves, best: Int, state: Points, key: Word, context: SearchContext
+    ) -> Board:
+        """Play a legal move; return the board after the spawn."""
         after, gained = moves[best]
         state[OVER] = np.int64(context.is_endless == 0 and is_won(after, gained, context))
         word = draw(key, np.uint64(state[PLY]))
@@ -731,14 +755,14 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Kernel
         state[PLY] += 1
         if context.edge_length > 0:
             cell = first(after, best, context)
-            return with_tile(after, cell, np.uint64(context.ranks[0]), FIRST, context)
+            return with_tile(after, cell, np.uint64(context.ranks[0]), ROOT_LEVEL, context)
         return with_spawn(after, word, context)
 
-    return made
+    return make_move
 
 
-def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_nothing) -> Parts:
-    """Return the operations of a kind of board, with a leaf for such boards."""
+def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_no_band) -> Parts:
+    """Return the operations for a kind of board, combined with a leaf evaluation."""
     slides = {"4x4": boards.slides_square, "small": boards.slides_small}
     suffix = "packed" if kind in slides else "cells"
     names = Parts._fields[1 : Parts._fields.index("leaf")]
@@ -754,7 +778,7 @@ def search_kernels(
 ) -> Search:
     """Return the kernels for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    A 4x4 network has kernels of its own, made from its `code` and that of its bands.
+    4x4 networks get specialised kernels, generated from `code` and the `band_code` of their bands.
     """
     if band_code:
         banded = boards.make_banded_kernels(code, band_code, has_stages=has_stages)
@@ -762,7 +786,7 @@ def search_kernels(
     elif code:
         parts = parts_of(kind, *boards.make_network_kernels(code, has_stages=has_stages))
     else:
-        parts = parts_of(kind, getattr(boards, f"{evaluation}_{kind}"), boards.fetch_nothing)
+        parts = parts_of(kind, getattr(boards, f"{evaluation}_{kind}"), boards.prefetch_nothing)
     if evaluation == "network":
         parts = parts._replace(cached_leaf=boards.make_cached_leaf(parts.leaf, parts.hash_of))
     return make_search(parts)

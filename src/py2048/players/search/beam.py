@@ -1,15 +1,14 @@
-"""Planning games without chance: a beam search over whole games.
+"""Plan deterministic games with a beam search.
 
-Under an `EdgeSpawn` a game follows from its moves alone, so a game can be planned before it is
-played. A beam search keeps the best boards of each depth. All boards of one depth hold the same
-sum, because every move adds one tile of the same value, and so their values compare.
+Under an `EdgeSpawn` the spawn follows from the move, so a whole game can be planned in advance. A
+beam search keeps the best boards of each depth. All boards of one depth have the same sum, because
+every move adds the same tile, and so their values are comparable.
 
-A narrow beam is quick and sooner or later runs into a dead end. `BeamPlanner` then goes back and
-tries again with a wider one, further back each time, until the dead end is passed.
+A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks and searches
+again with a wider beam, going further back each time, until it gets past the dead end.
 
-How far can it go? On ``n`` cells no sum is larger than ``2**(n + 1) - 2`` times half the spawned
-tile, and so a game of 2s that starts with ``s`` of them has at most ``2**n - 1 - s`` moves: see
-`longest_game`.
+On `n` cells, no board's sum exceeds ``2**(n + 1) - 2`` times half the spawned tile. A game of 2s
+that starts with `s` of them therefore has at most ``2**n - 1 - s`` moves, see `longest_game`.
 """
 
 from __future__ import annotations
@@ -27,28 +26,28 @@ from py2048.core.direction import Direction
 from py2048.core.errors import RulesError
 from py2048.core.rules import Rules
 from py2048.engine._board_kernels import Cells, Int, Word, Words, place_fixed_cells, slide_cells
-from py2048.engine.boards import ranks_of, tiles_of
+from py2048.engine.boards import ranks_of
 from py2048.engine.jit import kernel
 from py2048.engine.rules import CompiledRules
 
 RANKS = 64
-"""Boards hold ranks below this, more than any game can reach."""
+"""Number of ranks in the value tables; no game reaches this rank."""
 MAX_RANK = 62
-"""The largest rank at the start."""
+"""Largest rank that a starting board may have."""
 
-CHUNK = 8192
-"""How many moves one search looks ahead."""
+SEARCH_DEPTH = 8192
+"""Number of moves that one search looks ahead."""
 
-DOUBTFUL = 1024
-"""How many of the last moves of a search are dropped: nothing behind them was seen."""
+DISCARDED_MOVES = 1024
+"""Moves dropped from the end of a search, because nothing beyond them was searched."""
 
-STRIDE = 512
-"""Distance of the boards to which a planner can go back, in moves."""
+CHECKPOINT_MOVES = 512
+"""Moves between two boards that the planner can backtrack to."""
 
 
 # --- kernels -------------------------------------------------------------------------------------
 
-# A board is uint8 `[cells]` of ranks, row-major. Its value is a sum of table entries.
+# Boards are ranks, uint8 `[cells]`, row-major. Their value is a sum of table entries.
 
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
@@ -57,37 +56,37 @@ Values = NDArray[np.float64]
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
-"""The points of a slide that moves nothing; where tiles are huge, those of others wrap around."""
+"""Points of an illegal slide. Points of legal slides wrap around if tiles are huge."""
 
 
 class BeamSpec(NamedTuple):
-    """Rules and the evaluation of boards, made by `spec_of`."""
+    """Rules and evaluation tables for the kernels, built by `spec_of`."""
 
     rows: Int
     columns: Int
     landing: Counts
-    """`[4, longest]`: where a tile may appear after a move, as in `CompiledRules`."""
+    """`[4, longest]`: candidate spawn cells for each direction, as in `CompiledRules`."""
     spawn: Word
-    """The rank of the tile that appears."""
+    """Rank of the spawned tile."""
     cascade: bool
-    """Whether a merged tile can merge again."""
-    stop: Int
-    """The rank that ends the game, one that no tile has if none does."""
-    places: Values
-    """`[cells, ranks]`: the value of each rank on each cell; of those that end the game, -inf."""
-    links: Values
-    """`[ranks, ranks]`: the value of two ranks beside each other."""
+    """Whether a merged tile can merge again in the same slide."""
+    ending_rank: Int
+    """Rank that ends the game, or a rank beyond all tiles."""
+    cell_values: Values
+    """`[cells, ranks]`: value of each rank on each cell; -inf for ranks that end the game."""
+    pair_values: Values
+    """`[ranks, ranks]`: value of two adjacent ranks."""
     neighbours: Indices
-    """`[pairs, 2]`: the cells beside each other."""
-    words: Words
-    """`[cells, ranks]`: the random words that hashes are made of."""
+    """`[pairs, 2]`: adjacent cells."""
+    hash_words: Words
+    """`[cells, ranks]`: random words for Zobrist hashing."""
 
 
 @kernel(inline=True, borrows=True)
 def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) -> bool:
-    """Write to `child` the board after a move; return whether the move is legal.
+    """Write the board after a move to `child`; return whether the move is legal.
 
-    `child` is of no use if the move is illegal.
+    The content of `child` is undefined after an illegal move.
     """
     for cell in range(cells.size):
         child[cell] = cells[cell]
@@ -98,11 +97,11 @@ def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) 
 
 
 @kernel(inline=True, borrows=True)
-def hash_of(cells: Cells, words: Words) -> np.uint64:
-    """Return 64 bits that identify the board, almost certainly."""
+def hash_of(cells: Cells, hash_words: Words) -> np.uint64:
+    """Return the board's Zobrist hash."""
     found = ZERO
     for cell in range(cells.size):
-        found ^= words[cell, cells[cell]]
+        found ^= hash_words[cell, cells[cell]]
     return found
 
 
@@ -111,9 +110,9 @@ def value_of(cells: Cells, spec: BeamSpec) -> float:
     """Return the value of a board; larger is better."""
     value, neighbours = 0.0, spec.neighbours
     for cell in range(cells.size):
-        value += spec.places[cell, cells[cell]]
+        value += spec.cell_values[cell, cells[cell]]
     for pair in range(neighbours.shape[0]):
-        value += spec.links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
+        value += spec.pair_values[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
     return value
 
 
@@ -123,15 +122,15 @@ def is_ended(cells: Cells, spec: BeamSpec) -> bool:
     largest = 0
     for cell in range(cells.size):
         largest = max(largest, cells[cell])
-    return bool(largest >= spec.stop)
+    return bool(largest >= spec.ending_rank)
 
 
 @kernel(inline=True, borrows=True)
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
-    """Enter `key` into the set of those seen under this `mark`; return whether it was absent.
+    """Add `key` to the hash set of generation `mark`; return whether it was absent.
 
-    The set is a hash table with open addressing, ``seen`` and ``marks`` of a length that is a
-    power of two and larger than the number of keys; a new mark empties it.
+    The set uses open addressing. The length of `seen` and `marks` is a power of two and exceeds the
+    number of keys. A new mark clears the set without touching memory.
     """
     mask = np.uint64(seen.size) - ONE
     slot = key & mask
@@ -146,7 +145,7 @@ def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
 
 @kernel(borrows=True)
 def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
-    """Reorder ``chosen[:count]`` so that the `wanted` ones of largest value come first."""
+    """Move the `wanted` entries of ``chosen[:count]`` with the largest values to the front."""
     low, high = 0, count - 1
     while low < high:
         pivot = values[chosen[(low + high) // 2]]
@@ -179,12 +178,11 @@ def expand(
     mark: int,
     spec: BeamSpec,
 ) -> int:
-    """Write the different children of all boards of `beam`; return how many there are.
+    """Write the distinct children of all boards in `beam`; return their number.
 
-    A board on which the game has ended has none.
-
-    Child ``i`` has the value ``values[i]``; it comes from board ``origins[i] // 4`` by the
-    direction ``origins[i] % 4``. `seen`, `marks` and `mark` are those of `is_new`.
+    Boards on which the game has ended have no children. Child `i` has the value ``values[i]`` and
+    comes from board ``origins[i] // 4`` by direction ``origins[i] % 4``. See `is_new` for `seen`,
+    `marks` and `mark`.
     """
     count = 0
     for parent in range(beam.shape[0]):
@@ -193,7 +191,7 @@ def expand(
         for direction in range(4):
             child = children[count]
             is_legal = slide_and_spawn(beam[parent], child, direction, spec)
-            if is_legal and is_new(hash_of(child, spec.words), seen, marks, mark):
+            if is_legal and is_new(hash_of(child, spec.hash_words), seen, marks, mark):
                 values[count] = value_of(child, spec)
                 origins[count] = 4 * parent + direction
                 count += 1
@@ -210,9 +208,10 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 
 @kernel
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
-    """Search up to ``moves.size`` moves ahead with `width` boards a move; return how many it got.
+    """Search up to ``moves.size`` moves ahead; return the depth reached.
 
-    The moves to the best board of the greatest depth are written to `moves`.
+    The beam holds `width` boards. `moves` is overwritten with the moves to the best board at that
+    depth.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -249,39 +248,37 @@ def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
 
 
 @kernel
-def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
-    """Play `moves` on `cells` itself; return how many were legal before the first that is not."""
-    child = np.empty_like(cells)
-    for step in range(moves.size):
-        if not slide_and_spawn(cells, child, moves[step], spec):
-            return step
+def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
+    """Return the board after legal moves."""
+    cells, child = start.copy(), np.empty_like(start)
+    for move in moves:
+        slide_and_spawn(cells, child, move, spec)
         cells[:] = child
-    return moves.size
+    return cells
 
 
 # --- planning ------------------------------------------------------------------------------------
 
-# The evaluation of a board, in the points of its tiles, was found by trying a few hundred on 5x5
-# boards with a beam of 8.
+# Evaluation weights, in points. A search over a few hundred settings on 5x5 boards chose them, with
+# a beam width of 8.
 FALLOFF = 0.505
-"""Large tiles belong to the beginning of a snake through the board: a tile counts its value times
-this to the power of its cell's number on the snake."""
+"""A tile's value decays by this factor per cell along a snake through the board."""
 ROUGHNESS = 0.0023
-"""The cost of a difference of one point between neighbouring tiles."""
+"""Penalty per point of difference between neighbouring tiles."""
 PAIR_BONUS = 0.1822
-"""The reward for each point of a tile that has an equal neighbour."""
+"""Reward for two equal neighbours, as a share of their value."""
 EMPTY_BONUS = 14.21
-"""The reward for each empty cell."""
+"""Reward for each empty cell."""
 
 
 def longest_game(board: Board) -> int:
-    """Return a number of moves that no game with an edge spawn of 2 from `board` can exceed.
+    """Return an upper bound on the number of moves of a game with an edge spawn of 2.
 
-    The start must hold nothing but 2s. Take the tiles of the last board in the order in which
-    they came to be. When the i-th oldest did, the ``i`` older ones occupied a cell each, so it
-    was made on ``n - i`` cells. One cell holds at most a 2, and a tile made on ``c`` cells is
-    merged of two, the second of which was made on ``c - 1``: it is at most ``2**c``. So the sum
-    is at most ``2**n + … + 2``, and each move adds 2 to it.
+    The starting board must hold nothing but 2s. Take the tiles of the final board in the order in
+    which they were created. When tile `i` was created, `i` older tiles each occupied a cell, so it
+    had ``n - i`` cells available. A tile on one cell is at most 2. A tile built on `c` cells is
+    merged from two tiles, the second of which was built on ``c - 1``, so it is at most ``2**c``.
+    The final sum is therefore at most ``2**n + … + 2``, and each move adds 2.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -289,28 +286,29 @@ def longest_game(board: Board) -> int:
 
 @cache
 def spec_of(rules: Rules) -> BeamSpec:
-    """Return rules and the evaluation as kernels take them.
+    """Build the kernels' view of the rules and the evaluation.
 
     Raises:
-        RulesError: if the rules leave the spawn to chance.
+        RulesError: If the spawn is random.
     """
     if not rules.is_deterministic:
         raise RulesError(
-            f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
-            "where the spawn follows from the move (spawn=edge:2, as in cits1401)"
+            f"the rules {rules.name} have random spawns, and only games with deterministic spawns "
+            "can be planned: use rules with spawn=edge:2, such as cits1401"
         )
     given = CompiledRules.of(rules)
     rows, columns = rules.shape
-    stop = given.ending_rank or RANKS
+    ending_rank = given.ending_rank or RANKS
     values = np.concatenate([[0.0], 2.0 ** np.arange(1, RANKS)])
     snake = np.arange(rows * columns).reshape(rows, columns)
-    snake[::2] = snake[::2, ::-1]  # from the upper right corner, row by row, to and fro
-    places = values * FALLOFF ** snake.reshape(-1, 1)
-    places[:, 0] = EMPTY_BONUS
-    places[:, stop:] = -np.inf  # such a board ends its line: others are better
-    links = -ROUGHNESS * np.abs(values[:, None] - values)
-    links[0] = links[:, 0] = 0.0
-    np.fill_diagonal(links, PAIR_BONUS * values)
+    snake[::2] = snake[::2, ::-1]  # boustrophedon from the upper right corner
+    cell_values = values * FALLOFF ** snake.reshape(-1, 1)
+    cell_values[:, 0] = EMPTY_BONUS
+    cell_values[:, ending_rank:] = -np.inf  # prefer lines that continue
+    pair_values = -ROUGHNESS * np.abs(values[:, None] - values)
+    pair_values[0] = pair_values[:, 0] = 0.0
+    np.fill_diagonal(pair_values, PAIR_BONUS * values)
+    words = np.random.default_rng(2048).integers(2**64, size=(rules.cells, RANKS), dtype=np.uint64)
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
@@ -320,67 +318,59 @@ def spec_of(rules: Rules) -> BeamSpec:
         landing=given.landing,
         spawn=np.uint64(given.spawn.ranks[0]),
         cascade=given.cascade,
-        stop=stop,
-        places=places,
-        links=links,
+        ending_rank=ending_rank,
+        cell_values=cell_values,
+        pair_values=pair_values,
         neighbours=np.concatenate([beside, below]),
-        words=np.random.default_rng(2048).integers(
-            2**64, size=(rules.cells, RANKS), dtype=np.uint64
-        ),
+        hash_words=words,
     )
 
 
-def _search(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
+def search_moves(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
+    """Return the moves to the best board within `depth` moves."""
     moves = np.empty(depth, np.uint8)
     return moves[: search(cells, width, moves, spec)]
-
-
-def _after(cells: Cells, moves: Cells, spec: BeamSpec) -> Cells:
-    end = cells.copy()
-    follow(end, moves, spec)
-    return end
 
 
 def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
     """Return the moves from `board` to the best board that a beam search finds.
 
     Args:
-        board: where to start.
-        rules: rules with an edge spawn.
-        width: how many boards of each depth are kept.
-        depth: how many moves to look ahead; fewer are returned if every line ends before.
+        board: Starting board.
+        rules: Rules with an edge spawn.
+        width: Beam width, in boards per depth.
+        depth: Maximum number of moves. Fewer are returned if every line ends earlier.
 
     Raises:
-        RulesError: if the rules leave the spawn to chance.
+        RulesError: If the spawn is random.
     """
-    moves = _search(ranks_of(board, MAX_RANK), width, depth, spec_of(rules))
+    moves = search_moves(ranks_of(board, MAX_RANK), width, depth, spec_of(rules))
     return tuple(Direction(move) for move in moves.tolist())
 
 
 @dataclass
 class BeamPlanner:
-    """A plan for a game, made longer piece by piece.
+    """Incrementally extended plan for a deterministic game.
 
-    The plan is the longest line found so far; it never gets shorter, and what has been taken of
-    it stays. Beside it runs the trial, the line that is being searched; it becomes the plan when
-    it is longer.
+    The plan is the longest line found so far. It never gets shorter, and moves that were taken are
+    final. The planner extends a separate trial line, which replaces the plan once it is longer.
 
     Attributes:
-        board: where the game starts.
-        rules: its rules, with an edge spawn.
-        width: how many boards of each depth are kept at first.
-        widest: and at most, after dead ends.
-        played: how many moves of the plan have been taken.
-        is_complete: whether the plan leads to the end of the game and will not be bettered.
+        board: Starting board.
+        rules: Rules with an edge spawn.
+        width: Initial beam width, in boards per depth.
+        max_width: Maximum beam width after dead ends.
+        played: Number of moves taken from the plan.
+        is_complete: Whether the plan reaches the end of the game and will not be improved further.
 
     Raises:
-        RulesError: if the rules leave the spawn to chance.
+        RulesError: If the spawn is random.
     """
 
     board: Board
     rules: Rules
     width: int = 12
-    widest: int = 1024
+    max_width: int = 1024
     played: int = field(default=0, init=False)
     is_complete: bool = field(default=False, init=False)
 
@@ -389,30 +379,23 @@ class BeamPlanner:
         self._plan = bytearray()
         self._trial = bytearray()
         self._start = ranks_of(self.board, MAX_RANK)
-        self._trail = [(0, self._start)]  # boards on the trial to which it can go back
+        self._checkpoints = [(0, self._start)]  # (depth, board) pairs on the trial
         self._doublings = 0
-        self._hurdle = 0
+        self._passed_depth = 0
         self._lock = threading.Lock()  # held while the plan changes, not during a search
 
     def __len__(self) -> int:
-        """Return the number of moves planned, those already taken among them."""
+        """Return the number of planned moves, including those already taken."""
         return len(self._plan)
 
     def __getitem__(self, index: int) -> Direction:
-        """Return the planned move with this number, from 0."""
+        """Return a planned move, counted from 0."""
         return Direction(self._plan[index])
 
-    def last_board(self) -> Board:
-        """Return the board to which the plan leads."""
-        with self._lock:
-            moves = np.array(self._plan, np.uint8)
-        cells = _after(self._start, moves, self._spec)
-        return Board(tiles_of(cells.reshape(self.rules.shape)).tolist())
-
     def take(self) -> Direction | None:
-        """Return the next move to play and settle it; `None` if no more are planned yet.
+        """Return the next move and make it final, or `None` if no further move is planned yet.
 
-        One thread may take moves while another one extends the plan.
+        One thread may take moves while another extends the plan.
         """
         with self._lock:
             if self.played == len(self._plan):
@@ -421,32 +404,27 @@ class BeamPlanner:
             return self[self.played - 1]
 
     def extend(self) -> None:
-        """Search on from the end of the trial: make it longer, or step back from a dead end."""
+        """Extend the trial line by one search, or backtrack from a dead end."""
         if self.is_complete:
             return
-        _, cells = self._trail[-1]
-        moves = _search(cells, self.width << self._doublings, CHUNK, self._spec)
+        _, cells = self._checkpoints[-1]
+        moves = search_moves(cells, self.width << self._doublings, SEARCH_DEPTH, self._spec)
         with self._lock:
             if not self._trial.startswith(self._plan[: self.played]):
-                self._restart()  # the game has left the trial in the meantime
-            elif len(moves) == CHUNK:
-                self._append(moves[:-DOUBTFUL])
+                self._restart()  # the game has left the trial
+            elif len(moves) == SEARCH_DEPTH:
+                self._append(moves[:-DISCARDED_MOVES])
             else:
                 self._step_back(moves)
 
-    def finish(self) -> None:
-        """Complete the plan now, without stepping back from the next dead end."""
-        self.widest = self.width
-        while not self.is_complete:
-            self.extend()
-
     def _append(self, moves: Cells) -> None:
-        for part in moves.reshape(-1, STRIDE):
-            depth, cells = self._trail[-1]
-            self._trail.append((depth + STRIDE, _after(cells, part, self._spec)))
+        for part in moves.reshape(-1, CHECKPOINT_MOVES):
+            depth, cells = self._checkpoints[-1]
+            cells = board_after(cells, part, self._spec)
+            self._checkpoints.append((depth + CHECKPOINT_MOVES, cells))
         self._trial += moves.tobytes()
         self._adopt(self._trial)
-        if len(self._trial) > self._hurdle:
+        if len(self._trial) > self._passed_depth:
             self._doublings = 0
 
     def _adopt(self, line: bytearray) -> None:
@@ -454,21 +432,21 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Cells) -> None:
-        """Go back from the dead end that the trial and these `last` moves reach."""
+        """Backtrack from the dead end that the trial reaches with these `last` moves."""
         line = self._trial + last.tobytes()
         self._adopt(line)
-        self._hurdle = max(self._hurdle, len(line) + CHUNK)
+        self._passed_depth = max(self._passed_depth, len(line) + SEARCH_DEPTH)
         self._doublings += 1
-        self.is_complete = self.width << self._doublings > self.widest
-        keep = max(len(line) - STRIDE * 4 ** (self._doublings - 1), self.played)
-        while len(self._trail) > 1 and self._trail[-2][0] >= keep:
-            self._trail.pop()
-        if self._trail[-1][0] < self.played:
+        self.is_complete = self.width << self._doublings > self.max_width
+        keep = max(len(line) - CHECKPOINT_MOVES * 4 ** (self._doublings - 1), self.played)
+        while len(self._checkpoints) > 1 and self._checkpoints[-2][0] >= keep:
+            self._checkpoints.pop()
+        if self._checkpoints[-1][0] < self.played:
             self._restart()
-        del self._trial[self._trail[-1][0] :]
+        del self._trial[self._checkpoints[-1][0] :]
 
     def _restart(self) -> None:
-        """Begin a trial at the present position of the game."""
+        """Start a new trial at the current position of the game."""
         self._trial = self._plan[: self.played]
         moves = np.array(self._trial, np.uint8)
-        self._trail = [(self.played, _after(self._start, moves, self._spec))]
+        self._checkpoints = [(self.played, board_after(self._start, moves, self._spec))]

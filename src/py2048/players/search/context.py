@@ -1,8 +1,8 @@
-"""`SearchContext`: everything that one thread of a search reads and writes, in one record.
+"""`SearchContext`: the state of one search thread, in a single NumPy record.
 
-Kernels take a record by its address, which makes it cheap to pass; many arrays would not be. It is
-a record array `[1]`, made by `new_context` for rules and an evaluation. The weights of a network
-are too large for it, and are passed beside it.
+Kernels receive a record as one pointer, which is cheaper than passing dozens of arrays.
+`new_context` builds the record as an array of length 1. Network weights are too large for it and
+are passed separately.
 """
 
 from __future__ import annotations
@@ -22,65 +22,58 @@ from py2048.players.ntuple._heuristic_kernels import Tables, Terms, line_tables,
 from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.players.ntuple.heuristic import RANKS, Heuristic
 from py2048.players.ntuple.layout import PACKED_RANKS, board_kind
-from py2048.players.ntuple.network import MAX_RANK, NEVER, Network, check_rules
+from py2048.players.ntuple.network import NEVER, Band, Network, check_rules, check_spawned
 
 MAX_CELLS = 64
 MAX_TILES = 32
-"""The most different tiles that may appear."""
+"""Maximum number of distinct tiles that can spawn."""
 MAX_LEVELS = 24
-"""More moves ahead than any search reaches."""
+"""Maximum search depth in plies."""
 
-SLOTS = 5
-"""Slots of the arena for each level: a board and its afterstates."""
-ARENA = SLOTS * (MAX_LEVELS + 2)
-"""Slots of the arena."""
+SLOTS_PER_LEVEL = 5
+"""Arena slots per search level: one board and its four afterstates."""
+ARENA_SLOTS = SLOTS_PER_LEVEL * (MAX_LEVELS + 2)
 
-TABLE_SIZE, CACHE_SIZE = 1 << 18, 1 << 14
-"""The sizes of the transposition table and the cache of evaluations. A larger cache would not stay
-close to the processor, and a look-up would take longer than an evaluation."""
+TABLE_ENTRIES, CACHE_ENTRIES = 1 << 18, 1 << 14
+"""Sizes of the transposition table and the evaluation cache.
+
+A larger evaluation cache would fall out of the CPU's L2 cache, and a lookup would then cost more
+than an evaluation.
+"""
 
 MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
-"""The largest network: weights for a board, cells of a tuple, stages, bands."""
+"""Limits on a network: active weights per board, cells per tuple, stages and bands."""
 
 COSTS_PER_BIT = 4
-"""The units of a path's cost for each bit."""
+"""Resolution of path costs: cost units per bit of improbability."""
 MOVE_COST = COSTS_PER_BIT
-"""The cost of a move, so that paths of deterministic games end too."""
-GROWTH, SURE_GROWTH = 0.78, 1.58
-"""The bits by which the number of boards is expected to grow for each bit of the cost; and where
-nothing is left to chance, so that a move is all that costs, and three or so can be made."""
+"""Cost of each ply, so that deterministic paths are bounded as well."""
+NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
+"""Expected growth of log2(nodes) per bit of path cost.
+
+In deterministic games only moves cost anything, and about three of them are legal, so nodes grow
+faster.
+"""
 LOSS_COST = 50.0
-"""The cost of a move that, one move ahead, looks as if it lost all points to come; one that loses a
-part of them costs that part."""
+"""Cost of a move that loses all expected points; it scales with the loss."""
 
-WON = 10_000.0
-"""The bonus for a board that ends the game by its target, in points."""
+WIN_BONUS = 10_000.0
+"""Bonus in points for a board that ends the game by reaching the target."""
 
+_COUNTS, _RANKS = (np.float64, (2, MAX_CELLS + 1)), (np.float64, (2, RANKS))
 TERMS = np.dtype(
-    [
-        ("empty", np.float64, (2, MAX_CELLS + 1)),
-        ("merge", np.float64, (2, MAX_CELLS + 1)),
-        ("costs", np.float64, (2, RANKS)),
-        ("monotonicity", np.float64, (2, RANKS)),
-    ]
+    [("empty", *_COUNTS), ("merge", *_COUNTS), ("costs", *_RANKS), ("monotonicity", *_RANKS)]
 )
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
-"""A stored value beside its hash, so that a look-up takes one access to memory."""
+"""Table entry. Hash and value are adjacent, so a lookup is one memory access."""
 
 BAND = np.dtype(
-    [
-        ("tile", np.uint64),
-        ("least", np.int64),
-        ("level", np.float64),
-        ("slope", np.float64),
-        ("goal", np.float64),
-        ("ending", np.uint64),
-    ]
+    list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
-"""The fields of a `Band`, and the tile that ends it."""
+"""Fields of a `Band`, followed by the tile that ends it."""
 
-# Fields of the context: the type of an attribute, and its type and shape in memory.
+# Each attribute is annotated with its Python type, and its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
 ULong = Annotated[np.uint64, np.uint64]
 Double = Annotated[float, np.float64]
@@ -89,48 +82,48 @@ Entries = NDArray[np.void]
 
 
 class SearchContext:
-    """The data of a thread; `CONTEXT` lays it out in memory as it stands here."""
+    """Per-thread search state, with its memory layout in `CONTEXT`."""
 
-    # The board.
+    # Board.
     rows: Long
     columns: Long
     cells: Long
-    mask: ULong  # of all cells of a packed board
+    mask: ULong  # all cells of a packed board
     cascade: Long
-    across: Annotated[Words, np.uint64, 1 << 16]  # the line table of a row
-    down: Annotated[Words, np.uint64, 1 << 16]  # and of a column
+    across: Annotated[Words, np.uint64, 1 << 16]  # line table for rows
+    down: Annotated[Words, np.uint64, 1 << 16]  # line table for columns
 
-    # What appears.
+    # Spawns.
     tiles: Long
     ranks: Annotated[Cells, np.uint8, MAX_TILES]
-    cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the tiles' integer weights
-    shares: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
-    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of that many cells
-    loss_cost: Double  # of a move; 0 if every path is followed
-    growth: Double  # the bits of the number of boards for each unit of the cost
-    edge_length: Long  # 0 if the cell is left to chance
-    edges: Annotated[Longs, np.int64, 4, MAX_CELLS]  # else where it is after each direction, or -1
+    cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the integer spawn weights
+    probabilities: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
+    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # by tile and number of empty cells
+    loss_cost: Double  # see LOSS_COST; 0 in an exhaustive search
+    growth: Double  # of log2(nodes) per cost unit
+    edge_length: Long  # 0 if tiles spawn on random cells
+    edge_cells: Annotated[Longs, np.int64, 4, MAX_CELLS]  # spawn cells by direction, padded with -1
 
     # Points.
-    per_merged: Double  # points for each point of merges
+    per_merged: Double  # points per merge point
     per_move: Double
     is_endless: Long  # whether no tile ends the game
-    endings: ULong  # a bit for each tile that ends the game, or a search in a band
-    ending_points: Long  # what a slide that makes one gains at least
-    won: Double  # the value of a board with one
-    known: ULong  # the largest rank that leaves distinguish
+    ending_mask: ULong  # tiles that end the game or the root's band, one bit each
+    min_ending_points: Long  # minimum points of a slide that creates such a tile
+    win_value: Double  # value of a board with such a tile
+    max_rank: ULong  # largest rank that the evaluation distinguishes
 
-    # The heuristic.
+    # Heuristic.
     scale: Double
-    base_value: Double  # every NumPy record has a "base"
-    least: Double
+    base_value: Double  # NumPy reserves the name "base"
+    min_value: Double
     terms: Annotated[Terms, TERMS]
     values_across: Annotated[Tables, np.float32, 2, 1 << 16]
     values_down: Annotated[Tables, np.float32, 2, 1 << 16]
 
-    # The network.
-    active: Long  # weights that sum to the value of a board
-    tuples: Long  # entries of the next four, and their parts
+    # Network.
+    active: Long  # weights that sum to a board's value
+    tuples: Long  # number of rows used in the next four arrays
     parts: Long
     shifts: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
     masks: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
@@ -139,29 +132,29 @@ class SearchContext:
     stages: Long
     thresholds: Annotated[Words, np.uint64, MAX_STAGES]
     stage_size: ULong
-    step: Double  # points that one unit of a weight is worth
+    step: Double  # points per unit of a weight
     bands: Long
-    band: Long  # that of the root, from 1; 0 for none
+    band: Long  # the root's band, counted from 1; 0 if it has none
     band_list: Annotated[Entries, BAND, MAX_BANDS]
-    band_size: ULong  # the number of weights of each
+    band_size: ULong  # weights per band
     band_step: Double
-    band_known: ULong
+    band_max_rank: ULong
 
-    # Written by kernels.
-    nodes: Long  # boards rated in this search
-    spent: Long  # boards rated in all searches
-    node_limit: Long  # boards that may be rated in this search
-    share: Annotated[Doubles, np.float64, 4]  # of the budget, for each root move in the next search
-    breadth: Double  # of the last tree, as in `breadth_of`; 0 is unknown
-    debt: Double  # by how many budgets the last searches were too long
-    cuts: Long  # how often a path was cut short
-    generation: Long  # counts searches of root moves; a new one clears the table
-    arena: Annotated[Cells, np.uint8, ARENA, MAX_CELLS]
+    # State that kernels update.
+    nodes: Long  # leaves evaluated in this iteration
+    total_nodes: Long  # leaves evaluated since the context was created
+    node_limit: Long  # maximum for this iteration
+    node_shares: Annotated[Doubles, np.float64, 4]  # relative budget of each root move
+    breadth: Double  # of the last move, see `tree_breadth`; 0 if unknown
+    overrun: Double  # recent time overrun, in units of a move's budget
+    cuts: Long  # paths pruned in this iteration
+    generation: Long  # bumped per root move, which invalidates the transposition table
+    arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
     indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
     table_size: ULong
-    transposition_table: Annotated[Entries, ENTRY, TABLE_SIZE]
+    transposition_table: Annotated[Entries, ENTRY, TABLE_ENTRIES]
     cache_size: ULong
-    eval_cache: Annotated[Entries, ENTRY, CACHE_SIZE]
+    eval_cache: Annotated[Entries, ENTRY, CACHE_ENTRIES]
 
 
 CONTEXT = np.dtype(
@@ -174,33 +167,26 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""A record array of one context, as kernels take it."""
+"""Record array with one context, the form that kernels accept."""
 
 
 def check_searchable(rules: Rules) -> None:
-    """Check that rules can be searched.
+    """Raise if the compiled search does not support the rules.
 
     Raises:
-        RulesError: if the board, the number of different tiles, or one of them is too large; or if
-            a tile that appears ends the game.
+        RulesError: If the board is too large, too many distinct tiles can spawn, a spawned tile is
+            too large, or a spawned tile ends the game.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
-            f"and {MAX_TILES} different tiles that appear"
+            f"and {MAX_TILES} different spawned tiles are supported"
         )
-    largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if largest > 1 << MAX_RANK:
-        raise RulesError(
-            f"tile {largest}, which appears under these rules, is too big to search: "
-            f"at most {1 << MAX_RANK}"
-        )
-    given = CompiledRules.of(rules)
-    given.check_end(given.spawn, given.start)
+    check_spawned(rules)
 
 
 def is_searchable(rules: Rules) -> bool:
-    """Return whether rules can be searched."""
+    """Return whether the compiled search supports the rules."""
     try:
         check_searchable(rules)
     except RulesError:
@@ -209,31 +195,31 @@ def is_searchable(rules: Rules) -> bool:
 
 
 def new_context(
-    rules: Rules, evaluation: Network | Heuristic, *, depth: int, follows_all: bool
+    rules: Rules, evaluation: Network | Heuristic, *, depth: int, is_exhaustive: bool
 ) -> SearchContexts:
-    """Return a context for searches.
+    """Build the context of one search thread.
 
     Args:
-        rules: the rules.
-        evaluation: the evaluation of leaves.
-        depth: how many moves ahead searches look.
-        follows_all: whether paths cost nothing.
+        rules: Rules to search under.
+        evaluation: Leaf evaluation.
+        depth: Search depth in plies; shallow searches get smaller tables.
+        is_exhaustive: Whether to search all paths, with no path costs.
 
     Raises:
-        RulesError: as `check_searchable`.
-        WeightsError: if the network does not fit the rules.
+        RulesError: If the rules or the network exceed a limit.
+        WeightsError: If the network does not fit the rules.
     """
     check_searchable(rules)
     contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context, given = contexts[0], CompiledRules.of(rules)
-    # A single entry takes the place of none: kernels need not ask whether there is one.
+    # Disabled tables keep one entry, so that kernels need no special case.
     context.table_size = context.cache_size = np.uint64(1)
     if depth > 2:
-        context.table_size = np.uint64(1 << 16 if depth == 3 else TABLE_SIZE)
+        context.table_size = np.uint64(1 << 16 if depth == 3 else TABLE_ENTRIES)
     if depth > 1 and isinstance(evaluation, Network):
-        context.cache_size = np.uint64(CACHE_SIZE)
+        context.cache_size = np.uint64(CACHE_ENTRIES)
     _set_board(context, given)
-    _set_spawns(context, given, follows_all)
+    _set_spawns(context, given, is_exhaustive)
     _set_points(context, given)
     if isinstance(evaluation, Network):
         _set_network(context, evaluation, rules)
@@ -251,28 +237,28 @@ def _set_board(context: SearchContext, rules: CompiledRules) -> None:
         context.down[: len(rules.down)] = rules.down
 
 
-def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool) -> None:
+def _set_spawns(context: SearchContext, rules: CompiledRules, is_exhaustive: bool) -> None:
     tiles = context.tiles = len(rules.spawn.ranks)
     context.ranks[:tiles] = rules.spawn.ranks
     context.cumulative[:tiles] = rules.spawn.cumulative
-    context.shares[:tiles] = rules.spawn.probabilities
-    if not follows_all:
+    context.probabilities[:tiles] = rules.spawn.probabilities
+    if not is_exhaustive:
         context.loss_cost = LOSS_COST
         cells = np.maximum(np.arange(rules.cells + 1), 1)
         spread = np.log2(cells) * (not rules.is_fixed)
-        bits = spread - np.log2(context.shares[:tiles])[:, None]
+        bits = spread - np.log2(context.probabilities[:tiles])[:, None]
         context.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
     is_sure = rules.is_fixed and tiles == 1
-    context.growth = (SURE_GROWTH if is_sure else GROWTH) / COSTS_PER_BIT
+    context.growth = (DETERMINISTIC_NODE_GROWTH if is_sure else NODE_GROWTH) / COSTS_PER_BIT
     if rules.is_fixed:
         context.edge_length = rules.landing.shape[1]
-        context.edges[:, : rules.landing.shape[1]] = rules.landing
+        context.edge_cells[:, : rules.landing.shape[1]] = rules.landing
 
 
 def _set_points(context: SearchContext, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
-    context.endings = np.uint64(-rules.ending_tile % (1 << 64))  # that tile and all larger ones
-    context.ending_points = min(rules.ending_tile or NEVER, NEVER)
+    context.ending_mask = np.uint64(-rules.ending_tile % (1 << 64))  # this tile and all larger ones
+    context.min_ending_points = min(rules.ending_tile or NEVER, NEVER)
     context.is_endless = rules.ending_tile == 0
 
 
@@ -284,11 +270,11 @@ def _set_heuristic(context: SearchContext, heuristic: Heuristic, rules: Rules) -
     counts = terms.empty.shape[1]
     context.terms.empty[:, :counts], context.terms.merge[:, :counts] = terms.empty, terms.merge
     context.terms.costs[:], context.terms.monotonicity[:] = terms.costs, terms.monotonicity
-    context.scale, context.base_value, context.least = _scale(rules), terms.base, terms.least
-    context.won = context.scale * (terms.base + WON)
-    context.known = np.uint64(RANKS - 1)
+    context.scale, context.base_value, context.min_value = _scale(rules), terms.base, terms.least
+    context.win_value = context.scale * (terms.base + WIN_BONUS)
+    context.max_rank = np.uint64(RANKS - 1)
     if board_kind(*rules.shape) != "cells":
-        context.known = np.uint64(PACKED_RANKS - 1)
+        context.max_rank = np.uint64(PACKED_RANKS - 1)
         across, down = (_tables(heuristic, rules.shape, side) for side in rules.shape[::-1])
         context.values_across[:, : across.shape[1]] = across
         context.values_down[:, : down.shape[1]] = down
@@ -300,10 +286,10 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return how many points of the rules correspond to a point of merges.
+    """Return how many points under these rules one merge point is worth, roughly.
 
-    A tile of rank ``r`` makes ``r - 1`` times its value in merges, and takes about half its value
-    of moves; the large tiles of a board in play have a rank of about 11.
+    Building a tile of rank `r` earns `r - 1` times its value in merges and takes moves for about
+    half its value. The large tiles of a typical board have rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05
@@ -317,7 +303,7 @@ def _set_network(context: SearchContext, network: Network, rules: Rules) -> None
             f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
             f"and tuples of {MAX_PARTS} cells"
         )
-    context.known, context.step = np.uint64(layout.known), network.step
+    context.max_rank, context.step = np.uint64(layout.known), network.step
     context.active, context.tuples = layout.active, len(spec.offsets)
     context.offsets[: context.tuples] = spec.offsets
     if isinstance(spec, PackedBoardSpec):
@@ -338,4 +324,4 @@ def _set_network(context: SearchContext, network: Network, rules: Rules) -> None
             [(*band[:5], band.ending) for band in bands.bands], BAND
         )
         context.band_size, context.band_step = np.uint64(bands.layout.size), bands.step
-        context.band_known = np.uint64(bands.layout.known)
+        context.band_max_rank = np.uint64(bands.layout.known)

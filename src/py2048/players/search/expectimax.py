@@ -1,20 +1,20 @@
-"""Expectimax in plain Python: exact chance nodes, any rules, any evaluation.
+"""Expectimax in plain Python: exact chance nodes for any rules and any evaluation.
 
-This is the readable reference of the compiled search, `py2048.players.search.searcher`.
+This is the readable reference for the compiled search in `py2048.players.search.searcher`.
 
-The value of a board is that of its best move; the value of a move is its points plus the mean
-over all spawns, weighted with their exact probabilities, of the boards they lead to. At the
-last ply the evaluation of the afterstate stands in for the rest of the game. A stuck board is
-worth nothing: no points are to come.
+A board is worth as much as its best move. A move is worth its points plus the mean value of the
+boards it leads to, weighted by the exact spawn probabilities. At the last ply, the evaluation of
+the afterstate estimates the rest of the game. A stuck board is worth 0, because no points follow.
 
-With a limit of cost, unlikely and bad paths end sooner;
-`py2048.players.search._expectimax_kernels` has their costs.
+With a cost limit, unlikely and bad paths are pruned early. The module docstring of
+`py2048.players.search._expectimax_kernels` defines path costs.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from math import inf, log2
 
 from py2048.core.board import Board, Slide
@@ -22,17 +22,17 @@ from py2048.core.direction import Direction
 from py2048.core.game.turn import Spawn, Turn, possible_cells, score_after
 from py2048.core.rules import Rules
 from py2048.players.ntuple.heuristic import DEFAULT
-from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WON
+from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WIN_BONUS
 
 Evaluation = Callable[[Board], float]
-"""The value of an afterstate, in points."""
+"""Estimates the points still to come after an afterstate."""
 
 SpawnOutcome = tuple[float, Board]
-"""A probability and the board it leads to."""
+"""A probability and the resulting board."""
 
 
 def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[SpawnOutcome]:
-    """Yield each board that the spawn can make of an afterstate, with its probability."""
+    """Yield every board a spawn can produce from an afterstate, with its probability."""
     cells = possible_cells(rules, afterstate, direction)
     for tile, probability in rules.spawn_weights.pairs:
         share = float(probability) / max(len(cells), 1)
@@ -40,86 +40,84 @@ def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[
             yield share, afterstate.with_tile(cell, tile)
 
 
-def rate_within(
-    seconds: float, rules: Rules, evaluation: Evaluation, deepest: int, won: float, board: Board
+def rate_for(
+    seconds: float,
+    rules: Rules,
+    evaluation: Evaluation,
+    max_depth: int,
+    win_value: float,
+    board: Board,
 ) -> dict[Direction, float]:
-    """Return the value of each legal move of the deepest search that a time allows.
+    """Rate the legal moves with the deepest search that fits into a time limit.
 
     Args:
-        seconds: the time; a search one move ahead is made in any case.
-        rules: the rules of the game.
-        evaluation: the value of an afterstate.
-        deepest: the greatest depth.
-        won: the value of a board that ends the game by its target.
-        board: the board.
+        seconds: Time limit; one ply is always searched.
+        rules: Rules of the game.
+        evaluation: Leaf evaluation.
+        max_depth: Maximum depth in plies.
+        win_value: Value of a board that ends the game by reaching the target.
+        board: Board to search.
     """
     end, values = time.perf_counter() + seconds, dict[Direction, float]()
-    for depth in range(1, deepest + 1):
+    for depth in range(1, max_depth + 1):
         start = time.perf_counter()
-        values = Expectimax(rules, evaluation, depth, won).rate(board)
+        values = Expectimax(rules, evaluation, depth, win_value).rate(board)
         now = time.perf_counter()
-        if now + (now - start) * len(Direction) * most_spawns(rules, board) > end:
+        if now + (now - start) * len(Direction) * max_spawns(rules, board) > end:
             break
     return values
 
 
-def value_of_win(rules: Rules) -> float:
-    """Return what the heuristic gives a board that ends the game by its target."""
-    return DEFAULT.base * sum(rules.shape) + WON
+def heuristic_win_value(rules: Rules) -> float:
+    """Return the heuristic value of a board that reaches the target."""
+    return DEFAULT.base * sum(rules.shape) + WIN_BONUS
 
 
-def most_spawns(rules: Rules, board: Board) -> int:
-    """Return how many boards the spawn after a move can lead to, at most."""
+def max_spawns(rules: Rules, board: Board) -> int:
+    """Return the maximum number of boards that a spawn can produce."""
     slides = [board.slide(direction, rules.merging) for direction in board.legal_directions()]
     cells = [len(possible_cells(rules, slide.board, slide.direction)) for slide in slides]
     return len(rules.spawn_weights.pairs) * max(cells, default=0)
 
 
+@dataclass
 class Expectimax:
-    """A search to a fixed depth, and for paths of a limited cost.
+    """Search to a fixed depth, optionally with a path cost limit.
 
-    Args:
-        rules: the rules of the game.
-        evaluation: the value of an afterstate.
-        depth: how many moves to look ahead, 1 or more.
-        won: the value of a board that ends the game by its target.
-        max_cost: the greatest cost of a path; by default all paths are followed, and cost nothing.
+    Attributes:
+        rules: Rules of the game.
+        evaluation: Leaf evaluation.
+        depth: Plies to search, at least 1.
+        win_value: Value of a board that ends the game by reaching the target.
+        max_cost: Maximum path cost. By default, paths have no cost and all are searched.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        evaluation: Evaluation,
-        depth: int,
-        won: float = 0.0,
-        max_cost: int | None = None,
-    ) -> None:
-        self._rules = rules
-        self._evaluation = evaluation
-        self._depth = depth
-        self._won = won
-        self._max_cost = max_cost
-        self._values: dict[tuple[Board, int, float], float] = {}
+    rules: Rules
+    evaluation: Evaluation
+    depth: int
+    win_value: float = 0.0
+    max_cost: int | None = None
+    _values: dict[tuple[Board, int, float], float] = field(default_factory=dict, init=False)
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move, in points."""
         self._values.clear()
-        rest = inf if self._max_cost is None else self._max_cost
+        rest = inf if self.max_cost is None else self.max_cost
         return {
-            slide.direction: self._move_value(slide, self._depth, rest)
+            slide.direction: self._move_value(slide, self.depth, rest)
             for slide in self._slides(board)
         }
 
     def _slides(self, board: Board) -> list[Slide]:
-        slides = [board.slide(direction, self._rules.merging) for direction in Direction]
+        slides = [board.slide(direction, self.rules.merging) for direction in Direction]
         return [slide for slide in slides if slide.changed]
 
     def _move_value(self, slide: Slide, depth: int, rest: float) -> float:
         if self._is_won(slide.board):
-            return self._gain(slide) + self._won
+            return self._gain(slide) + self.win_value
         if depth == 1:
-            return self._gain(slide) + self._evaluation(slide.board)
-        spawned = outcomes(self._rules, slide.board, slide.direction)
+            return self._gain(slide) + self.evaluation(slide.board)
+        spawned = outcomes(self.rules, slide.board, slide.direction)
         values = (
             share * self._board_value(board, depth - 1, rest - self._spawn_cost(share))
             for share, board in spawned
@@ -139,27 +137,27 @@ class Expectimax:
         return self._values[key]
 
     def _spawn_cost(self, share: float) -> int:
-        """Return the cost of a spawn of this probability, and of the move before it."""
-        return 0 if self._max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
+        """Return the cost of a spawn with this probability, plus the cost of one ply."""
+        return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each move with the cost of what it loses against the best, one move ahead."""
+        """Yield each move with the cost of its loss against the best move, one ply ahead."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
-        scale = 0.0 if self._max_cost is None else LOSS_COST / max(abs(best), 1.0)
+        scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)
         for slide, value in zip(slides, values, strict=True):
             yield slide, int(scale * (best - value))
 
     def _is_won(self, board: Board) -> bool:
-        target = self._rules.target
-        return self._rules.ends_at_target and target is not None and board.max_tile >= target
+        target = self.rules.target
+        return self.rules.ends_at_target and target is not None and board.max_tile >= target
 
     def _gain(self, slide: Slide) -> float:
-        # From any score on: that of a turn is the difference. No cell brings more than another.
+        # A turn's points are a difference of scores, and do not depend on the cell of the spawn.
         cell, before = slide.board.empty_cells()[0], slide.before.sum
         gains = [
             (probability, Turn(slide.direction, slide, Spawn(tile, cell)))
-            for tile, probability in self._rules.spawn_weights.pairs
+            for tile, probability in self.rules.spawn_weights.pairs
         ]
-        scores = [p * score_after(self._rules, before, turn, turn.board) for p, turn in gains]
+        scores = [p * score_after(self.rules, before, turn, turn.board) for p, turn in gains]
         return float(sum(scores) - before)

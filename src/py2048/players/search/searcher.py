@@ -1,9 +1,8 @@
-"""`Searcher`: compiled expectimax for any rules, evaluation and limits; whole games with it.
+"""`Searcher`: compiled expectimax for boards, arrays of boards and whole games.
 
-It looks ahead over every tile that may appear, with its exact probability, and evaluates the
-afterstates that it reaches by the heuristic or an n-tuple network. `SearchLimits` set how far it
-looks: by a depth, a number of boards, or a time; the first two always give the same result, with
-any number of threads.
+The search averages over every possible spawn with its exact probability and evaluates leaves with
+the heuristic or an n-tuple network. `SearchLimits` set a depth, a node budget or a time per move.
+With a depth or a node budget, results are deterministic and do not depend on the thread count.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError
 from py2048.core.rules import Rules
-from py2048.engine._board_kernels import Cells, Int
+from py2048.engine._board_kernels import Cells, Int, Words
 from py2048.engine.boards import checked_boards, keys_of, ranks_of, start_boards, tiles_of
 from py2048.engine.jit import plain_form, shares, together
 from py2048.engine.rules import CompiledRules
@@ -36,9 +35,9 @@ from py2048.players.search import _expectimax_kernels as kernels
 from py2048.players.search._expectimax_kernels import ALL, Points, SearchParams, Values
 from py2048.players.search.context import SearchContext, SearchContexts, new_context
 from py2048.players.search.limits import (
-    SHARES,
-    SPEED_BOARDS,
-    UNLIMITED,
+    MAX_BRANCH_GROWTH,
+    SPEED_WINDOW_NODES,
+    UNLIMITED_NODES,
     SearchLimits,
     SearchSpeed,
 )
@@ -46,36 +45,37 @@ from py2048.players.search.limits import (
 Result = TypeVar("Result")
 
 SPEED_CHECK_MS = 10.0
-"""Milliseconds of play in the kernel between two measurements of its speed."""
-ROOM = 1 << 15
-"""How many moves of a game are played in one call."""
-MAX_IN_POINTS = 1 << 25
-"""Networks of more weights are searched as they are held: in points they take twice the memory."""
+"""Maximum time a kernel plays before its speed is measured again."""
+MAX_MOVES_PER_CALL = 1 << 15
+"""Maximum number of moves a kernel plays before it returns."""
+MAX_FLOAT_WEIGHTS = 1 << 25
+"""Larger networks stay int16, because float32 weights would take twice the memory."""
 
 
-class Worker(NamedTuple):
-    """The data of one thread."""
+class SearchThread(NamedTuple):
+    """Arguments that kernels need on each thread."""
 
     contexts: SearchContexts
     weights: Any
-    """The table of a network; with bands, that and theirs."""
+    """Network weights; a pair of base and band weights for a banded network."""
 
 
 class Searcher:
-    """Searches boards of one rule set. One call at a time works; others wait.
+    """Compiled search for one set of rules. Concurrent calls are serialised by a lock.
 
     Args:
-        rules: the rules.
-        evaluation: the evaluation of leaves: a heuristic, or a network for these rules.
-        limits: how far to look.
-        threads: how many threads search a move.
+        rules: Rules to search under.
+        evaluation: Leaf evaluation, either a heuristic or a network trained for these rules.
+        limits: How far to search.
+        threads: Number of threads that share the search of a move.
 
     Attributes:
-        nodes: how many boards the last call rated, in all searches of all its moves.
-        speed: how many boards are rated in a second, if there is a time for a move.
+        nodes: Leaves evaluated in the last call, over all iterations and moves.
+        speed: Measured nodes per second, updated when there is a time limit.
 
     Raises:
-        WeightsError: if the network is for boards of another shape.
+        RulesError: If the search does not support the rules.
+        WeightsError: If the network has a different board shape.
     """
 
     def __init__(
@@ -94,31 +94,33 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # Others gain no speed from int16, and would compile twice.
-            if kind != "4x4" and network.layout.weights <= MAX_IN_POINTS:
+            # Other shapes do not run faster on int16, and would compile a second time.
+            if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
             if network.bands:
                 band_code, weights = network.bands.layout.code, (weights, network.bands.table)
         has_stages = bool(network and network.layout.stages)
         self._kernels = kernels.search_kernels(kind, name, code, band_code, has_stages=has_stages)
-        depth, follows_all = self.limits.moves, self.limits.follows_all
+        depth, is_exhaustive = self.limits.max_depth, self.limits.is_exhaustive
         self.workers = [
-            Worker(new_context(rules, evaluation, depth=depth, follows_all=follows_all), weights)
+            SearchThread(
+                new_context(rules, evaluation, depth=depth, is_exhaustive=is_exhaustive), weights
+            )
             for _ in range(min(threads, len(Direction)))
         ]
-        self._spent = [cast("Any", worker.contexts).spent for worker in self.workers]
+        self._node_counters = [cast("Any", worker.contexts).total_nodes for worker in self.workers]
         self.speed, self.nodes = SearchSpeed(), 0
         self._can_rate = self._can_play = False
         self._lock = threading.RLock()
 
     def prepare(self, *, plays: bool = False) -> None:
-        """Compile the search, or load it from the cache, and measure its speed.
+        """Compile the kernels, or load them from the cache, and measure their speed.
 
-        A first search does so itself, before its time begins.
+        The first search calls this before its time starts.
 
         Args:
-            plays: prepare to play games, not to rate boards.
+            plays: Prepare for playing games instead of rating boards.
         """
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         with self._lock:
@@ -131,9 +133,9 @@ class Searcher:
             if self.limits.ms:
                 cells[0] = cells[-1] = 1
                 params = self._params()
-                budget = min(params.budget, SPEED_BOARDS)
-                self._counted(self._rate, worker, cells, params._replace(budget=budget))
-                worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
+                budget = min(params.budget, SPEED_WINDOW_NODES)
+                self._measured(self._rate, worker, cells, params._replace(budget=budget))
+                worker.contexts[0].breadth = worker.contexts[0].overrun = 0.0
             self._can_rate = True
 
     @overload
@@ -141,42 +143,44 @@ class Searcher:
     @overload
     def rate(self, board: NDArray[np.integer]) -> Values: ...
     def rate(self, board: Board | NDArray[np.integer]) -> dict[Direction, float] | Values:
-        """Return the value of each legal move: its points and those to come, in points.
+        """Return the value of each legal move: its points plus the expected points after it.
 
-        Many boards are rated in one call: exponents `[..., rows, columns]`, as environments show
-        them, give float64 `[..., 4]`, with -inf for an illegal move. Threads share the boards.
+        An array of boards is rated in one call and split among the threads. Its exponents
+        `[..., rows, columns]`, as environments return them, yield float64 values `[..., 4]`, with
+        -inf for illegal moves.
 
         Raises:
-            BoardError: if the board has another shape, or a tile above 2**31 (in arrays 2**30).
+            BoardError: If a board has the wrong shape or a tile above 2**31 (2**30 in arrays).
         """
         if isinstance(board, Board):
-            return self._call(self._rate_board, board)
+            points, found = self.rate_cells(self.cells_of(board))
+            return {d: float(found[d.value]) for d in Direction if points[d.value] >= 0}
         cells = self._cells_of_all(board)
-        return self._call(self._rate_all, cells).reshape(*np.shape(board)[:-2], 4)
+        return self._locked(self._rate_all, cells).reshape(*np.shape(board)[:-2], 4)
 
     def values(self, boards: NDArray[np.integer]) -> Values:
-        """Return what the evaluation expects after each afterstate, before its spawn, in points.
+        """Evaluate afterstates, before their spawn, without searching.
 
-        `py2048.envs.functional.afterstates` gives those of boards. It looks no further, whatever
-        the limits. The band of a network is that of the board itself.
+        `py2048.envs.functional.afterstates` computes the afterstates of boards. A banded network
+        uses the band of each afterstate itself.
 
         Args:
-            boards: exponents `[..., rows, columns]`, as environments show them.
+            boards: Exponents `[..., rows, columns]`, as environments return them.
 
         Returns:
-            float64 `[...]`.
+            Expected points, float64 `[...]`.
 
         Raises:
-            BoardError: if boards have another shape, or a tile above 2**30.
+            BoardError: If the boards have the wrong shape or a tile above 2**30.
         """
         cells = self._cells_of_all(boards)
-        return self._call(self._value_all, cells).reshape(np.shape(boards)[:-2])
+        return self._locked(self._value_all, cells).reshape(np.shape(boards)[:-2])
 
     def cells_of(self, board: Board) -> Cells:
-        """Return a board as ranks, uint8 `[cells]`.
+        """Convert a board to ranks, uint8 `[cells]`.
 
         Raises:
-            BoardError: if the board has another shape, or a tile above 2**31.
+            BoardError: If the board has the wrong shape or a tile above 2**31.
         """
         if board.shape != self.rules.shape:
             rows, columns = board.shape
@@ -184,147 +188,146 @@ class Searcher:
         return ranks_of(board, MAX_RANK)
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
-        """Return the points of each slide, -1 for an illegal one, and the value of each move."""
-        return self._call(self._rate_limited, cells)
-
-    def search_once(self, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
-        """Return the points and values of a single search with other limits, for measurements."""
-        with self._lock:
-            return self._counted(self._rate, self.workers[0], cells, params)
+        """Return the points of each slide, -1 if illegal, and the value of each move."""
+        return self._locked(self._rate_limited, cells)
 
     def play_on(
-        self, cells: Cells, state: NDArray[np.int64], key: int, room: int
+        self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue a game; return the moves made, at most `room`.
+        """Continue a game by the best moves; return the moves played.
+
+        A search on one thread without a time limit can also continue several games one after
+        another, given as in `play_out`.
 
         Args:
-            cells: the board as ranks; replaced by the last board.
-            state: as in ``_expectimax_kernels.py``.
-            key: the key of the game's draws.
-            room: the most moves to make; with a limit in time fewer are made.
+            cells: Board as ranks; overwritten with the final board.
+            state: Game state as defined in ``_expectimax_kernels.py``.
+            key: Random key of the game's spawns.
+            max_moves: Maximum number of moves. With a time limit, fewer are played.
         """
         if self.limits.ms:
-            room = min(room, int(SPEED_CHECK_MS / self.limits.ms) + 1)
-        return self._call(self._play_limited, cells, state, key, room, plays=True)
+            max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
+        return self._locked(self._play_limited, cells, state, key, max_moves, plays=True)
 
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
     ) -> NDArray[np.uint8]:
-        """Play games to their end, one after the other; return all their moves.
+        """Play games to the end, one after another; return all moves, concatenated.
 
         Args:
-            boards: the boards as ranks, uint8 `[games, cells]`; replaced by the last boards.
-            states: int64 `[games, STATE]`, as in ``_expectimax_kernels.py``.
-            keys: the keys of the games' draws, uint64 `[games]`.
+            boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
+            states: Game states as defined in ``_expectimax_kernels.py``, int64 `[games, STATE]`.
+            keys: Random keys of the games' spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # One call plays many games without a time, and if all bands are in memory.
+        # Without a time limit and lazy bands, one kernel call can play many games.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
                 game += 1
-            elif is_plain:
-                rest = boards[game:], states[game:], keys[game:]
-                pieces.append(self._call(self._play_limited, *rest, ROOM, plays=True))
-                nodes += self.nodes
-            else:
-                pieces.append(self.play_on(boards[game], states[game], int(keys[game]), ROOM))
-                nodes += self.nodes
+                continue
+            at = slice(game, None) if is_plain else game
+            pieces.append(self.play_on(boards[at], states[at], keys[at], MAX_MOVES_PER_CALL))
+            nodes += self.nodes
         self.nodes = nodes
         return np.concatenate(pieces)
 
     @property
     def _lazy_bands(self) -> Bands | None:
-        """Bands that are unpacked when a game comes to them."""
+        """The network's bands, if they are unpacked on demand."""
         bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
         return bands if bands and bands.lazy else None
 
     def _params(self) -> SearchParams:
-        """Return how far the search of a move goes."""
+        """Convert the limits to kernel parameters; a time limit becomes a node budget."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
-            budget = max(int(limits.ms / 1000 * self.speed.boards), 1)
+            budget = max(int(limits.ms / 1000 * self.speed.nodes_per_second), 1)
         return SearchParams(
-            ALL, limits.moves, limits.max_cost, UNLIMITED, budget, int(bool(limits.ms))
+            ALL, limits.max_depth, limits.max_cost, UNLIMITED_NODES, budget, int(bool(limits.ms))
         )
 
-    def _call(self, work: Callable[..., Result], *arguments: object, plays: bool = False) -> Result:
-        """Do the work of a call, when the search is ready."""
+    def _locked(
+        self, work: Callable[..., Result], *arguments: object, plays: bool = False
+    ) -> Result:
+        """Call `work` with the lock held and the kernels compiled."""
         with self._lock:
             self.prepare(plays=plays)
-            return self._counted(work, *arguments)
+            return self._measured(work, *arguments)
 
-    def _counted(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """Do some work, count the boards that it rates, and learn how fast it does."""
-        # On one thread a busy machine takes nothing from a move.
+    def _measured(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """Call `work`, count the nodes it evaluates, and update the speed."""
+        # On one thread, CPU time keeps a busy machine from shortening the search.
         clock = time.thread_time if len(self.workers) == 1 else time.perf_counter
-        start, before = clock(), self._rated()
+        start, before = clock(), self._total_nodes()
         result = work(*arguments)
-        self.nodes = self._rated() - before
+        self.nodes = self._total_nodes() - before
         if self.limits.ms:
-            self.speed.learn(self.nodes, clock() - start)
+            self.speed.record(self.nodes, clock() - start)
         return result
 
-    def _rated(self) -> int:
-        """Return how many boards the searcher has rated so far."""
-        return sum(int(spent[0]) for spent in self._spent)
+    def _total_nodes(self) -> int:
+        """Return the number of nodes evaluated since the searcher was created."""
+        return sum(int(spent[0]) for spent in self._node_counters)
 
     # --- calls of the kernels --------------------------------------------------------------------
 
     @contextmanager
-    def _bands_of(self, cells: Cells, room: int = 0) -> Iterator[int]:
-        """Have the bands that value a board in memory; yield how many moves they do for."""
+    def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
+        """Keep a board's bands unpacked; yield for how many moves they are sufficient."""
         bands = self._lazy_bands
         if bands is None:
-            yield room
+            yield max_moves
             return
         ranks = cells.tolist()
         bands.expect(ranks)
-        reach = bands.next_least(ranks) - sum(1 << rank for rank in ranks if rank)
-        with bands.holding(bands.of_ranks(ranks)):
-            yield min(room, -(-reach // max(self.rules.spawn_weights.tiles)))
+        reach = bands.next_min_sum(ranks) - sum(1 << rank for rank in ranks if rank)
+        with bands.holding(bands.reachable_bands(ranks)):
+            yield min(max_moves, -(-reach // max(self.rules.spawn_weights.tiles)))
 
-    def _rate(self, worker: Worker, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
-        """Rate the moves of a board on this thread."""
-        points, (values, fresh) = np.zeros(4, np.int64), np.zeros((2, 4))
-        with self._bands_of(cells):
+    def _rate(
+        self, worker: SearchThread, cells: Cells, params: SearchParams
+    ) -> tuple[Points, Values]:
+        """Rate the moves of one board on a single thread."""
+        points, (values, current) = np.zeros(4, np.int64), np.zeros((2, 4))
+        with self._loaded_bands(cells):
             one = cells.reshape(1, -1)
-            self._kernels.rate(one, params, *worker, points[None], values[None], fresh)
+            self._kernels.rate(one, params, *worker, points[None], values[None], current)
         return points, values
 
     def _cells_of_all(self, boards: NDArray[np.integer]) -> Cells:
-        """Return boards as ranks, uint8 `[n, cells]`, in memory as kernels take it."""
+        """Convert boards to C-contiguous ranks, uint8 `[n, cells]`."""
         cells = checked_boards(boards, self.rules).reshape(-1, self.rules.cells)
         return np.require(cells, requirements=["C", "W"])
 
     def _rate_all(self, cells: Cells) -> Values:
-        """Rate the moves of many boards within the limits, on all threads."""
+        """Rate the moves of many boards, split among the threads."""
         points, values = np.zeros((len(cells), 4), np.int64), np.zeros((len(cells), 4))
         params = self._params()
 
-        def work(worker: Worker, first: int, end: int) -> None:
+        def work(worker: SearchThread, first: int, end: int) -> None:
             rows = points[first:end], values[first:end]
             self._kernels.rate(cells[first:end], params, *worker, *rows, np.zeros(4))
 
-        self._share(work, cells)
+        self._run_shared(work, cells)
         values[points < 0] = -np.inf
         return values
 
     def _value_all(self, cells: Cells) -> Values:
-        """Value many afterstates, on all threads."""
+        """Evaluate many afterstates, split among the threads."""
         values = np.zeros(len(cells))
 
-        def work(worker: Worker, first: int, end: int) -> None:
+        def work(worker: SearchThread, first: int, end: int) -> None:
             self._kernels.value(cells[first:end], *worker, values[first:end])
 
-        self._share(work, cells)
+        self._run_shared(work, cells)
         return values
 
-    def _share(self, work: Callable[[Worker, int, int], None], cells: Cells) -> None:
-        """Do some work on many boards, each thread its share, with their bands in memory."""
+    def _run_shared(self, work: Callable[[SearchThread, int, int], None], cells: Cells) -> None:
+        """Split boards among the threads, with the bands they need unpacked."""
         parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
         bands = self._lazy_bands
-        with bands.holding(bands.of_roots(cells)) if bands else nullcontext():
+        with bands.holding(bands.bands_of_boards(cells)) if bands else nullcontext():
             together(work, [(worker, *part) for worker, part in parts])
 
     def _play(
@@ -332,36 +335,33 @@ class Searcher:
         boards: NDArray[np.uint8],
         states: NDArray[np.int64],
         keys: int | NDArray[np.uint64],
-        room: int,
+        max_moves: int,
         params: SearchParams,
     ) -> NDArray[np.uint8]:
-        """Play one game or several on this thread; return the moves."""
-        worker, points, (values, fresh) = self.workers[0], np.zeros(4, np.int64), np.zeros((2, 4))
+        """Play one or more games on a single thread; return the moves."""
+        worker, points, (values, current) = self.workers[0], np.zeros(4, np.int64), np.zeros((2, 4))
         games = np.atleast_2d(boards), np.atleast_2d(states)
-        with self._bands_of(boards, room) as room:
-            moves = np.empty(room, np.uint8)
+        with self._loaded_bands(boards, max_moves) as max_moves:
+            moves = np.empty(max_moves, np.uint8)
             draws = np.atleast_1d(np.asarray(keys, np.uint64))
-            made = self._kernels.play(*games, moves, draws, params, *worker, points, values, fresh)
+            made = self._kernels.play(
+                *games, moves, draws, params, *worker, points, values, current
+            )
         return moves[:made]
 
-    def _rate_board(self, board: Board) -> dict[Direction, float]:
-        """Rate the moves of a board within the limits."""
-        points, values = self._rate_limited(self.cells_of(board))
-        return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
-
     def _rate_limited(self, cells: Cells) -> tuple[Points, Values]:
-        """Rate the moves of a board of ranks within the limits."""
+        """Rate the moves of a board given as ranks."""
         if len(self.workers) == 1:
             return self._rate(self.workers[0], cells, self._params())
-        return self._rate_together(cells)
+        return self._rate_in_parallel(cells)
 
     def _play_limited(
-        self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, room: int
+        self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue games within the limits; several threads make a single move."""
+        """Continue games within the limits. With several threads, play a single move."""
         if len(self.workers) == 1:
-            return self._play(boards, states, keys, room, self._params())
-        points, values = self._rate_together(boards)
+            return self._play(boards, states, keys, max_moves, self._params())
+        points, values = self._rate_in_parallel(boards)
         if points.max() < 0:
             states[kernels.OVER] = 1
             return np.empty(0, np.uint8)
@@ -370,16 +370,16 @@ class Searcher:
 
     # --- several threads -------------------------------------------------------------------------
 
-    def _rate_together(self, cells: Cells) -> tuple[Points, Values]:
-        """Rate the moves of a board, divided among the threads."""
-        worker, params, fresh = self.workers[0], self._params(), np.zeros(4)
+    def _rate_in_parallel(self, cells: Cells) -> tuple[Points, Values]:
+        """Rate the moves of one board on all threads."""
+        worker, params, current = self.workers[0], self._params(), np.zeros(4)
         points, values = self._rate(worker, cells, SearchParams(ALL, 1, 0))
-        if self.limits.is_fixed:
-            free = np.full(4, UNLIMITED)
+        if self.limits.has_fixed_depth:
+            free = np.full(4, UNLIMITED_NODES)
             self.search_each(cells, params.depth, params.max_cost, free, points, values)
         else:
             root, context = (self, cells), worker.contexts[0]
-            _deepening()(root, params, context, worker.weights, points, values, fresh)
+            _deepening()(root, params, context, worker.weights, points, values, current)
         return points, values
 
     def search_each(
@@ -391,11 +391,23 @@ class Searcher:
         points: Points,
         values: Values,
     ) -> tuple[NDArray[np.int64], int]:
-        """Search every legal move; return the boards rated for each, and all cuts."""
+        """Search each legal move to the given depth and cost limit, on all threads.
+
+        Args:
+            cells: Board as ranks.
+            depth: Depth in plies.
+            cost: Maximum path cost.
+            limits: Maximum number of nodes for each root move.
+            points: Points of each slide, -1 if illegal.
+            values: Overwritten with the value of each legal move.
+
+        Returns:
+            The nodes of each root move, and the number of pruned paths.
+        """
         directions = iter(np.flatnonzero(points >= 0).tolist())
         nodes, cuts = np.zeros(4, np.int64), np.zeros(4, np.int64)
 
-        def work(worker: Worker) -> None:
+        def work(worker: SearchThread) -> None:
             context = worker.contexts[0]
             for direction in directions:
                 params = SearchParams(direction, int(depth), int(cost), int(limits[direction]))
@@ -408,7 +420,7 @@ class Searcher:
 
 @cache
 def _deepening() -> Callable[..., None]:
-    """Return the deepening of the kernels in plain Python, for searches on several threads."""
+    """Return iterative deepening in plain Python, for multi-threaded searches."""
     return plain_form(kernels.make_deepening(_search_moves))
 
 
@@ -422,12 +434,12 @@ def _search_moves(
     points: Points,
     values: Values,
 ) -> tuple[int, int, bool]:
-    """Do the same as `search_moves` of the kernels, on several threads."""
+    """Multi-threaded counterpart of the kernels' `search_moves`."""
     searcher, cells = root
-    share = np.minimum(SHARES * context.share / context.share.sum(), 1.0)
+    share = np.minimum(MAX_BRANCH_GROWTH * context.node_shares / context.node_shares.sum(), 1.0)
     limits = (limit * share).astype(np.int64)
     nodes, cuts = searcher.search_each(cells, depth, cost, limits, points, values)
-    context.share[:] = np.maximum(nodes, points >= 0)
+    context.node_shares[:] = np.maximum(nodes, points >= 0)
     is_complete = bool((nodes <= limits).all() and nodes.sum() <= limit)
     return int(nodes.sum()), cuts, is_complete
 
@@ -436,14 +448,14 @@ def _search_moves(
 
 
 class SearchedGames(NamedTuple):
-    """The results of games.
+    """Results of finished games.
 
     Attributes:
-        scores: int64 `[games]`, by the rules' scoring.
-        plies: int64 `[games]`, the number of moves.
-        tiles: int64 `[games]`, the largest tile of each last board.
-        boards: uint8 `[games, rows, columns]`, the last boards as exponents.
-        directions: the moves of each game, uint8 `[plies]`, 0 to 3 as in `Direction`.
+        scores: Scores under the rules, int64 `[games]`.
+        plies: Number of moves, int64 `[games]`.
+        tiles: Largest tile of each final board, int64 `[games]`.
+        boards: Final boards as exponents, uint8 `[games, rows, columns]`.
+        directions: Moves of each game, uint8 `[plies]`, numbered as in `Direction`.
     """
 
     scores: NDArray[np.int64]
@@ -454,14 +466,14 @@ class SearchedGames(NamedTuple):
 
 
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
-    """Play one game with each seed to its end, on this thread, mostly without the GIL.
+    """Play one game per seed to the end on the calling thread, mostly without the GIL.
 
-    The games equal those of `py2048.core.game.Game` with these rules and seeds in which the
-    best direction of `Searcher.rate` is always played.
+    The games are identical to those of `py2048.core.game.Game` with the same rules and seeds when
+    the best direction of `Searcher.rate` is played on every move.
 
     Args:
-        searcher: the player.
-        seeds: whole numbers from 0 to 2**64 - 1.
+        searcher: Search that chooses the moves.
+        seeds: Integers from 0 to 2**64 - 1.
     """
     rules = searcher.rules
     numbers = np.array([rng.checked_seed(seed) for seed in seeds], np.uint64)
@@ -481,13 +493,13 @@ def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
 def score_of(
     rules: Rules, points: NDArray[np.int64], plies: NDArray[np.int64], boards: Cells
 ) -> NDArray[np.int64]:
-    """Return the scores of games by the rules, int64 `[games]`.
+    """Compute the scores of games under the rules, int64 `[games]`.
 
     Args:
-        rules: the rules.
-        points: the points of merges.
-        plies: the numbers of moves.
-        boards: the last boards, uint8 `[games, cells]` of ranks.
+        rules: Rules of the games.
+        points: Merge points.
+        plies: Number of moves.
+        boards: Final boards as ranks, uint8 `[games, cells]`.
     """
     given, sums = CompiledRules.of(rules), tiles_of(boards).sum(axis=-1)
     scores = given.merge_points * points + given.legal_points * plies

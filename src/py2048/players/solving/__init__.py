@@ -1,4 +1,4 @@
-"""Exact values: small boards, and endings on 4x4 with most of the board locked.
+"""Exact solutions of small boards, and endgame tables for 4x4.
 
 >>> from py2048.players.solving import solve
 >>> solution = solve("classic:size=2x2", "tile=16")
@@ -12,14 +12,14 @@ from py2048.players.solving.formations import Formation, get_formation, list_for
 from py2048.players.solving.goal import Goal
 from py2048.players.solving.solution import Solution
 from py2048.players.solving.solver import solve
-from py2048.players.solving.tables import Ending, Table, build_table, find_ending
+from py2048.players.solving.tables import Ending, EndingTable, build_table, find_ending
 
 __all__ = [
     "Ending",
+    "EndingTable",
     "Formation",
     "Goal",
     "Solution",
-    "Table",
     "build_table",
     "find_ending",
     "get_formation",

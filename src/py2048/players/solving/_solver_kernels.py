@@ -1,12 +1,12 @@
-"""What the exact solver does with the boards of one layer, compiled.
+"""Compiled operations of the exact solver on the boards of one layer.
 
-A layer holds boards of equal sum. Each board is known by its *key*: of its images under the
-symmetries of the shape the least, mixed by a bijection on as many bits as the cells have. Keys are
-thus uniform, so that a layer in ascending order is searched through an index of the keys' highest
-bits, two places in memory, and that ranges of keys are equal shares of the work.
+A layer holds all boards of one sum. A board is identified by its *key*: its smallest symmetric
+image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly distributed,
+so a sorted layer can be searched through an index of the keys' highest bits with two memory
+accesses, and ranges of keys are equal shares of work.
 
-Where the spawn follows from the move, an afterstate has it already, and a board stands for itself
-alone: mirror images are played differently.
+With deterministic spawns, afterstates already include the spawn, and boards are not merged with
+their symmetric images, because those play differently.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 MULTIPLIER = 0x9E3779B97F4A7C15
-"""Odd; keys are spread by it. Its inverse is taken modulo the keys' bits."""
+"""Odd multiplier that scrambles keys; it has an inverse modulo any number of bits."""
 
 
 class SolverSpec(NamedTuple):
-    """Rules and a goal, as the kernels take them.
+    """Rules and a goal in the form of the kernels.
 
     Attributes:
-        rows: the number of rows.
-        columns: the number of columns.
-        cells: the mask of all cells.
-        across: the line table of a row; empty for boards with a side of more than four.
-        down: the line table of a column.
-        cascade: whether a merged tile can merge again in the same slide.
-        fixed: whether the spawn follows from the move.
-        landing: if so, where it lands, as in `CompiledRules`.
-        tile: its rank.
-        half: half of the number of bits of a key.
-        bits: the mask of the bits of a key.
-        multiplier: spreads a board to its key.
-        inverse: takes a key back.
-        stop: boards with a tile of this rank are not played on; 0 for none.
-        stopped: the value of an afterstate that is not played on.
-        merge_points: points of a merge for each point of its tile.
-        legal_points: points of a legal move besides.
+        rows: Number of rows.
+        columns: Number of columns.
+        cells: Mask of all cells.
+        across: Line table for rows; empty if a side is longer than four.
+        down: Line table for columns.
+        cascade: Whether a merged tile can merge again in the same slide.
+        fixed: Whether the spawn is deterministic.
+        landing: Candidate cells of deterministic spawns, as in `CompiledRules`.
+        tile: Rank of the deterministic spawn.
+        half: Half the number of bits of a key.
+        bits: Mask of the bits of a key.
+        multiplier: Scrambles a board to its key.
+        inverse: Inverts the scrambling.
+        stop: Play stops at boards with a tile of this rank; 0 for none.
+        stopped: Value of an afterstate at which play stops.
+        merge_points: Points per merge point.
+        legal_points: Points per legal move.
     """
 
     rows: np.uint64
@@ -90,7 +90,7 @@ def key_of(board: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def board_of(key: Word, spec: SolverSpec) -> Word:
-    """Return the board whose key this is."""
+    """Return the board of a key."""
     return _mixed(key, spec.inverse, spec)
 
 
@@ -103,7 +103,7 @@ def _mixed(word: Word, factor: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64]:
-    """Return the afterstate, with the spawn if it follows from the move, and the points."""
+    """Return the afterstate, including a deterministic spawn, and the points."""
     if len(spec.across):
         after, few = slide_small(board, direction, spec.rows, spec.columns, spec.across, spec.down)
         points = np.int64(few)
@@ -120,7 +120,7 @@ def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64
 
 @kernel(inline=True, borrows=True)
 def is_stopped(after: Word, spec: SolverSpec) -> bool:
-    """Return whether an afterstate has a tile at which the game stops: it was just made."""
+    """Return whether play stops at an afterstate because of a newly made tile."""
     made = empty_cells(after ^ (spec.cells * spec.stop), spec.cells)
     return bool(spec.stop != ZERO and made != ZERO)
 
@@ -130,7 +130,7 @@ def is_stopped(after: Word, spec: SolverSpec) -> bool:
 
 @kernel(borrows=True)
 def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of the afterstates of boards, up to four each; return how many."""
+    """Write the keys of all afterstates, up to four per board; return their number."""
     count = 0
     for key in keys:
         board = board_of(key, spec)
@@ -144,7 +144,7 @@ def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
 
 @kernel(borrows=True)
 def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of the boards that follow afterstates by a tile; return how many."""
+    """Write the keys of all boards that follow the spawn of a tile; return their number."""
     count = 0
     for key in keys:
         if spec.fixed:
@@ -163,7 +163,7 @@ def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
 
 @kernel("(uint64[::1],)", borrows=True)
 def drop_repeats(keys: Words) -> Int:
-    """Move each key of an ascending array to the front once; return how many there are."""
+    """Move the distinct keys of a sorted array to the front; return their number."""
     count = 0
     for key in keys:
         if count == 0 or keys[count - 1] != key:
@@ -174,7 +174,10 @@ def drop_repeats(keys: Words) -> Int:
 
 @kernel("(uint64[::1], uint64, uint32[::1])", borrows=True)
 def fill_index(keys: Words, shift: Word, index: Index) -> None:
-    """Write where the keys begin whose highest bits are 0, 1, 2 ...; the last is their number."""
+    """Fill the index of a lookup.
+
+    Entry `i` is the number of keys whose highest bits are less than `i`.
+    """
     place = 0
     for head in range(len(index)):
         while place < len(keys) and np.int64(keys[place] >> shift) < head:
@@ -185,14 +188,14 @@ def fill_index(keys: Words, shift: Word, index: Index) -> None:
 # --- values --------------------------------------------------------------------------------------
 
 
-class Known(NamedTuple):
-    """Boards of one layer and their values, to be looked up.
+class Lookup(NamedTuple):
+    """Index of a layer's boards and values.
 
     Attributes:
-        keys: the keys of the boards, ascending.
-        heads: where the keys begin that share their highest bits.
-        shift: how far a key is shifted for `heads`.
-        values: the values of the boards.
+        keys: Keys of the boards, ascending.
+        heads: Index of the first key for each value of the highest bits.
+        shift: Right shift that extracts a key's highest bits.
+        values: Values of the boards.
     """
 
     keys: Words
@@ -202,12 +205,12 @@ class Known(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """A tile that can appear.
+    """A tile that can spawn.
 
     Attributes:
-        rank: its rank.
-        chance: its probability.
-        gain: the points that its appearing brings.
+        rank: Its rank.
+        chance: Its probability.
+        gain: Points earned by the spawn.
     """
 
     rank: np.uint64
@@ -216,8 +219,8 @@ class Tile(NamedTuple):
 
 
 @kernel(inline=True, borrows=True)
-def place_of(key: Word, known: Known) -> Int:
-    """Return where a board stands, which must be known."""
+def place_of(key: Word, known: Lookup) -> Int:
+    """Return the index of a board, which must be in the lookup."""
     place = np.int64(known.heads[key >> known.shift])
     while known.keys[place] < key:
         place += 1
@@ -225,27 +228,27 @@ def place_of(key: Word, known: Known) -> Int:
 
 
 @kernel(inline=True, borrows=True)
-def value_of(key: Word, known: Known) -> float:
-    """Return the value of a board, which must be known."""
+def value_of(key: Word, known: Lookup) -> float:
+    """Return the value of a board, which must be in the lookup."""
     return float(known.values[place_of(key, known)])
 
 
 @kernel(borrows=True)
 def expect(
-    afters: Words, spec: SolverSpec, tile: Tile, known: Known, out: Values, terms: Values
+    afters: Words, spec: SolverSpec, tile: Tile, known: Lookup, out: Values, terms: Values
 ) -> None:
-    """Add to the values of afterstates what the spawns of one tile contribute.
+    """Add the contribution of one spawned tile to the values of afterstates.
 
-    The values of one afterstate are added in ascending order, so that neither the order of the
-    cells nor the choice among symmetric images has any part in the result.
+    The values of an afterstate's successors are added in ascending order, so that the result does
+    not depend on the order of cells or on the choice of symmetric image.
 
     Args:
-        afters: the keys of the afterstates.
-        spec: the rules.
-        tile: the tile.
-        known: the boards that follow.
-        out: where to add, float64 like `afters`.
-        terms: float64 `[16]`, overwritten.
+        afters: Keys of the afterstates.
+        spec: Rules and goal.
+        tile: The spawned tile.
+        known: Lookup of the following boards.
+        out: Values to add to, float64 with the shape of `afters`.
+        terms: Scratch space, float64 `[16]`.
     """
     for at in range(len(afters)):
         if spec.fixed:
@@ -270,8 +273,8 @@ def expect(
 
 
 @kernel(borrows=True)
-def worth(board: Word, direction: Int, spec: SolverSpec, afters: Known) -> float:
-    """Return the value of a move: its points and what is to come; -inf if it is illegal."""
+def worth(board: Word, direction: Int, spec: SolverSpec, afters: Lookup) -> float:
+    """Return the value of a move, its points plus the afterstate's value; -inf if it is illegal."""
     after, points = slide(board, direction, spec)
     if after == board:
         return -np.inf
@@ -280,14 +283,14 @@ def worth(board: Word, direction: Int, spec: SolverSpec, afters: Known) -> float
 
 
 @kernel(borrows=True)
-def choose(boards: Words, spec: SolverSpec, afters: Known, out: Values) -> None:
-    """Write the values of boards: that of their best move, or 0 without one.
+def choose(boards: Words, spec: SolverSpec, afters: Lookup, out: Values) -> None:
+    """Write the values of boards: that of the best move, or 0 if there is none.
 
     Args:
-        boards: the keys of the boards.
-        spec: the rules.
-        afters: the afterstates.
-        out: float64 like `boards`.
+        boards: Keys of the boards.
+        spec: Rules and goal.
+        afters: Lookup of the afterstates.
+        out: Overwritten with the values, float64 with the shape of `boards`.
     """
     for at in range(len(boards)):
         board = board_of(boards[at], spec)
@@ -299,12 +302,12 @@ def choose(boards: Words, spec: SolverSpec, afters: Known, out: Values) -> None:
 
 @kernel(borrows=True)
 def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Return how many boards the keys stand for: each with all its symmetric images.
+    """Return the number of boards that keys stand for, counting all symmetric images.
 
     Args:
-        keys: the keys.
-        spec: the rules.
-        found: uint64 `[8]`, overwritten.
+        keys: The keys.
+        spec: Rules and goal.
+        found: Scratch space, uint64 `[8]`.
     """
     if spec.fixed:
         return len(keys)

@@ -1,15 +1,16 @@
-"""What tables of endings do with the positions of one layer, compiled.
+"""Compiled operations on the positions of one layer of an endgame table.
 
-A position is an *arrangement* of the large tiles, which are all alike, and a *filling* of the other
-cells. A layer holds every filling of one sum for every arrangement, so that no position is stored:
-its place follows from the number of its arrangement and the number of its filling.
+A position consists of an *arrangement* of the large tiles, which are interchangeable, and a
+*filling* of the other cells. A layer contains every filling of one sum for every arrangement, so
+positions need not be stored: a position's index follows from the numbers of its arrangement and
+filling.
 
-The *code* of a filling is the ranks of its cells, four bits each, the first cell lowest. Its *tail*
-is the lower half of the cells, its *head* the others. Fillings of one sum stand in the order of
-their heads, then of their tails, so that two look-ups number a filling: where its head begins, and
-which of the tails of its sum its tail is.
+The *code* of a filling is the ranks of its cells, four bits each, first cell lowest. The lower half
+of the cells is its *tail*, the rest is its *head*. Fillings of one sum are sorted by head, then by
+tail. Two lookups number a filling: the index of its head's first filling, and the index of its tail
+among the tails of the same sum.
 
-Chances are whole numbers, `CERTAIN` for 1, so that sums of them are exact in any order.
+Chances are integers, with `CHANCE_ONE` for 1, so that sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -41,35 +42,35 @@ from py2048.engine.jit import kernel
 Numbers = NDArray[np.uint32]
 Chances = NDArray[np.uint32]
 
-CERTAIN = 1 << 31
-NOWHERE = np.uint32(0xFFFFFFFF)
-"""The number of an arrangement that breaks the formation."""
+CHANCE_ONE = 1 << 31
+NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
+"""Number of an arrangement that breaks the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
-"""The mask of the cells that have one to their right."""
+"""Mask of the cells with a right neighbour."""
 
 UPPER = np.uint64(0x0000111111111111)
-"""The mask of the cells that have one below."""
+"""Mask of the cells with a lower neighbour."""
 
 
 class TableSpec(NamedTuple):
-    """A formation and a target, as the kernels take them.
+    """A formation and a target in the form of the kernels.
 
     Attributes:
-        lines: the line table, in which large tiles do not merge.
-        goal: the mask of the cells where the target counts.
-        target: the goal with the target on each cell.
-        larges: the large tiles of each arrangement, as a board.
-        runs: uint64 `[arrangements, runs, 2]`: which bits of a code lie together on the board, and
-            how far above.
-        numbers: the number of an arrangement, or `NOWHERE`, by the mask of its cells, a bit each.
-        turns: how to turn a board to that arrangement: 1 transposed, 2 mirrored, 4 flipped.
-        inside: the mask of the cells of a code.
-        head: how far a code is shifted for its head.
-        tail: the mask of the bits of a tail.
-        ranks: which of the tails of its sum a tail is.
-        tails: the tails, by their sums.
-        firsts: where the tails of each half sum begin.
+        lines: Line table in which large tiles do not merge.
+        goal: Mask of the cells on which the target counts.
+        target: The target on every cell of `goal`.
+        larges: The large tiles of each arrangement, as a board.
+        runs: Bits of a code that are adjacent on the board, and their left shift, uint64
+            `[arrangements, runs, 2]`.
+        numbers: Number of each arrangement, by its packed mask of cells, or `NOT_IN_FORMATION`.
+        turns: Symmetry to the arrangement: 1 transposes, 2 mirrors, 4 flips.
+        inside: Mask of the cells of a code.
+        head: Right shift of a code that yields its head.
+        tail: Mask of the tail's bits.
+        ranks: Index of each tail among the tails of its sum.
+        tails: Tails, sorted by sum.
+        firsts: Index of the first tail of each half sum.
     """
 
     lines: Words
@@ -87,14 +88,14 @@ class TableSpec(NamedTuple):
     firsts: Longs
 
 
-class Layer(NamedTuple):
-    """The positions of one sum.
+class TableLayer(NamedTuple):
+    """Positions of one sum.
 
     Attributes:
-        fillings: how many fillings there are.
-        heads: the heads, ascending.
-        rests: half the sum of the tails that go with each.
-        starts: where the fillings of a head begin, by the head.
+        fillings: Number of fillings.
+        heads: Heads, ascending.
+        rests: Half the sum of the tails that complete each head.
+        starts: Index of the first filling of each head, by head.
     """
 
     fillings: np.int64
@@ -103,15 +104,15 @@ class Layer(NamedTuple):
     starts: Numbers
 
 
-class Following(NamedTuple):
-    """The positions that follow when a tile appears.
+class Successors(NamedTuple):
+    """Positions that follow the spawn of one tile.
 
     Attributes:
-        rank: the rank of the tile.
-        chance: its probability.
-        fillings: how many fillings their layer has.
-        starts: where the fillings of a head begin there.
-        chances: the chance of each position.
+        rank: Rank of the tile.
+        chance: Probability of the tile.
+        fillings: Number of fillings of the following layer.
+        starts: Index of the first filling of each head in that layer.
+        chances: Chance of each position in that layer.
     """
 
     rank: np.uint64
@@ -126,7 +127,7 @@ class Following(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Return the filling with this code as a board, without the large tiles."""
+    """Return the board of a filling, without the large tiles."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]
@@ -135,7 +136,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Return the code of the filling of a board."""
+    """Return the code of a board's filling."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -144,14 +145,14 @@ def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True)
 def large_cells(board: Word) -> Word:
-    """Return the mask of the cells with a large tile, whose rank is 15."""
+    """Return the mask of the cells with a large tile, which has rank 15."""
     pairs = board & (board >> TWO)
     return pairs & (pairs >> ONE) & ALL_CELLS
 
 
 @kernel(inline=True)
 def packed_mask(mask: Word) -> Word:
-    """Return a mask of cells with its bits side by side."""
+    """Compress a mask with one bit per nibble to adjacent bits."""
     mask = (mask | mask >> np.uint64(3)) & np.uint64(0x0303030303030303)
     mask = (mask | mask >> np.uint64(6)) & np.uint64(0x000F000F000F000F)
     mask = (mask | mask >> np.uint64(12)) & np.uint64(0x000000FF000000FF)
@@ -160,7 +161,10 @@ def packed_mask(mask: Word) -> Word:
 
 @kernel("(uint64, int64)")
 def turned(board: Word, turn: Int) -> Word:
-    """Return an image of a board: 1 in `turn` transposed, then 2 mirrored, then 4 flipped."""
+    """Return a symmetric image of a board.
+
+    Bit 0 of `turn` transposes, then bit 1 mirrors, then bit 2 flips.
+    """
     if turn & 1:
         board = transpose(board)
     if turn & 2:
@@ -170,14 +174,14 @@ def turned(board: Word, turn: Int) -> Word:
 
 @kernel(inline=True, borrows=True)
 def place_of(code: Word, arrangement: Int, fillings: Int, starts: Numbers, spec: TableSpec) -> Int:
-    """Return where a position stands in its layer."""
+    """Return the index of a position in its layer."""
     within = np.int64(starts[code >> spec.head]) + np.int64(spec.ranks[code & spec.tail])
     return np.int64(arrangement) * np.int64(fillings) + within
 
 
 @kernel(inline=True, borrows=True)
 def is_made(board: Word, spec: TableSpec) -> bool:
-    """Return whether the target is where it counts."""
+    """Return whether the target is on a cell where it counts."""
     return bool(empty_cells(board ^ spec.target, spec.goal) != ZERO)
 
 
@@ -186,7 +190,7 @@ def is_made(board: Word, spec: TableSpec) -> bool:
 
 @kernel("(uint64,)", inline=True)
 def is_settled(board: Word) -> bool:
-    """Return whether some slide can have made this board: its tiles lie close on one side."""
+    """Return whether some slide can have produced the board, so its tiles touch one side."""
     free = empty_cells(board, ALL_CELLS)
     tiles = ALL_CELLS ^ free
     return bool(
@@ -199,13 +203,13 @@ def is_settled(board: Word) -> bool:
 
 @kernel(inline=True, borrows=True)
 def expected(
-    code: Word, arrangement: Int, spec: TableSpec, following: tuple[Following, ...]
+    code: Word, arrangement: Int, spec: TableSpec, successors: tuple[Successors, ...]
 ) -> Int:
     """Return the chance of an afterstate."""
     free = empty_cells(code, spec.inside)
     mean = 0.0
-    for at in range(len(following)):
-        known, cells, total = following[at], free, np.int64(0)
+    for at in range(len(successors)):
+        known, cells, total = successors[at], free, np.int64(0)
         while cells != ZERO:
             cell = cells & (ZERO - cells)
             cells ^= cell
@@ -220,22 +224,23 @@ def expected(
 def expect(
     first: Int,
     last: Int,
-    layer: Layer,
+    layer: TableLayer,
     spec: TableSpec,
-    following: tuple[Following, ...],
+    successors: tuple[Successors, ...],
     out: Chances,
 ) -> None:
     """Write the chances of afterstates.
 
-    Boards that no slide makes, and those with the target, get 0.
+    Boards that no slide produces, or that contain the target, get 0.
 
     Args:
-        first: where to begin: the number of an arrangement times the number of heads, and a head.
-        last: where to end.
-        layer: the layer.
-        spec: the formation.
-        following: the positions that follow, for each tile that can appear.
-        out: uint32 `[positions]`, overwritten.
+        first: Start of the range, as the arrangement's number times the number of heads, plus the
+            head's index.
+        last: End of the range.
+        layer: The layer.
+        spec: The formation.
+        successors: The following positions, for each tile that can spawn.
+        out: Overwritten with the chances, uint32 `[positions]`.
     """
     for item in range(first, last):
         arrangement, at = item // len(layer.heads), item % len(layer.heads)
@@ -249,43 +254,43 @@ def expect(
             chance: Int = 0
             has_room = empty_cells(code, spec.inside) != ZERO
             if has_room and is_settled(board) and not is_made(board, spec):
-                chance = expected(code, arrangement, spec, following)
+                chance = expected(code, arrangement, spec, successors)
             out[place] = chance
             place += 1
 
 
 @kernel(inline=True, borrows=True)
 def moved(
-    board: Word, after: Word, arrangement: Int, layer: Layer, spec: TableSpec, afters: Chances
+    board: Word, after: Word, arrangement: Int, layer: TableLayer, spec: TableSpec, afters: Chances
 ) -> Int:
-    """Return the chance of a move to an afterstate, 0 if it is illegal or breaks the formation."""
+    """Return the chance after a move, 0 if it is illegal or breaks the formation."""
     if after == board:
         return 0
     large = large_cells(after)
     if large * np.uint64(15) != spec.larges[arrangement]:
         mask = packed_mask(large)
-        if spec.numbers[mask] == NOWHERE:
+        if spec.numbers[mask] == NOT_IN_FORMATION:
             return 0
         arrangement, after = np.int64(spec.numbers[mask]), turned(after, np.int64(spec.turns[mask]))
     if is_made(after, spec):
-        return CERTAIN
+        return CHANCE_ONE
     code = gathered(after, arrangement, spec)
     return np.int64(afters[place_of(code, arrangement, layer.fillings, layer.starts, spec)])
 
 
 @kernel(borrows=True)
 def choose(
-    first: Int, last: Int, layer: Layer, spec: TableSpec, afters: Chances, out: Chances
+    first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write the chances of positions: that of their best move, or 0 without one.
+    """Write the chances of positions: that of the best move, or 0 if there is none.
 
     Args:
-        first: where to begin, as for `expect`.
-        last: where to end.
-        layer: the layer.
-        spec: the formation.
-        afters: the chances of the afterstates of this layer.
-        out: uint32 `[positions]`, overwritten.
+        first: Start of the range, as in `expect`.
+        last: End of the range.
+        layer: The layer.
+        spec: The formation.
+        afters: Chances of the afterstates of this layer.
+        out: Overwritten with the chances, uint32 `[positions]`.
     """
     for item in range(first, last):
         arrangement, at = item // len(layer.heads), item % len(layer.heads)
@@ -297,7 +302,7 @@ def choose(
             board = upper | scattered(spec.tails[tail], arrangement, spec)
             best: Int = 0
             if is_made(board, spec):
-                best = CERTAIN
+                best = CHANCE_ONE
             else:
                 up, down, left, right = slides_4x4(board, ZERO, False, spec.lines)
                 best = max(best, moved(board, up[0], arrangement, layer, spec, afters))
@@ -312,10 +317,10 @@ def choose(
 
 
 @kernel(borrows=True)
-def find(board: Word, layer: Layer, spec: TableSpec) -> Int:
-    """Return where a board stands in the layer of its sum, -1 if it breaks the formation."""
+def find(board: Word, layer: TableLayer, spec: TableSpec) -> Int:
+    """Return the index of a board in the layer of its sum, or -1 if it breaks the formation."""
     mask = packed_mask(large_cells(board))
-    if spec.numbers[mask] == NOWHERE:
+    if spec.numbers[mask] == NOT_IN_FORMATION:
         return -1
     arrangement = np.int64(spec.numbers[mask])
     code = gathered(turned(board, np.int64(spec.turns[mask])), arrangement, spec)
@@ -324,6 +329,6 @@ def find(board: Word, layer: Layer, spec: TableSpec) -> Int:
 
 @kernel(borrows=True)
 def afterstates(board: Word, lines: Words, out: Words) -> None:
-    """Write the board after a slide up, down, left and right; an illegal one changes nothing."""
+    """Write the boards after a slide up, down, left and right; illegal slides change nothing."""
     up, down, left, right = slides_4x4(board, ZERO, False, lines)
     out[0], out[1], out[2], out[3] = up[0], down[0], left[0], right[0]

@@ -1,13 +1,13 @@
-"""`DistilledMoves`: the best move on every board of some rules, in a small file.
+"""`DistilledMoves`: the best move on every reachable board, in a small file.
 
-A predictor guesses the order of the moves; what it gets wrong is stored. The first question about
-a board is whether another move than the first in that order is best. A *filter* says "no" for most
-boards where the answer is so, and "maybe" for all others, where a *decision* is stored. The more
-certain the predictor is, by the lead of the first score over the second, the more bits the filter
-has. Where the answer is yes the same is asked about the second move, and then the third.
+A predictor orders the moves of a board, and only its mistakes are stored. The first question is
+whether a move other than the first in that order is best. A *filter* answers "no" for most boards
+where that is correct, and "maybe" for the rest, for which a *decision* is stored. The filter uses
+more bits the more confident the predictor is, measured by the lead of the first score over the
+second. If the answer is "yes", the question is repeated for the second move, and then the third.
 
-No board is stored. So a board that no game meets gets a move like any other, which may not be best.
-``scripts/make_best_moves.py`` makes the files.
+Boards themselves are not stored, so an unreachable board also gets a move, which may not be the
+best one. ``scripts/make_best_moves.py`` builds the files.
 """
 
 from __future__ import annotations
@@ -25,38 +25,40 @@ from numpy.typing import NDArray
 
 from py2048.core.board import Board
 from py2048.core.direction import Direction
-from py2048.core.errors import BoardError, RulesError, SolvingError, os_errors_as
+from py2048.core.errors import RulesError, SolvingError, os_errors_as
 from py2048.core.rules import Rules
-from py2048.engine._batch_kernels import slide_boards
+from py2048.engine._batch_kernels import slide_each
 from py2048.engine.boards import mix64
+from py2048.players.ntuple import layout
 from py2048.players.ntuple.network import objective_key
+from py2048.players.solving.goal import pack_board, refusal
 
 MAGIC = b"py2048 moves 1\n"
-"""The first bytes of a file.
+"""First bytes of a file.
 
-Then follow the CRC-32 of the rest and the length of the header in 4 bytes each, the header as JSON,
-and arrays, packed by zlib, little-endian.
+They are followed by the CRC-32 of the rest and the length of the header, in 4 bytes each, the JSON
+header, and little-endian arrays compressed with zlib.
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
-NEVER = 255
-"""As a number of filter bits: the predictor is right on all boards with such a lead."""
+ALWAYS_RIGHT = 255
+"""Entry for leads at which the predictor is always right."""
 
 QUESTIONS = 3
-PORTION = 1 << 14
-"""How many boards are looked up at once."""
+BATCH_BOARDS = 1 << 14
+"""Number of boards looked up at once."""
 
 GAINS = 512
-"""How many gains have a weight: a quarter of the points of a move, and larger ones together."""
+"""Number of weights for a move's points, one per 4 points."""
 
 WINDOW = 64
 
 ILLEGAL = np.int32(-(2**30))
-"""Less than any score of a legal move."""
+"""Score of an illegal move."""
 
-NO_OTHER = np.int32(2**30)
-"""More than any lead."""
+ONLY_MOVE = np.int32(2**30)
+"""Lead of a move without a legal alternative."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -72,51 +74,35 @@ Arrays = dict[str, NDArray[Any]]
 
 @cache
 def images(rows: int, columns: int) -> NDArray[np.intp]:
-    """Return which cell of a board comes to each cell, for all symmetries: `[images, cells]`.
+    """Return the source cell of every cell under each symmetry: `[images, cells]`.
 
-    Bit 0 of an image's number says that it is flipped, bit 1 mirrored before that, bit 2 transposed
-    at first.
+    An image's number has bit 2 set if it is transposed first, then bit 1 if it is mirrored, then
+    bit 0 if it is flipped.
     """
-    cells = np.arange(rows * columns).reshape(rows, columns)
-    turned = (cells, cells.T) if rows == columns else (cells,)
-    found = [b for t in turned for a in (t, t[:, ::-1]) for b in (a, a[::-1])]
-    return np.array([image.reshape(-1) for image in found])
+    found = np.array(list(layout.images(rows, columns)))
+    return found[[0, 2, 1, 3, 4, 5, 6, 7][: len(found)]]
 
 
 def directions_on(numbers: NDArray[np.intp]) -> Bytes:
-    """Return what each direction on images is on the board itself: uint8 `[images, 4]`."""
+    """Map directions on images back to the original board: uint8 `[images, 4]`."""
     ways, images = np.arange(4), numbers[:, None]
     unturned = ways ^ np.where(ways < 2, images & 1, images >> 1 & 1)
     return (unturned ^ (images & 4) >> 1).astype(np.uint8)
 
 
-def ranks_of(boards: Words, cells: int) -> Ranks:
-    """Return the ranks on packed boards: uint8 `[boards, cells]`."""
+def unpack_boards(boards: Words, cells: int) -> Ranks:
+    """Return the ranks of packed boards: uint8 `[boards, cells]`."""
     shifts = np.arange(0, 4 * cells, 4, dtype=np.uint64)
     return (boards[:, None] >> shifts & np.uint64(15)).astype(np.uint8)
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the least image of packed boards, and which image it is."""
+    """Return the smallest symmetric image of packed boards, and the image's number."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
-    ranks = ranks_of(boards, rows * columns).astype(np.uint64)
+    ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
     chosen = words.argmin(axis=1)
     return words[np.arange(len(boards)), chosen], chosen
-
-
-def afterstates(ranks: Ranks, rows: int, columns: int) -> tuple[Ranks, Points]:
-    """Slide boards in every direction, each tile merging once at most.
-
-    Returns:
-        The afterstates, uint8 `[4, boards, cells]`, and the points, int64 `[4, boards]`, -1 for an
-        illegal direction.
-    """
-    after, points = np.repeat(ranks[None], 4, axis=0), np.empty((4, len(ranks)), np.int64)
-    for direction in range(4):
-        ways = np.full(len(ranks), direction, np.uint8)
-        slide_boards(after[direction], ways, rows, columns, False, points[direction])
-    return after, points
 
 
 # --- the predictor -------------------------------------------------------------------------------
@@ -124,13 +110,13 @@ def afterstates(ranks: Ranks, rows: int, columns: int) -> tuple[Ranks, Points]:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Guesses the best move.
+    """Linear model that guesses the best move.
 
     Attributes:
-        tuples: the cells of each tuple, int64 `[tuples, cells]`.
-        radix: the number of ranks.
-        weights: those of each pattern of a tuple, int8 `[tuples, radix ** cells]`.
-        gains: those of the points of a move, by their quarter: int8 `[GAINS]`.
+        tuples: Cells of each tuple, int64 `[tuples, cells]`.
+        radix: Number of ranks.
+        weights: Weights of each pattern of a tuple, int8 `[tuples, radix ** cells]`.
+        gains: Weights of a move's points, in steps of 4 points, int8 `[GAINS]`.
     """
 
     tuples: NDArray[np.int64]
@@ -139,13 +125,13 @@ class Predictor:
     gains: NDArray[np.int8]
 
     def scores(self, after: Ranks, points: Points, rows: int, columns: int) -> NDArray[np.int32]:
-        """Return the scores of the directions: int32 `[boards, 4]`.
+        """Return the score of each direction: int32 `[boards, 4]`.
 
         Args:
-            after: what `afterstates` returns.
-            points: likewise.
-            rows: the number of rows.
-            columns: the number of columns.
+            after: Afterstates as ranks, uint8 `[boards, 4, cells]`.
+            points: Points of each slide, int64 `[boards, 4]`.
+            rows: Number of rows.
+            columns: Number of columns.
         """
         gains = self.gains[np.minimum(points >> 2, GAINS - 1)]
         scores: NDArray[np.int32] = gains.astype(np.int32)
@@ -155,35 +141,31 @@ class Predictor:
                 for cell in cells:
                     pattern = pattern * self.radix + after[..., image[cell]]
                 scores += weights[pattern]
-        return scores.T
+        return scores
 
 
 # --- bits by keys --------------------------------------------------------------------------------
 
 
 SPREAD = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
-_LOW = np.uint64(2**32 - 1)
-_ONE = np.uint64(1)
-_SIX = np.uint64(6)
-_MASK = np.uint64(63)
+_ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A static function from keys to single bits that does not store the keys.
+    """Static function from keys to single bits that does not store the keys.
 
-    Each key selects 64 neighbouring bits of a table, and some of these: the exclusive or of those
-    is its bit. The table solves the system of linear equations that the keys make [1], in parts of
-    some thousand keys, so that it is a few percent larger than the number of keys. A key that was
-    not among them gets a bit that is as good as random.
+    A key selects some of 64 adjacent bits of a table, and its bit is their exclusive or. The table
+    solves the system of linear equations formed by all keys [1]. It is split into parts of a few
+    thousand keys, and a few percent larger than the number of keys. Other keys yield pseudorandom
+    bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
     Attributes:
-        words: the table, 64 bits to a word, the lowest first, and one word more.
-        columns: how many bits each part has, uint16.
-        seeds: the seed of each part, uint8.
+        words: Table with 64 bits per word, least significant first, and one word of padding.
+        columns: Number of bits in each part, uint16.
+        seeds: Hash seed of each part, uint8.
     """
 
     words: NDArray[np.uint64]
@@ -212,7 +194,7 @@ def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
 
 
 def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
-    """Return where the 64 bits begin that each key selects, and which of them it takes."""
+    """Return each key's window of 64 bits, and the mask of the bits it selects there."""
     mixed = mix64(hashes + seeds * SPREAD)
     starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
     return starts, mix64(mixed) | _ONE
@@ -223,12 +205,12 @@ def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The moves in the order that a predictor prefers.
+    """Moves in the predictor's order of preference.
 
     Attributes:
-        boards: the boards in their canonical image.
-        moves: the directions there, the legal ones first, whole numbers `[boards, 4]`.
-        scores: their scores, int32 `[boards, 4]`; `ILLEGAL` for illegal ones.
+        boards: Canonical boards.
+        moves: Directions on these boards, legal ones first, integers `[boards, 4]`.
+        scores: Scores of the moves, int32 `[boards, 4]`; `ILLEGAL` for illegal ones.
     """
 
     boards: Words
@@ -237,112 +219,112 @@ class Order:
 
     @classmethod
     def of(cls, predictor: Predictor, boards: Words, rows: int, columns: int) -> Order:
-        """Return the order for boards in their canonical image."""
-        after, points = afterstates(ranks_of(boards, rows * columns), rows, columns)
+        """Sort the moves of canonical boards."""
+        ranks = unpack_boards(boards, rows * columns)
+        points = np.empty((len(boards), 4), np.int64)
+        after = np.empty((len(boards), 4, rows * columns), np.uint8)
+        slide_each(ranks, rows, columns, False, after, points)
         scores = predictor.scores(after, points, rows, columns)
-        scores[points.T < 0] = ILLEGAL
+        scores[points < 0] = ILLEGAL
         moves = np.argsort(-scores, axis=1, kind="stable")
         return cls(boards, moves, np.take_along_axis(scores, moves, axis=1))
 
     def at(self, places: NDArray[np.intp]) -> Order:
-        """Return the order for some of the boards."""
+        """Return the order for a selection of the boards."""
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
-        """Return by how much each score leads over the next; `NO_OTHER` if no other is legal."""
+        """Return each score's lead over the next one; `ONLY_MOVE` if no other move is legal."""
         scores, others = self.scores[:, question], self.scores[:, question + 1]
-        return np.where(others == ILLEGAL, NO_OTHER, scores - others)
+        return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the keys of a bit of the filter, or of the decision, of a question."""
+        """Return the keys of a filter bit, or of the decision, of a question."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """How many bits the filter has, by the lead of the score.
+class FilterPlan:
+    """Number of filter bits by the lead of the score.
 
     Attributes:
-        leads: ascending, int32.
-        bits: the number of bits below the first of the leads, between the first and second, and so
-            on; 0 where the decision is stored for all boards: uint8, one longer.
+        leads: Thresholds, ascending, int32.
+        bits: Number of bits below the first threshold, between the first and second, and so on,
+            uint8; 0 if every board has a stored decision.
     """
 
     leads: Leads
     bits: Bytes
 
     def bits_of(self, leads: Leads) -> Bytes:
-        """Return the numbers of bits for leads."""
+        """Return the number of bits for each lead."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
-        found[leads == NO_OTHER] = NEVER
+        found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return for which boards the filter says maybe."""
-    passed: NDArray[np.bool_] = bits != NEVER
+    """Return for which boards the filter answers "maybe"."""
+    passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
         passed[asked] = filters.get(order.keys(number, bit)[asked])
     return passed
 
 
+@dataclass(frozen=True, eq=False)
 class DistilledMoves:
-    """The best move on every board that games under some rules meet.
+    """The best move on every reachable board under some rules.
 
     Attributes:
-        rules: the rules; the goal is the score.
-        most: the largest sum of a board.
-        covered: boards of larger sums are left out.
+        rules: The rules; the goal is the score.
+        most: Largest sum of a reachable board.
+        covered: Boards with larger sums are not included.
+        predictor: Orders the moves of a board.
+        questions: Filter bits for each question.
+        filters: Bits of the filters.
+        decisions: Stored decisions.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        most: int,
-        covered: int,
-        predictor: Predictor,
-        questions: Sequence[Question],
-        filters: Retrieval,
-        decisions: Retrieval,
-    ) -> None:
-        self.rules, self.most, self.covered = rules, most, covered
-        self.predictor, self.questions = predictor, tuple(questions)
-        self.filters, self.decisions = filters, decisions
+    rules: Rules
+    most: int
+    covered: int
+    predictor: Predictor
+    questions: Sequence[FilterPlan]
+    filters: Retrieval
+    decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether games under these rules meet the same boards, with the same best moves."""
+        """Return whether these rules have the same reachable boards and best moves."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
-        """Return a best move, `None` at an end.
+        """Return a best move, or `None` at the end of a game.
 
         Args:
-            board: a board whose sum is not more than `covered`.
+            board: Board with a sum of at most `covered`.
 
         Raises:
-            BoardError: if the board is known to be one that no game meets.
+            BoardError: If the board is detectably unreachable.
         """
         tiles = [tile for row in board.rows for tile in row]
-        new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}  # each has one
+        # Every reachable board has one of these tiles.
+        new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
         if board.sum > self.covered or not new.intersection(tiles):
-            line = " / ".join(str(board).splitlines())
-            raise BoardError(f"no game under {self.rules.name} meets the board {line}")
+            raise refusal(self.rules, board)
         if not board.can_move():
             return None
-        ranks = (tile.bit_length() - 1 if tile else 0 for tile in tiles)
-        packed = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
-        return Direction(int(self.choose(np.array([packed], np.uint64))[0]))
+        return Direction(int(self.choose(np.array([pack_board(board)], np.uint64))[0]))
 
     def covers(self, board: Board) -> bool:
-        """Return whether the best move on a board is here, if games meet it at all."""
+        """Return whether a board is included, provided it is reachable."""
         return board.sum <= self.covered or board.sum > self.most
 
     def choose(self, boards: Words) -> Bytes:
-        """Return a best move on each packed board that has one: uint8 like `boards`."""
+        """Return a best move for each packed board that has one: uint8 `[boards]`."""
         chosen = np.empty(len(boards), np.uint8)
-        for first in range(0, len(boards), PORTION):
-            part = slice(first, first + PORTION)
+        for first in range(0, len(boards), BATCH_BOARDS):
+            part = slice(first, first + BATCH_BOARDS)
             chosen[part] = self._choose(boards[part])
         return chosen
 
@@ -364,17 +346,17 @@ class DistilledMoves:
 
     @classmethod
     def load(cls, path: Path | str) -> DistilledMoves:
-        """Return the moves in a file.
+        """Load a moves file.
 
         Raises:
-            SolvingError: if there are none, or it is damaged.
+            SolvingError: If the file is missing or damaged.
         """
         with os_errors_as(SolvingError, str(path)):
             data = Path(path).read_bytes()
         start = len(MAGIC) + 4
         check, rest = data[len(MAGIC) : start], data[start:]
         if data[: len(MAGIC)] != MAGIC or check != zlib.crc32(rest).to_bytes(4, "little"):
-            raise SolvingError(f"{path} holds no distilled moves, or is damaged: make it again")
+            raise SolvingError(f"{path} is damaged, or is not a moves file: rebuild it")
         try:
             return cls._of(rest)
         except (KeyError, TypeError, ValueError, RulesError) as error:
@@ -394,7 +376,7 @@ class DistilledMoves:
             about["most"],
             about["covered"],
             Predictor(arrays["tuples"], about["radix"], arrays["weights"], arrays["gains"]),
-            [Question(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)],
+            [FilterPlan(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)],
             *(
                 Retrieval(*(arrays[f"{kind}.{part}"] for part in ("words", "columns", "seeds")))
                 for kind in ("filters", "decisions")
@@ -403,7 +385,7 @@ class DistilledMoves:
 
 
 def boards_key(rules: Rules) -> tuple[object, ...]:
-    """Return what decides values and best moves, and the boards that games meet."""
+    """Return the parts of rules that determine reachable boards, values and best moves."""
     return *objective_key(rules), rules.start
 
 
@@ -412,7 +394,7 @@ def boards_key(rules: Rules) -> tuple[object, ...]:
 
 @lru_cache(maxsize=64)
 def shipped_moves(rules: Rules) -> DistilledMoves | None:
-    """Return the best moves for rules, or for rules that play like them; otherwise nothing."""
+    """Return the bundled moves for rules that play like these, if there are any."""
     rows, columns = rules.shape
     path = SHIPPED / f"{rows}x{columns}.moves"
     if not path.is_file():
@@ -421,6 +403,4 @@ def shipped_moves(rules: Rules) -> DistilledMoves | None:
     return moves if moves.serves(rules) else None
 
 
-@cache
-def _loaded(path: Path) -> DistilledMoves:
-    return DistilledMoves.load(path)
+_loaded = cache(DistilledMoves.load)

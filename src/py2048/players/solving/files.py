@@ -1,8 +1,8 @@
-"""Files of the solver: arrays that say in their names what they hold, and layers kept in them.
+"""The solver's files: checksummed arrays and layers, and files with a footer.
 
-The name of an array's file ends with its length and its CRC-32. A file is there as a whole or not
-at all. A solution and a table are one file with a mark at both ends and a footer: a JSON text, and
-in 8 bytes each its CRC-32 and length, little-endian, and the mark.
+The name of an array file ends with the array's length and CRC-32. Files are written atomically.
+Solutions and tables are single files with a magic number at both ends. Before the second one is a
+footer: a JSON text, and its CRC-32 and length in 8 bytes each, little-endian.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import re
 import shutil
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
@@ -29,12 +30,11 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 Name = tuple[str, int]
-"""What an array holds, and the sum of its boards."""
+"""Kind of array, and the sum of its boards."""
 
 _KEPT = "; what is solved so far is kept: give it room and run the command again"
 
 _PLAN = "plan.json"
-_NUMBERS = re.compile(r"-(\d+)-([0-9a-f]{8})$")
 _LAYER = re.compile(r"([a-z]+)-(\d+)-(\d+)-[0-9a-f]{8}")
 _TYPES: dict[str, type[np.generic]] = {
     "values": np.float64,
@@ -42,25 +42,25 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""The types of arrays by what they hold; all others hold keys."""
+"""Array types by kind; all other kinds hold keys."""
 
 
-def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
-    """Return boards and their values to be looked up.
+def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
+    """Build a lookup of boards and their values.
 
     Args:
-        keys: the keys of the boards, ascending.
-        values: the values of the boards.
-        width: the number of bits of a key.
+        keys: Keys of the boards, ascending.
+        values: Values of the boards.
+        width: Number of bits of a key.
     """
     heads = min(width, max(1, len(keys).bit_length() - 2), 30)
     shift, index = np.uint64(width - heads), np.empty((1 << heads) + 1, np.uint32)
     kernels.fill_index(keys, shift, index)
-    return kernels.Known(keys, index, shift, values)
+    return kernels.Lookup(keys, index, shift, values)
 
 
-def once(keys: Keys) -> Keys:
-    """Return keys ascending and once each; the array is used up."""
+def sorted_unique(keys: Keys) -> Keys:
+    """Sort keys in place and return the distinct ones, a view of the same array."""
     keys.sort()
     return keys[: kernels.drop_repeats(keys)]
 
@@ -69,10 +69,10 @@ def once(keys: Keys) -> Keys:
 
 
 def claim(folder: Path, plan: object) -> None:
-    """Make a folder for what is being solved, or continue with one that has the same plan.
+    """Create a folder for intermediate results, or reuse one with the same plan.
 
     Raises:
-        SolvingError: if the folder belongs to something else, or cannot be written.
+        SolvingError: If the folder belongs to something else or cannot be written.
     """
     text = json.dumps(plan, sort_keys=True).encode()
     with os_errors_as(SolvingError, str(folder)):
@@ -82,49 +82,44 @@ def claim(folder: Path, plan: object) -> None:
             write_atomically(file, text)
         elif file.read_bytes() != text:
             raise SolvingError(
-                f"{folder} holds what is left of solving something else: remove it, or save "
-                "to another file"
+                f"{folder} holds unfinished results of another problem: remove it, or save to "
+                "another file"
             )
 
 
 def write_array(folder: Path, stem: str, array: Array) -> Path:
-    """Write an array to a file whose name begins with `stem`.
+    """Write an array to a file whose name starts with `stem`.
 
     Raises:
-        SolvingError: if it cannot be written.
+        SolvingError: If the file cannot be written.
     """
-    data = _bytes_of(array)
-    path = folder / f"{stem}-{len(array)}-{zlib.crc32(data):08x}"
-    unfinished = folder / f"{uuid4().hex}.unfinished"
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise SolvingError(f"{folder}: {error.strerror or error}{_KEPT}") from None
+    path = folder / f"{stem}{_ending_of(array)}"
+    with _replacing(path, folder / f"{uuid4().hex}.unfinished", str(folder)) as file:
+        file.write(_bytes_of(array))
     return path
 
 
 def length_of(path: Path) -> int:
-    """Return the length of an array, which the name of its file says."""
+    """Return the length of an array, taken from its file name."""
     return int(path.name.split("-")[-2])
 
 
 def read_array(path: Path) -> Array:
-    """Return the array in a file.
+    """Read and verify an array.
 
     Raises:
-        SolvingError: if the file is missing or damaged.
+        SolvingError: If the file is missing or damaged.
     """
     with os_errors_as(SolvingError, str(path)):
         array = np.fromfile(path, _TYPES.get(path.name.partition("-")[0], np.uint64))
-    found = _NUMBERS.search(path.name)
-    if not found or (len(array), zlib.crc32(_bytes_of(array))) != (
-        int(found[1]),
-        int(found[2], 16),
-    ):
+    if not path.name.endswith(_ending_of(array)):
         raise SolvingError(f"{path} is damaged: remove {path.parent} and run the command again")
     return array
+
+
+def _ending_of(array: Array) -> str:
+    """Return the end of the name of an array's file."""
+    return f"-{len(array)}-{zlib.crc32(_bytes_of(array)):08x}"
 
 
 def _bytes_of(array: Array) -> memoryview | bytes:
@@ -134,16 +129,17 @@ def _bytes_of(array: Array) -> memoryview | bytes:
 class LayerStore:
     """Arrays by name, in memory or in a folder.
 
-    In a folder every array is written at once, so that the next process finds what was done, and
-    those that were not used for longest make room for others. Without one all are held.
+    With a folder, every array is written immediately, so that an interrupted run can resume. Arrays
+    are cached in memory, and the least recently used ones are evicted. Without a folder, all arrays
+    stay in memory.
 
     Args:
-        memory: how many bytes of arrays are held in memory if there is a folder.
-        folder: where to write.
-        plan: what is solved; a folder with another plan is refused.
+        memory: Bytes of arrays to cache if there is a folder.
+        folder: Folder to write to.
+        plan: What is being solved; a folder with another plan is refused.
 
     Raises:
-        SolvingError: if the folder belongs to something else, or cannot be written.
+        SolvingError: If the folder belongs to something else or cannot be written.
     """
 
     def __init__(self, memory: int, folder: Path | None = None, plan: object = None) -> None:
@@ -159,30 +155,30 @@ class LayerStore:
                         self._files[found[1], int(found[2])] = path
 
     def __contains__(self, name: Name) -> bool:
-        """Return whether there is such an array."""
+        """Return whether the array exists."""
         return name in self._held or name in self._files
 
     def length(self, name: Name) -> int:
-        """Return the length of an array, 0 if there is none."""
+        """Return the length of an array, 0 if it does not exist."""
         if name in self._held:
             return len(self._held[name])
         return length_of(self._files[name]) if name in self._files else 0
 
     def put(self, name: Name, array: Array) -> None:
-        """Keep an array.
+        """Store an array.
 
         Raises:
-            SolvingError: if it cannot be written.
+            SolvingError: If it cannot be written.
         """
         if self._folder is not None:
             self._files[name] = write_array(self._folder, f"{name[0]}-{name[1]}", array)
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, an empty one if there is none.
+        """Return an array, empty if it does not exist.
 
         Raises:
-            SolvingError: if its file is damaged.
+            SolvingError: If its file is damaged.
         """
         if name not in self._held:
             if name not in self._files:
@@ -198,14 +194,14 @@ class LayerStore:
             self._bytes -= self._held.popitem(last=False)[1].nbytes
 
     def drop(self, name: Name) -> None:
-        """Forget an array, if there is one, and remove its file."""
+        """Delete an array and its file, if they exist."""
         if name in self._held:
             self._bytes -= self._held.pop(name).nbytes
         if name in self._files:
             self._files.pop(name).unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Delete the folder."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -214,24 +210,34 @@ class LayerStore:
 
 
 def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[str, Any]]) -> None:
-    """Write a file, or leave what was there.
+    """Write a file atomically.
 
     Args:
-        path: where.
-        mark: its first and last bytes.
-        write: writes all in between and returns what the footer says.
+        path: Target file.
+        mark: Magic number at both ends.
+        write: Writes the content and returns the footer's data.
 
     Raises:
-        SolvingError: if it cannot be written; what was kept beside it is still there.
+        SolvingError: If the file cannot be written. Intermediate results are kept.
     """
-    unfinished = Path(f"{path}.part")
+    with _replacing(Path(path), Path(f"{path}.part"), str(path)) as file:
+        file.write(mark)
+        text = json.dumps(write(file)).encode()
+        numbers = zlib.crc32(text), len(text)
+        file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
+
+
+@contextmanager
+def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
+    """Open an unfinished file that replaces `path` once it is complete.
+
+    Raises:
+        SolvingError: Instead of operating-system errors; it starts with `what`.
+    """
     try:
-        with os_errors_as(SolvingError, str(path)):
+        with os_errors_as(SolvingError, what):
             with unfinished.open("wb") as file:
-                file.write(mark)
-                text = json.dumps(write(file)).encode()
-                numbers = zlib.crc32(text), len(text)
-                file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
+                yield file
             unfinished.replace(path)
     except SolvingError as error:
         raise SolvingError(f"{error}{_KEPT}") from None
@@ -240,10 +246,10 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
 
 
 def read_footer(path: Path, mark: bytes) -> dict[str, Any] | None:
-    """Return what the footer of a file says, `None` if it is damaged or of another kind.
+    """Read a file's footer; return `None` if the file is damaged or of another kind.
 
     Raises:
-        SolvingError: if it cannot be read.
+        SolvingError: If the file cannot be read.
     """
     with os_errors_as(SolvingError, str(path)), path.open("rb") as file:
         size, end = file.seek(0, os.SEEK_END), 16 + len(mark)

@@ -1,6 +1,6 @@
-"""`Formation`: where large tiles stand on 4x4 while a smaller one is made.
+"""`Formation`: the places of large tiles on 4x4 while a smaller tile is built.
 
-The formations of `formations.toml` are known by name; a file of the same form describes others.
+`formations.toml` defines the built-in formations; other files in the same format can define more.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from py2048.core.errors import SolvingError, os_errors_as, shown, unknown
 
 SIDE, CELLS = 4, 16
 MAX_FREE = 12
-"""The most cells without a large tile: with more, no table can be held."""
+"""Maximum number of cells without a large tile, which bounds a table's size."""
 
-KNOWN = Path(__file__).with_name("formations.toml")
+BUILT_IN = Path(__file__).with_name("formations.toml")
 DEFAULT_SLACK = 98
 
 Mask = int
-"""A set of cells: bit ``4 * row + column`` for each."""
+"""Set of cells, with bit ``4 * row + column`` for each."""
 
 
 @dataclass(frozen=True)
 class Formation:
-    """Where large tiles stand while a smaller one is made.
+    """The places of large tiles while a smaller tile is built.
 
-    Large tiles are all alike and never merge. A position is lost when a slide moves a locked tile,
-    other than to another place in `locks`, or leaves other tiles that sum to more than the target
-    and `slack`, and when no move is left.
+    Large tiles are interchangeable and never merge. A position is lost if no move is left, if a
+    slide moves a locked tile other than to another place in `locks`, or if the remaining tiles sum
+    to more than the target plus `slack` after a slide.
 
     Attributes:
-        name: its name.
-        locks: the cells of the locked tiles, for each place where they may stand together.
-        goal: the cells where the target counts.
-        larges: the number of large tiles; those beyond the locked ones move freely.
-        slack: how much more than the target the other tiles may sum to.
+        name: Name of the formation.
+        locks: For each allowed arrangement, the cells of the locked tiles.
+        goal: Cells on which the target counts.
+        larges: Number of large tiles. Those that are not locked move freely.
+        slack: How far the sum of the other tiles may exceed the target.
 
     Raises:
-        SolvingError: if this is not a formation; the message says why.
+        SolvingError: If this is not a valid formation; the message gives the reason.
     """
 
     name: str
@@ -61,16 +61,16 @@ class Formation:
         elif not least <= self.larges <= most:
             problem = f"{self.larges} of its tiles are large: from {least} to {most} can be"
         elif self.slack not in range(0, 1001, 2):
-            problem = f"its slack is {self.slack}: give an even number from 0 to 1000"
+            problem = f"its slack is {self.slack}: use an even number from 0 to 1000"
         if problem:
             raise SolvingError(f"the formation {self.name} cannot be used: {problem}")
 
     @classmethod
     def of(cls, name: str, data: dict[str, Any]) -> Formation:
-        """Return the formation that an entry of a TOML file describes.
+        """Parse a formation from an entry of a TOML file.
 
         Raises:
-            SolvingError: if it describes none.
+            SolvingError: If the entry is invalid.
         """
         known = {"picture": str, "larges": int, "slack": int}
         for key, value in data.items():
@@ -86,12 +86,12 @@ class Formation:
         return cls(name, locks, goal or (1 << CELLS) - 1, larges, data.get("slack", DEFAULT_SLACK))
 
     def data(self) -> dict[str, Any]:
-        """Return the entry of a TOML file that describes this formation."""
+        """Return the formation as an entry of a TOML file."""
         return {"picture": self.picture, "larges": self.larges, "slack": self.slack}
 
     @property
     def picture(self) -> str:
-        """The places of the locked tiles, side by side."""
+        """Arrangements of the locked tiles, drawn side by side."""
         is_marked = not self.is_goal_everywhere
         rows = [
             "   ".join(
@@ -107,7 +107,7 @@ class Formation:
 
     @property
     def free(self) -> int:
-        """The number of cells without a large tile."""
+        """Number of cells without a large tile."""
         return CELLS - self.larges
 
     @property
@@ -117,7 +117,7 @@ class Formation:
 
     @cached_property
     def turns(self) -> tuple[int, ...]:
-        """The symmetries of the board that leave the formation as it is, as `image` takes them."""
+        """Board symmetries that preserve the formation, numbered as in `image`."""
         return tuple(
             turn
             for turn in range(8)
@@ -127,7 +127,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """The cells where large tiles can stand, each with its image that is kept, and the turn."""
+        """Possible cells of the large tiles, each with its canonical image and symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }
@@ -139,7 +139,10 @@ class Formation:
 
 
 def image(mask: Mask, turn: int) -> Mask:
-    """Return a set of cells transposed (1 in `turn`), then mirrored (2), then flipped (4)."""
+    """Apply a symmetry to a set of cells.
+
+    Bit 0 of `turn` transposes, then bit 1 mirrors, then bit 2 flips.
+    """
     found = 0
     for cell in range(CELLS):
         if mask >> cell & 1:
@@ -156,7 +159,7 @@ def _mask(picture: list[str], sign: str) -> Mask:
 
 
 def _pictures(name: str, text: str) -> list[list[str]]:
-    """Return the signs of the cells of each picture."""
+    """Split a drawing into pictures; return the signs of each picture's cells."""
     rows = [line.split() for line in text.strip().splitlines()]
     widths = {len(row) for row in rows}
     width = max(widths, default=0)
@@ -172,10 +175,10 @@ def _pictures(name: str, text: str) -> list[list[str]]:
 
 
 def read_formations(path: Path | str) -> dict[str, Formation]:
-    """Return the formations that a TOML file describes, by name.
+    """Read formations from a TOML file, by name.
 
     Raises:
-        SolvingError: if it cannot be read or describes none.
+        SolvingError: If the file cannot be read or defines no valid formation.
     """
     try:
         with os_errors_as(SolvingError, str(path)):
@@ -183,21 +186,23 @@ def read_formations(path: Path | str) -> dict[str, Formation]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SolvingError(f"{path}: {error}") from None
     if not data or not all(isinstance(entry, dict) for entry in data.values()):
-        raise SolvingError(f"{path} has no formation: describe one under its name, as [L3]")
+        raise SolvingError(
+            f"{path} has no formation: add one in a section named after it, such as [L3]"
+        )
     return {name: Formation.of(name, entry) for name, entry in data.items()}
 
 
 @cache
 def list_formations() -> tuple[Formation, ...]:
-    """Return the formations that are known by name."""
-    return tuple(read_formations(KNOWN).values())
+    """Return the built-in formations."""
+    return tuple(read_formations(BUILT_IN).values())
 
 
 def get_formation(name: str | Formation) -> Formation:
-    """Return the formation with this name, or the only one of a TOML file.
+    """Return the built-in formation with this name, or the only formation of a TOML file.
 
     Raises:
-        SolvingError: if there is none.
+        SolvingError: If there is no such formation.
     """
     if isinstance(name, Formation):
         return name

@@ -1,4 +1,4 @@
-"""What perfect play aims at, and the rules as the solver's kernels take them."""
+"""The goal of perfect play, and rules in the form of the solver's kernels."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from py2048.core.errors import BoardError, SolvingError, shown
 from py2048.core.rules import MovePoints, Rules, is_tile
 from py2048.engine.rules import CompiledRules
 from py2048.players.solving import _solver_kernels as kernels
-from py2048.players.solving._solver_kernels import MULTIPLIER, Known, SolverSpec, Tile
+from py2048.players.solving._solver_kernels import MULTIPLIER, Lookup, SolverSpec, Tile
 
 MAX_STARTS = 100_000
-"""The most start positions whose chances are counted."""
+"""Maximum number of distinct starting positions."""
 
 MAX_RANK = 15
-"""That of the largest tile on a board in one word."""
+"""Largest rank on a board packed into one word."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What perfect play aims at.
+    """What perfect play maximises.
 
     Attributes:
-        tile: the tile whose chance is to be greatest; `None` for the expected score.
+        tile: Tile whose chance is maximised, or `None` for the expected score.
     """
 
     tile: int | None = None
@@ -41,10 +41,10 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str | Goal) -> Goal:
-        """Return the goal that `text` names: ``score``, or a tile as ``tile=256``.
+        """Parse a goal: ``score``, or a tile such as ``tile=256``.
 
         Raises:
-            SolvingError: if it names none.
+            SolvingError: If the text is not a goal.
         """
         if isinstance(text, Goal):
             return text
@@ -61,12 +61,12 @@ class Goal:
 
 @dataclass(frozen=True)
 class TileSpawn:
-    """A tile that can appear.
+    """A tile that can spawn.
 
     Attributes:
-        tile: its value.
-        known: how the kernels take it.
-        ends: the value of every board on which it appears, if the game stops there.
+        tile: Its value.
+        known: The spawn in the form of the kernels.
+        ends: Value of every board on which it spawns, if the game stops there, otherwise `None`.
     """
 
     tile: int
@@ -78,16 +78,16 @@ class Problem:
     """Rules and a goal, ready to be solved.
 
     Attributes:
-        rules: the rules.
-        goal: the goal.
-        spec: both, as the kernels take them.
-        spawns: the tiles that can appear, ascending.
-        tiles: those after which the game continues.
-        boards: the boards that play begins from, all equally likely; by default the rules' starts.
-        for_points: whether the goal is the score.
+        rules: The rules.
+        goal: The goal.
+        spec: Rules and goal in the form of the kernels.
+        spawns: Tiles that can spawn, ascending.
+        tiles: Spawned tiles after which the game continues.
+        boards: Starting boards, all equally likely; if empty, the rules' own starts.
+        for_points: Whether the goal is the score.
 
     Raises:
-        SolvingError: if these rules cannot be solved; the message names the reason.
+        SolvingError: If the problem cannot be solved; the message gives the reason.
     """
 
     def __init__(self, rules: Rules, goal: Goal, boards: Sequence[Board] = ()) -> None:
@@ -111,30 +111,30 @@ class Problem:
         self.spec = self._spec(stopped)
 
     def _stopping_rank(self) -> int:
-        """Return the rank at which a board is not played on, 16 for none."""
+        """Return the rank at which play stops, or 16 if there is none."""
         tiles = [tile for tile in (self.goal.tile, self.compiled.ending_tile) if tile]
         return min([MAX_RANK + 1, *(tile.bit_length() - 1 for tile in tiles)])
 
     def _check(self) -> None:
         rules = self.rules
         if isinstance(rules.scoring, MovePoints) and rules.scoring.illegal > 0:
-            raise SolvingError(f"{rules.name} pays for illegal moves, so that no score is the best")
+            raise SolvingError(f"{rules.name} pays for illegal moves, so scores have no maximum")
         new = max(rules.spawn_weights.tiles)
         if new >= 1 << MAX_RANK:
             raise SolvingError(
-                f"{rules.name} has new tiles of {new:,}: only rules whose new tiles are smaller "
-                f"than {1 << MAX_RANK:,} are solved"
+                f"{rules.name} spawns tiles of {new:,}, but only rules with spawned tiles below "
+                f"{1 << MAX_RANK:,} can be solved"
             )
         largest = self.largest_rank
         if rules.cells > 16 or largest > MAX_RANK:
             raise SolvingError(
                 f"{rules.name} on {rules.rows}x{rules.columns} is too large to be solved: "
-                "give a smaller board, such as --size 3x3, or a smaller goal, such as tile=2048"
+                "use a smaller board, such as --size 3x3, or a smaller goal, such as tile=2048"
             )
 
     @property
     def largest_rank(self) -> int:
-        """The largest rank on a board that is played on, at most."""
+        """Upper bound of the ranks on boards where play continues."""
         tiles = self.rules.spawn_weights.tiles + self.rules.start_weights.tiles
         grown = self.rules.cells + max(tiles).bit_length() - 2
         return grown if self._stop > MAX_RANK else min(self._stop - 1, grown)
@@ -165,24 +165,22 @@ class Problem:
         )
 
     def pack(self, board: Board) -> np.uint64:
-        """Return a board as a word, four bits a cell.
+        """Pack a board into a word, four bits per cell.
 
         Raises:
-            BoardError: if it has another shape than the rules, or too large a tile.
+            BoardError: If the board has the wrong shape or too large a tile.
         """
         if board.shape != self.rules.shape:
             raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")
         if board.max_tile > 1 << MAX_RANK:
             raise BoardError(f"no game under {self.rules.name} meets the tile {board.max_tile}")
-        tiles = [tile for row in board.rows for tile in row]
-        ranks = (tile.bit_length() - 1 if tile else 0 for tile in tiles)
-        return np.uint64(sum(rank << 4 * cell for cell, rank in enumerate(ranks)))
+        return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
-        """Return the probability of each start, symmetric ones as one if they are worth the same.
+        """Return the probability of each starting position, merging symmetric ones.
 
         Raises:
-            SolvingError: if there are too many.
+            SolvingError: If there are too many.
         """
         if self.boards:
             counts = Counter(map(self._named, self.boards))
@@ -208,14 +206,14 @@ class Problem:
         return found
 
     def expect(
-        self, afters: NDArray[np.uint64], known: Callable[[int], Known], out: NDArray[np.float64]
+        self, afters: NDArray[np.uint64], known: Callable[[int], Lookup], out: NDArray[np.float64]
     ) -> None:
-        """Write what is to come from afterstates of one sum.
+        """Write the expected values of afterstates with the same sum.
 
         Args:
-            afters: their keys.
-            known: the boards that follow, by the tile that appears.
-            out: float64 like `afters`.
+            afters: Keys of the afterstates.
+            known: Returns the lookup of the following boards for each spawned tile.
+            out: Overwritten with the values, float64 with the shape of `afters`.
         """
         out[:] = 0
         terms = np.empty(16)
@@ -226,19 +224,31 @@ class Problem:
                 kernels.expect(afters, self.spec, spawn.known, known(spawn.tile), out, terms)
 
     def is_reached(self, rank: int) -> bool:
-        """Return whether a tile of this rank is the goal's, or larger."""
+        """Return whether a tile of this rank fulfils the goal."""
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
     def _last_gain(self, spawn: TileSpawn) -> float:
-        """Return what a spawn is worth after a move that ended the game."""
+        """Return what a spawn contributes after a move that ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 
     def stopped_value(self, board: Board) -> float | None:
-        """Return the value of a board that is not played on because of a tile on it, or `None`."""
+        """Return the value of a board at which play stops, or `None` if play continues."""
         rank = board.max_tile.bit_length() - 1
         return float(self.is_reached(rank)) if rank >= self._stop else None
 
     def _named(self, board: Board) -> Board:
-        """Return the board that stands for this one and its images, as in the kernels."""
+        """Return the representative of a board's symmetric images."""
         return board if self.compiled.is_fixed else Board(canonical(board.rows))
+
+
+def pack_board(board: Board) -> int:
+    """Pack a board into a word, four bits per rank, the first cell lowest."""
+    tiles = (tile for row in board.rows for tile in row)
+    return sum(max(tile.bit_length() - 1, 0) << 4 * cell for cell, tile in enumerate(tiles))
+
+
+def refusal(rules: Rules, board: Board) -> BoardError:
+    """Return the error for a board that is not reachable under the rules."""
+    line = " / ".join(str(board).splitlines())
+    return BoardError(f"no game under {rules.name} meets the board {line}")

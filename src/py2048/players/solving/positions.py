@@ -1,7 +1,7 @@
-"""`Positions`: all positions of a formation while a target is made, numbered without gaps.
+"""`Positions`: all positions of a formation for one target, numbered without gaps.
 
-`_table_kernels` says how. No position is stored or searched for, and none is missing: a table has a
-chance for every position of the formation, however a game comes to it.
+`_table_kernels` describes the numbering. Positions are neither stored nor searched for, so a table
+covers every position of the formation, however a game reaches it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from py2048.core.errors import SolvingError, shown
 from py2048.core.rules import Merging, Rules, is_tile
 from py2048.engine.rules import line_table
 from py2048.players.solving import _table_kernels as kernels
-from py2048.players.solving._table_kernels import Layer, TableSpec
+from py2048.players.solving._table_kernels import TableLayer, TableSpec
 from py2048.players.solving.formations import CELLS, SIDE, Formation
 
 Words = NDArray[np.uint64]
@@ -26,22 +26,28 @@ Longs = NDArray[np.int64]
 ALL_CELLS = 0x1111111111111111
 
 LARGE = 15
-"""The rank that stands for any large tile."""
+"""Rank that stands for any large tile."""
 
 TARGETS = 16, 4096
-"""The least and the largest target."""
+"""Smallest and largest target."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The fillings of some cells in a row, and half their sums."""
+    """Fillings of consecutive cells, with half their sums."""
 
     codes: Words
     halves: Longs
 
     @classmethod
     def of(cls, cells: int, ranks: int, most: int) -> _Part:
-        """Return the fillings of `cells` with ranks below `ranks`, half sums up to `most`."""
+        """Return the fillings of some cells, with limits on ranks and sums.
+
+        Args:
+            cells: Number of cells.
+            ranks: Ranks are below this.
+            most: Maximum half sum.
+        """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):
             tiles = [np.uint64(rank << 4 * cell) for rank in range(ranks)]
@@ -51,24 +57,24 @@ class _Part:
         return cls(codes, halves)
 
     def ordered(self, *, by_sum: bool) -> _Part:
-        """Return them by their codes, or by their sums and then their codes."""
+        """Return the fillings sorted by code, or by sum and then code."""
         order = np.lexsort((self.codes, self.halves)) if by_sum else np.argsort(self.codes)
         return _Part(self.codes[order], self.halves[order])
 
 
 class Positions:
-    """The positions of a formation while a target is made.
+    """All positions of a formation for one target.
 
     Attributes:
-        formation: the formation.
-        target: the tile to be made.
-        rules: the rules.
-        limit: the largest sum of the other tiles after a slide; beyond it a position is lost.
-        reach: their largest sum before a slide.
-        spec: all this, as the kernels take it.
+        formation: The formation.
+        target: Tile to be made.
+        rules: Rules of the game.
+        limit: Maximum sum of the other tiles after a slide; beyond it, a position is lost.
+        reach: Maximum sum of the other tiles before a slide.
+        spec: Formation and target in the form of the kernels.
 
     Raises:
-        SolvingError: if there can be no such table; the message names the reason.
+        SolvingError: If no such table can exist; the message gives the reason.
     """
 
     def __init__(self, formation: Formation, target: int, rules: Rules) -> None:
@@ -76,7 +82,7 @@ class Positions:
         self._check()
         self.limit, self.reach = self._sums()
         most, rank = self.reach // 2, target.bit_length() - 1
-        # Where the target counts everywhere, no position is played on with one.
+        # If the target counts everywhere, play stops as soon as it is made.
         ranks = rank if formation.is_goal_everywhere else rank + 1
         self._low = formation.free // 2
         self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
@@ -92,16 +98,16 @@ class Positions:
             raise SolvingError(text)
         if rules.shape != (SIDE, SIDE) or rules.is_deterministic or rules.ends_at_target:
             raise SolvingError(
-                f"there are no tables for {rules.name}: only for 4x4, tiles that appear at random "
+                f"there are no tables for {rules.name}: use rules with a 4x4 board, random spawns "
                 "and games that continue after the target, such as classic"
             )
         if max(rules.spawn_weights.tiles) >= self.target:
-            raise SolvingError(f"under {rules.name} a {self.target} appears of itself")
+            raise SolvingError(f"target {self.target} spawns under {rules.name}: use a larger one")
 
     def _sums(self) -> tuple[int, int]:
-        """Return the limit and the reach.
+        """Return `limit` and `reach`.
 
-        Where the target counts only on some cells one may lie elsewhere, but never two.
+        If the target counts only on some cells, one target may lie elsewhere, but never two.
         """
         limit = self.target + self.formation.slack
         largest = max(self.rules.spawn_weights.tiles)
@@ -111,7 +117,7 @@ class Positions:
 
     def _spec(self, rank: int) -> TableSpec:
         goal = sum(1 << 4 * cell for cell in range(CELLS) if self.formation.goal >> cell & 1)
-        numbers = np.full(1 << CELLS, kernels.NOWHERE, np.uint32)
+        numbers = np.full(1 << CELLS, kernels.NOT_IN_FORMATION, np.uint32)
         turns = np.zeros(1 << CELLS, np.uint8)
         for mask, (kept, turn) in self.formation.arrangements.items():
             numbers[mask], turns[mask] = self._number_of[kept], turn
@@ -136,12 +142,15 @@ class Positions:
 
     @cached_property
     def _number_of(self) -> dict[int, int]:
-        """The number of each arrangement that is kept."""
+        """Number of each canonical arrangement."""
         kept = sorted({mask for mask, _ in self.formation.arrangements.values()})
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return which bits of a code lie together on the board: `[arrangements, runs, 2]`."""
+        """Return the bits of a code that are adjacent on the board, and their shifts.
+
+        The array has the shape `[arrangements, runs, 2]`.
+        """
         found = []
         for mask in self._number_of:
             free = [cell for cell in range(CELLS) if not mask >> cell & 1]
@@ -154,14 +163,14 @@ class Positions:
 
     @property
     def name(self) -> str:
-        """The formation and the target."""
+        """Name of the formation and the target."""
         return f"{self.formation.name}-{self.target}"
 
     # --- layers ----------------------------------------------------------------------------------
 
     @cached_property
     def sizes(self) -> list[int]:
-        """The number of positions with each sum: 0, 2, 4 and so on up to the reach."""
+        """Number of positions of each sum: 0, 2, 4 and so on up to `reach`."""
         tails, heads = (np.bincount(part.halves) for part in (self._tails, self._heads))
         fillings = np.zeros(len(tails) + len(heads) + self.reach, np.int64)
         fillings[: len(tails) + len(heads) - 1] = np.convolve(tails, heads)
@@ -169,10 +178,10 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """The number of all positions that are played on after a slide."""
+        """Number of positions after a slide on which play continues."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
-    def _layer(self, total: int) -> Layer:
+    def _layer(self, total: int) -> TableLayer:
         """Return the positions with this sum."""
         rests = total // 2 - self._heads.halves
         counts = np.append(np.diff(self._firsts), 0)[np.maximum(rests, -1)]
@@ -180,10 +189,10 @@ class Positions:
         heads, rests, counts = self._heads.codes[kept], rests[kept], counts[kept]
         starts = np.zeros(16 ** (self.formation.free - self._low), np.uint32)
         starts[heads.astype(np.int64)] = np.cumsum(counts) - counts
-        return Layer(np.int64(counts.sum()), heads, rests, starts)
+        return TableLayer(np.int64(counts.sum()), heads, rests, starts)
 
     def parts(self, total: int, workers: int) -> list[tuple[int, int]]:
-        """Return ranges of nearly equal work for the kernels that write a layer."""
+        """Split a layer into ranges of nearly equal work for the kernels."""
         layer, size = self.layer(total), self.sizes[total // 2]
         firsts = layer.starts[layer.heads.astype(np.int64)]
         bounds = [0]
@@ -196,20 +205,20 @@ class Positions:
     # --- single positions ------------------------------------------------------------------------
 
     def holds(self, board: int) -> bool:
-        """Return whether the large tiles of a packed board, of rank `LARGE`, are in formation."""
+        """Return whether a packed board's tiles of rank `LARGE` are in formation."""
         return large_cells(board) in self._large_cells
 
     @cached_property
     def _large_cells(self) -> frozenset[int]:
-        """The cells of the arrangements."""
+        """Cells of the large tiles of each arrangement."""
         return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:
-        """Return where a packed board in formation stands in the layer of its sum."""
+        """Return the index of a packed board within the layer of its sum."""
         return int(kernels.find(np.uint64(board), self.layer(self.sum_of(board)), self.spec))
 
     def is_made(self, board: int) -> bool:
-        """Return whether the target is where it counts."""
+        """Return whether the target is on a cell where it counts."""
         apart = board ^ int(self.spec.target)
         apart |= apart >> 1
         apart |= apart >> 2
@@ -223,7 +232,7 @@ class Positions:
 
 
 def large_cells(board: int) -> int:
-    """Return a bit for each cell of a packed board with a large tile, at four times its number."""
+    """Return the mask of the cells with a large tile, one bit per nibble."""
     return board & board >> 1 & board >> 2 & board >> 3 & ALL_CELLS
 
 
@@ -233,9 +242,9 @@ def _larges(mask: int) -> int:
 
 @lru_cache
 def masked_lines(merging: Merging) -> Words:
-    """Return the line table of four cells in which tiles of rank 15 never merge (read-only)."""
+    """Return the read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
-    # Every second large tile of a line slides as one of rank 14, which no other tile has.
+    # Let every second large tile of a line slide as an otherwise unused rank 14.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)
     for cell in range(SIDE):
         is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE

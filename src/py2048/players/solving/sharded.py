@@ -1,18 +1,18 @@
-"""The solver on many machines: layers in shards, which are files that all machines share.
+"""Distributed solver, with layers split into shards on a shared file system.
 
-A layer is cut into *shards*, equal ranges of its keys. Two tasks make everything, each of them a
-function of files that are complete:
+A *shard* is one of equally large ranges of a layer's keys. There are two kinds of tasks, each a
+function of complete files:
 
-- forward, a shard takes its range of what the shards of earlier layers found, and writes its boards
-  and, for each edge to a later layer, what they lead to;
-- backward, a shard writes its values and answers the shards of earlier layers: the values, in their
-  order, of those boards that they lead to.
+- Forward: collect the shard's keys from the shards of earlier layers; write its boards and, for
+  each edge to a later layer, their successors.
+- Backward: write the shard's values, and the *answers* for earlier layers: the values of the boards
+  that their shards lead to, in order.
 
-So a task reads and writes long pieces of files in order, holds no more than its share of a layer,
-and can be done again anywhere. What it writes is there as a whole or not at all. The values have
-the same bits as those of `py2048.players.solving.solve`.
+Tasks read and write long runs sequentially, need memory for one shard only, and can be retried on
+any machine. Files are written atomically. The values are bit-for-bit those of
+`py2048.players.solving.solve`.
 
-The name of a file says what it holds, which shard it is, and of how many:
+A file's name contains its content, its shard and the number of shards:
 ``before-12-0of3-LENGTH-CHECKSUM``.
 """
 
@@ -37,41 +37,41 @@ from py2048.players.solving.files import (
     Keys,
     Values,
     claim,
-    known_of,
     length_of,
-    once,
+    lookup_of,
     read_array,
+    sorted_unique,
     write_array,
 )
 from py2048.players.solving.goal import Goal, Problem
-from py2048.players.solving.solution import LayerCount, Progress, Solution
+from py2048.players.solving.solution import LayerCount, Solution, SolvingProgress
 from py2048.players.solving.solver import (
     DEFAULT_MEMORY,
-    Clock,
-    finished,
-    grown,
+    LayerLoops,
+    expanded,
+    save_and_reload,
     start_keys,
 )
 
-BYTES_A_KEY = 128
-"""A task takes no more bytes of memory, about, for each key that its shard is given."""
+BYTES_PER_KEY = 128
+"""Approximate memory a task needs per key of its shard."""
 
-FEW = 1 << 16
-"""How many keys are not worth a second shard."""
+MIN_SHARD_KEYS = 1 << 16
+"""Layers with fewer keys are not split."""
 
 Task = Callable[[], Any]
 
 
 class Workers(Protocol):
-    """Processes that see the same files."""
+    """Pool of processes that see the same files."""
 
     @property
     def width(self) -> int:
-        """How many tasks they like to have at once."""
+        """Number of tasks the pool can run at once."""
         ...
 
     def run(self, tasks: Sequence[Task], /) -> list[Any]:
-        """Return the results of tasks, which can be pickled; a task that is lost is done again."""
+        """Run picklable tasks and return their results; lost tasks are retried."""
         ...
 
 
@@ -82,36 +82,39 @@ def solve_sharded(
     *,
     save: Path | str,
     memory: int = DEFAULT_MEMORY,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SolvingProgress], None] | None = None,
 ) -> Solution:
-    """Return the exact value of every position that play can reach, found by many processes.
+    """Compute the exact value of every reachable position with many processes.
 
     Args:
-        workers: the processes.
-        rules: as for `py2048.players.solving.solve`.
-        goal: likewise.
-        save: a file for the solution, in a folder that all workers share. What is done is kept
-            beside it in a folder until it is complete: the same call continues what was stopped.
-        memory: how many bytes a task uses, about.
-        progress: called after each layer.
+        workers: Pool of processes.
+        rules: See `py2048.players.solving.solve`.
+        goal: See `py2048.players.solving.solve`.
+        save: File for the solution, in a folder that all workers share. Until it is complete,
+            finished shards are kept in a folder next to it, and the same call resumes an
+            interrupted run.
+        memory: Approximate memory limit per task in bytes.
+        progress: Called after each layer.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SolvingError: if they cannot be solved, or files cannot be written or are damaged.
+        RulesError: If `rules` are invalid.
+        SolvingError: If the problem cannot be solved, or files cannot be written or are damaged.
     """
     folder = Path(f"{save}.unfinished").absolute()
     plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), folder)
-    _ = plan.problem  # raises
+    _ = plan.problem  # raises before files are created
     claim(folder, {"rules": plan.rules, "goal": plan.goal})
-    solution = _ShardedSolver(plan, workers, max(1, memory // BYTES_A_KEY), Clock(progress)).run()
-    return finished(solution, save, memory, lambda: shutil.rmtree(folder, ignore_errors=True))
+    max_keys = max(1, memory // BYTES_PER_KEY)
+    solution = _ShardedSolver(plan, workers, max_keys, LayerLoops(progress)).run()
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    return save_and_reload(solution, save, memory, remove)
 
 
 # --- layers and what leads from one to another ---------------------------------------------------
 
 
-class Layer(NamedTuple):
-    """The boards of one sum ``before`` a move, or the afterstates, ``after`` it."""
+class LayerName(NamedTuple):
+    """All boards of one sum, ``before`` a move, or all afterstates, ``after`` it."""
 
     kind: str
     total: int
@@ -121,39 +124,38 @@ class Layer(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A slide, which leads from ``before`` to ``after``, or the spawn of a tile, which leads on."""
+    """A transition between layers, either a slide or the spawn of a tile."""
 
-    source: Layer
-    target: Layer
+    source: LayerName
+    target: LayerName
 
     @property
     def tile(self) -> int:
-        """The tile that appears, 0 for a slide."""
+        """The spawned tile, 0 for a slide."""
         return self.target.total - self.source.total
 
     @property
     def found(self) -> str:
-        """The name of the keys to which it leads, in the shards of its source."""
+        """Name of the successor keys, one file per shard of the source."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """The name of their values, in the shards of its target.
+        """Name of the successors' values, one file per shard of the target.
 
-        Each file begins with the places, int64, where what belongs to each shard of the source
-        begins.
+        Each file starts with the offsets (int64) of the values for each shard of the source.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is solved, and where.
+    """What is solved, and where. Picklable.
 
     Attributes:
-        rules: the rules, as a text.
-        goal: the goal, as a text.
-        place: the folder that all machines share.
+        rules: Rules as text.
+        goal: Goal as text.
+        place: Folder that all machines share.
     """
 
     rules: str
@@ -162,39 +164,39 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """Where the files are.
+        """The shared folder.
 
         Raises:
-            SolvingError: if the folder is not seen here.
+            SolvingError: If this machine does not see the folder.
         """
         if not self.place.is_dir():
             raise SolvingError(
-                f"{self.place} is not there on {platform.node()}: save to a folder that all "
+                f"{self.place} does not exist on {platform.node()}: save to a folder that all "
                 "machines share"
             )
         return self.place
 
     @property
     def problem(self) -> Problem:
-        """The problem, made once in each process."""
+        """The problem, built once per process."""
         return _problem(self.rules, self.goal)
 
     @property
     def width(self) -> int:
-        """The bits of a key."""
+        """Number of bits of a key."""
         return 4 * self.problem.rules.cells
 
-    def edges_from(self, layer: Layer) -> list[Edge]:
+    def edges_from(self, layer: LayerName) -> list[Edge]:
         """Return the edges to later layers."""
         if layer.kind == "before":
-            return [Edge(layer, Layer("after", layer.total))]
-        return [Edge(layer, Layer("before", layer.total + tile)) for tile in self.problem.tiles]
+            return [Edge(layer, LayerName("after", layer.total))]
+        return [Edge(layer, LayerName("before", layer.total + tile)) for tile in self.problem.tiles]
 
-    def edges_to(self, layer: Layer) -> list[Edge]:
+    def edges_to(self, layer: LayerName) -> list[Edge]:
         """Return the edges from earlier layers."""
         if layer.kind == "after":
-            return [Edge(Layer("before", layer.total), layer)]
-        return [Edge(Layer("after", layer.total - tile), layer) for tile in self.problem.tiles]
+            return [Edge(LayerName("before", layer.total), layer)]
+        return [Edge(LayerName("after", layer.total - tile), layer) for tile in self.problem.tiles]
 
 
 @cache
@@ -210,17 +212,17 @@ class Shard:
     """A shard of a layer.
 
     Attributes:
-        layer: the layer.
-        index: which shard it is.
-        count: how many there are.
+        layer: The layer.
+        index: Number of this shard.
+        count: Number of shards.
     """
 
-    layer: Layer
+    layer: LayerName
     index: int
     count: int
 
     def cut(self, keys: Array, width: int) -> Keys:
-        """Return those of ascending keys that belong to this shard."""
+        """Return the part of sorted keys that belongs to this shard."""
         low, high = ((k << width) // self.count for k in (self.index, self.index + 1))
         first = np.searchsorted(keys, np.uint64(low))
         is_last = self.index + 1 == self.count
@@ -228,37 +230,37 @@ class Shard:
         return np.asarray(keys[first:last])
 
     def write(self, plan: Plan, name: str, array: Array) -> Path:
-        """Write an array of the shard, as a whole or not at all."""
+        """Write an array of the shard atomically."""
         return write_array(plan.folder, f"{name}-{self.index}of{self.count}", array)
 
 
 def mapped(path: Path) -> Array:
-    """Return the array in a file, of which only what is used is read, unchecked."""
+    """Memory-map the array in a file, without verifying it."""
     with os_errors_as(SolvingError, str(path)):
         return np.memmap(path, np.uint64, "r") if length_of(path) else np.empty(0, np.uint64)
 
 
 def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
-    """Write the keys of a shard, and before them those to which they lead."""
+    """Forward task: write the successors of a shard, then its keys."""
     arrays = [starts, *map(mapped, sources)]
-    keys = once(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
+    keys = sorted_unique(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
     edges = plan.edges_from(shard.layer)
     files = [shard.write(plan, edge.found, successors(plan, edge, keys)) for edge in edges]
     return [*files, shard.write(plan, str(shard.layer), keys)]
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys to which an edge leads from keys."""
+    """Return the keys that an edge leads to."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
         expand, room = partial(kernels.spawn_all, rank), problem.rules.cells - 1
-    parts = grown(keys, expand, room, problem.spec)
-    return once(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
+    parts = expanded(keys, expand, room, problem.spec)
+    return sorted_unique(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
 
 
 def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
-    """Write the keys to which an edge leads from a shard."""
+    """Write the successors of a shard along one edge."""
     return [shard.write(plan, edge.found, successors(plan, edge, read_array(keys)))]
 
 
@@ -269,25 +271,25 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Write the answers to earlier shards, and then the values of a shard.
+    """Backward task: write the answers for earlier shards, then the values of a shard.
 
     Args:
-        plan: what is solved.
-        shard: the shard.
-        keys: its keys.
-        later: by the tile that appears, or 0, what the shard leads to, and the answers to it of all
-            shards of the later layer.
-        earlier: what all shards of each earlier layer lead to.
+        plan: What is being solved.
+        shard: The shard.
+        keys: File with its keys.
+        later: By spawned tile, or 0: the shard's successors, and the answers for it from all shards
+            of the later layer.
+        earlier: By edge: the successors found by all shards of the earlier layer.
     """
     boards = read_array(keys)
-    known = {tile: answered(plan, shard, *files) for tile, files in later.items()}
+    known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
     values = np.empty(len(boards))
     if shard.layer.kind == "after":
         plan.problem.expect(boards, known.__getitem__, values)
     else:
         kernels.choose(boards, plan.problem.spec, known[0], values)
     files = [
-        shard.write(plan, edge.answers, answer(plan, shard, boards, values, found))
+        shard.write(plan, edge.answers, answers_for(plan, shard, boards, values, found))
         for edge, found in earlier.items()
     ]
     if shard.layer.kind == "before":
@@ -295,8 +297,10 @@ def evaluate(
     return files
 
 
-def answered(plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]) -> kernels.Known:
-    """Return what a shard leads to, with its values."""
+def successor_values(
+    plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]
+) -> kernels.Lookup:
+    """Return a lookup of a shard's successors."""
     parts = [np.empty(0)]
     for array in map(mapped, answers):
         first, last = array[shard.index : shard.index + 2].view(np.int64)
@@ -304,11 +308,13 @@ def answered(plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]) -> 
     values = np.concatenate(parts)
     if len(values) != length_of(found):
         raise SolvingError(f"answers to {found} are missing: remove the folder")
-    return known_of(read_array(found), values, plan.width)
+    return lookup_of(read_array(found), values, plan.width)
 
 
-def answer(plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]) -> Array:
-    """Return the values of those of a shard's keys to which the shards of a source lead."""
+def answers_for(
+    plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
+) -> Array:
+    """Return the values of the shard's keys that the shards of a source lead to."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -317,9 +323,9 @@ def answer(plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence
 
 
 def count(plan: Plan, keys: Path, values: Path) -> tuple[int, float]:
-    """Return how many boards a shard has with their images, and the largest absolute value.
+    """Verify a shard; return its number of boards and its largest absolute value.
 
-    Its files are checked by it.
+    All symmetric images of a board are counted.
     """
     images, boards = np.empty(8, np.uint64), read_array(keys)
     largest = np.abs(read_array(values)).max(initial=0.0)
@@ -332,7 +338,7 @@ _FILE = re.compile(r"((?:before|after|values|found|answers)[-\d]+)-(\d+)of(\d+)-
 
 
 class ShardFiles:
-    """All files of a folder by their names, as the driver knows them."""
+    """Index of the shard files in a folder, by name."""
 
     def __init__(self, folder: Path) -> None:
         self._shards: dict[str, list[Path | None]] = {}
@@ -340,34 +346,34 @@ class ShardFiles:
             self.add(folder.iterdir())
 
     def add(self, paths: Iterable[Path]) -> None:
-        """Take note of files that were written."""
+        """Add files to the index."""
         for path in paths:
             if found := _FILE.fullmatch(path.name):
                 self._shards.setdefault(found[1], [None] * int(found[3]))[int(found[2])] = path
 
     def of(self, name: str) -> list[Path]:
-        """Return the files of a name that are there, by shard."""
+        """Return the existing files of a name, by shard."""
         return [path for path in self._shards.get(name, []) if path is not None]
 
     def shards(self, name: str) -> int:
-        """Return the number of shards that a name has, 0 if none is there."""
+        """Return the number of shards of a name, 0 if there are none."""
         return len(self._shards.get(name, []))
 
     def missing(self, name: str, shards: int) -> list[int]:
-        """Return which of the shards are not there."""
+        """Return the indices of the missing shards."""
         there = self._shards.get(name, [None] * shards)
         return [shard for shard in range(shards) if there[shard] is None]
 
     def is_complete(self, name: str) -> bool:
-        """Return whether all shards are there."""
+        """Return whether all shards exist."""
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the length of all shards together."""
+        """Return the total length of all shards."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
-        """Remove files."""
+        """Delete all files of a name."""
         for path in self.of(name):
             path.unlink(missing_ok=True)
         self._shards.pop(name, None)
@@ -378,35 +384,33 @@ class ShardFiles:
 
 
 class _ShardedSolver:
-    def __init__(self, plan: Plan, workers: Workers, most: int, clock: Clock) -> None:
-        self._plan, self._workers, self._most, self._clock = plan, workers, most, clock
+    def __init__(self, plan: Plan, workers: Workers, max_keys: int, loops: LayerLoops) -> None:
+        self._plan, self._workers, self._max_keys, self._loops = plan, workers, max_keys, loops
         self._files = ShardFiles(plan.folder)
 
     def run(self) -> Solution:
-        totals = self._find_all()
-        self._evaluate_all(totals)
-        return self._clock.solution(self._plan.problem, self._files, *self._count(totals))
+        problem = self._plan.problem
+        starts = start_keys(problem)
+        totals = self._loops.forward(problem, starts, partial(self._find_both, starts))
+        for total in self._loops.backward(totals[::-1], self._boards):
+            self._evaluate(LayerName("after", total))
+            self._evaluate(LayerName("before", total))
+        return self._loops.solution(problem, self._files, *self._count(totals))
+
+    def _boards(self, total: int) -> int:
+        """Return the number of boards with a sum."""
+        return self._files.length(f"before-{total}")
 
     # --- boards forward --------------------------------------------------------------------------
 
-    def _find_all(self) -> list[int]:
-        """Find the boards of every sum, and the afterstates; return the sums."""
-        starts, none, done = start_keys(self._plan.problem), np.empty(0, np.uint64), 0
-        waiting, totals = set(starts), list[int]()
-        self._clock.start("boards")
-        while waiting:
-            waiting.remove(total := min(waiting))
-            before, after = Layer("before", total), Layer("after", total)
-            self._find(before, starts.get(total, none))
-            self._find(after, none)
-            totals.append(total)
-            if self._files.length(str(after)):
-                waiting |= {total + tile for tile in self._plan.problem.tiles}
-            done += self._files.length(str(before))
-            self._clock.tell(total, done)
-        return totals
+    def _find_both(self, starts: Mapping[int, Keys], total: int) -> tuple[int, int]:
+        """Find the boards and afterstates of a sum; return their numbers."""
+        none = np.empty(0, np.uint64)
+        self._find(LayerName("before", total), starts.get(total, none))
+        self._find(LayerName("after", total), none)
+        return self._boards(total), self._files.length(f"after-{total}")
 
-    def _find(self, layer: Layer, starts: Keys) -> None:
+    def _find(self, layer: LayerName, starts: Keys) -> None:
         files, name = self._files, str(layer)
         edges = self._plan.edges_to(layer)
         if not files.is_complete(name):
@@ -418,35 +422,27 @@ class _ShardedSolver:
             files.drop(edge.found)
 
     def _shards(self, keys: int) -> int:
-        """Return into how many shards a layer is cut for which this many keys were found."""
-        return max(-(-keys // self._most), min(self._workers.width, -(-keys // FEW)), 1)
+        """Return the number of shards for a layer with this many keys."""
+        by_width = min(self._workers.width, -(-keys // MIN_SHARD_KEYS))
+        return max(-(-keys // self._max_keys), by_width, 1)
 
     # --- values backward -------------------------------------------------------------------------
 
-    def _evaluate_all(self, totals: Sequence[int]) -> None:
-        done, all_ = 0, sum(self._files.length(f"before-{total}") for total in totals)
-        self._clock.start("values")
-        for total in reversed(totals):
-            self._evaluate(Layer("after", total))
-            self._evaluate(Layer("before", total))
-            done += self._files.length(f"before-{total}")
-            self._clock.tell(total, done, all_)
-
-    def _evaluate(self, layer: Layer) -> None:
-        """Find the values of a layer, and before that what it is asked by earlier ones."""
+    def _evaluate(self, layer: LayerName) -> None:
+        """Compute the values of a layer, unless the results that need them already exist."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
-        # Values of afterstates are there as answers only, and as long as they are needed.
+        # Values of afterstates only exist as answers, which are deleted once they are used.
         ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
         if not any(map(files.is_complete, ends)):
-            self._run([task for edge in edges + asking for task in self._searches(edge)])
+            self._run([task for edge in edges + asking for task in self._missing_successors(edge)])
             self._run(self._evaluations(layer, edges, asking, ends[-1]))
         for edge in edges:
             files.drop(edge.found)
             files.drop(edge.answers)
 
-    def _searches(self, edge: Edge) -> list[Task]:
-        """Return what finds again to what an edge leads, as far as it is not there."""
+    def _missing_successors(self, edge: Edge) -> list[Task]:
+        """Return the tasks that recreate missing successor files of an edge."""
         keys = self._files.of(str(edge.source))
         return [
             partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
@@ -454,9 +450,9 @@ class _ShardedSolver:
         ]
 
     def _evaluations(
-        self, layer: Layer, edges: Sequence[Edge], asking: Sequence[Edge], last: str
+        self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return what evaluates the shards of a layer of which the `last` file is not there."""
+        """Return the tasks for the shards whose `last` file is missing."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [
@@ -489,6 +485,6 @@ class _ShardedSolver:
         for total, layer in zip(totals, pairs, strict=True):
             found = [next(results) for _ in layer]
             boards = sum(boards for boards, _ in found)
-            counts.append(LayerCount(total, files.length(f"before-{total}"), boards))
+            counts.append(LayerCount(total, self._boards(total), boards))
             largest = max(largest, *(value for _, value in found))
         return counts, largest

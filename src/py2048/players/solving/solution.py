@@ -1,4 +1,4 @@
-"""`Solution`: the exact value of every position, in memory or in a file."""
+"""`Solution`: the exact value of every reachable position, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -16,33 +16,44 @@ from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.core.rules import Rules
 from py2048.players.solving import _solver_kernels as kernels
-from py2048.players.solving.files import Array, Keys, Name, known_of, once, read_footer, write_file
-from py2048.players.solving.goal import Goal, Problem
+from py2048.players.solving.files import (
+    Array,
+    Keys,
+    Name,
+    lookup_of,
+    read_footer,
+    sorted_unique,
+    write_file,
+)
+from py2048.players.solving.goal import Goal, Problem, refusal
 
 MAGIC = b"py2048 solution 1\n"
-"""The first and the last bytes of a file. Between them stand the keys (uint64) and the values
-(float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
+"""First and last bytes of a solution file.
 
-HELD = 1 << 30
-"""How many bytes of boards are held to be looked up: all of 3x3."""
+Between them are the keys (uint64) and values (float64) of each layer, little-endian, followed by a
+JSON footer and its CRC-32 and length, in 8 bytes each.
+"""
+
+DEFAULT_CACHED_BYTES = 1 << 30
+"""Bytes of layers cached for lookups; enough for all of 3x3."""
 
 
 class Arrays(Protocol):
-    """Where the arrays of the layers are."""
+    """Source of layer arrays."""
 
     def get(self, name: Name, /) -> Array:
-        """Return an array, an empty one if there is none."""
+        """Return an array, empty if it does not exist."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """How many boards have this sum.
+    """Number of boards with a given sum.
 
     Attributes:
-        total: the sum of the tiles.
-        positions: the boards, symmetric ones counted once.
-        boards: all of them.
+        total: Sum of the tiles.
+        positions: Boards, counting symmetric ones once.
+        boards: All boards.
     """
 
     total: int
@@ -52,13 +63,13 @@ class LayerCount:
 
 @dataclass(frozen=True, slots=True)
 class StartValue:
-    """The value of a start.
+    """Value of a starting position.
 
     Attributes:
-        board: the board, one of its symmetric images.
-        chance: the probability that a game starts so, or with a symmetric image.
-        value: what perfect play from there is worth. Where the score is the board's sum, the first
-            move also brings the tiles of the start.
+        board: Starting board, standing for all its symmetric images.
+        chance: Probability that a game starts with this board or one of its images.
+        value: Value of perfect play from here. If the score is the board's sum, it includes the
+            starting tiles.
     """
 
     board: Board
@@ -67,15 +78,16 @@ class StartValue:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a solver is.
+class SolvingProgress:
+    """Progress of a solver.
 
     Attributes:
-        stage: ``boards`` forward, ``values`` backward.
-        total: the sum of the layer just done.
-        done: the boards done in this stage.
-        all: the boards of the stage, 0 while they are not known.
-        seconds: since the stage began.
+        stage: ``boards`` while boards are enumerated forward, ``values`` while they are evaluated
+            backward.
+        total: Sum of the layer just completed.
+        done: Boards completed in this stage.
+        all: Boards of this stage, 0 if not yet known.
+        seconds: Seconds since the stage began.
     """
 
     stage: str
@@ -89,22 +101,24 @@ class Progress:
             return f"finding boards: {self.done:,}, up to a sum of {self.total:,}"
         left = self.seconds * (self.all - self.done) / max(self.done, 1)
         share = self.done / self.all
-        time_left = f", {left:,.0f} s left" if share >= 0.01 else ""  # the first layers are small
+        # Early layers are too small to extrapolate from.
+        time_left = f", {left:,.0f} s left" if share >= 0.01 else ""
         return f"finding values: {share:.0%} of {self.all:,} boards{time_left}"
 
 
 class Solution:
-    """Exact values under some rules, for a goal.
+    """Exact values of all positions under some rules, for one goal.
 
-    A value is the expected score of perfect play, or its chance to make the tile.
+    A value is the expected score of perfect play, or the chance to make the goal's tile.
 
     Attributes:
-        problem: the rules and the goal, as kernels take them.
-        rules: the rules.
-        goal: the goal.
-        layers: the number of boards of each sum, ascending.
-        error: no value differs from the exact one by more, because of rounding.
-        seconds: the time it took to solve.
+        problem: Rules and goal in the form of the kernels.
+        rules: The rules.
+        goal: The goal.
+        layers: Number of boards of each sum, ascending.
+        error: Upper bound of the rounding error of all values.
+        seconds: Time it took to solve.
+        starts: Starting positions with their values.
     """
 
     def __init__(
@@ -114,12 +128,12 @@ class Solution:
         layers: list[LayerCount],
         error: float,
         seconds: float,
-        memory: int = HELD,
+        memory: int = DEFAULT_CACHED_BYTES,
     ) -> None:
         self.rules, self.goal = problem.rules, problem.goal
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
         self.problem, self._arrays, self._memory = problem, arrays, memory
-        self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
+        self._lookups: OrderedDict[int, kernels.Lookup] = OrderedDict()
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
@@ -133,23 +147,23 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """The value of the game: the expectation over the rules' starts."""
+        """Value of the game: the expectation over all starting positions."""
         return math.fsum(start.chance * start.value for start in self.starts)
 
     @property
     def positions(self) -> int:
-        """The number of boards that a player can meet, symmetric ones counted once."""
+        """Number of reachable boards, counting symmetric ones once."""
         return sum(layer.positions for layer in self.layers)
 
     # --- positions -------------------------------------------------------------------------------
 
     def value_of(self, board: Board) -> float:
-        """Return what perfect play makes from a board on: the points to come, or the chance.
+        """Return a board's value under perfect play, in points to come or as a chance.
 
-        A score by the board's sum counts from the sum of the board.
+        If the score is the board's sum, points are counted from the sum of this board.
 
         Raises:
-            BoardError: if no game under the rules meets this board.
+            BoardError: If the board is not reachable under the rules.
         """
         problem = self.problem
         key = np.uint64(kernels.key_of(problem.pack(board), problem.spec))
@@ -158,37 +172,35 @@ class Solution:
         known = self.layer(board.sum)
         place = int(np.searchsorted(known.keys, key))
         if place == len(known.keys) or known.keys[place] != key:
-            line = " / ".join(str(board).splitlines())
-            raise BoardError(f"no game under {self.rules.name} meets the board {line}")
+            raise refusal(self.rules, board)
         return float(known.values[place])
 
     def meets(self, board: Board) -> bool:
-        """Return whether the value of a board is known."""
+        """Return whether a board is reachable."""
         try:
             self.value_of(board)
         except BoardError:
             return False
         return True
 
-    def layer(self, total: int) -> kernels.Known:
-        """Return the boards of a sum and their values, none if no board has it."""
-        if total not in self._lookups:
+    def layer(self, total: int) -> kernels.Lookup:
+        """Return a lookup of all boards with this sum, empty if there are none."""
+        lookups = self._lookups
+        if total not in lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
-            self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
-            while (
-                len(self._lookups) > 1 and sum(map(_size_of, self._lookups.values())) > self._memory
-            ):
-                self._lookups.popitem(last=False)
-        self._lookups.move_to_end(total)
-        return self._lookups[total]
+            lookups[total] = lookup_of(keys, values, 4 * self.rules.cells)
+            while len(lookups) > 1 and sum(map(_size_of, lookups.values())) > self._memory:
+                lookups.popitem(last=False)
+        lookups.move_to_end(total)
+        return lookups[total]
 
     def move_values(self, board: Board) -> dict[Direction, float]:
-        """Return what each legal move is worth: its points and what perfect play makes after it.
+        """Return the value of each legal move, including its own points.
 
         Raises:
-            BoardError: if no game under the rules meets this board.
+            BoardError: If the board is not reachable under the rules.
         """
-        self.value_of(board)  # raises
+        self.value_of(board)  # raises if the board is unreachable
         word, spec = self.problem.pack(board), self.problem.spec
         if self.problem.stopped_value(board) is not None:
             return {}
@@ -197,29 +209,31 @@ class Solution:
         return {each: float(kernels.worth(word, each.value, spec, afters)) for each in legal}
 
     def best(self, board: Board) -> Direction | None:
-        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+        """Return the best move, or `None` at the end of a game.
+
+        Ties go to the first direction in `Direction`.
 
         Raises:
-            BoardError: if no game under the rules meets this board.
+            BoardError: If the board is not reachable under the rules.
         """
         values = self.move_values(board)
         return max(values, key=values.__getitem__) if values else None
 
-    def afterstates(self, keys: Keys, total: int) -> kernels.Known:
-        """Return the afterstates of boards of a sum, and what is to come from each."""
+    def afterstates(self, keys: Keys, total: int) -> kernels.Lookup:
+        """Return a lookup of the afterstates of boards with this sum."""
         found = np.empty(4 * len(keys), np.uint64)
-        afters = once(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
+        afters = sorted_unique(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
         to_come = np.empty(len(afters))
         self.problem.expect(afters, lambda tile: self.layer(total + tile), to_come)
-        return known_of(afters, to_come, 4 * self.rules.cells)
+        return lookup_of(afters, to_come, 4 * self.rules.cells)
 
     # --- files -----------------------------------------------------------------------------------
 
     def save(self, path: Path | str) -> None:
-        """Write all values to a file.
+        """Save the solution to a file.
 
         Raises:
-            SolvingError: if it cannot be written.
+            SolvingError: If the file cannot be written.
         """
         write_file(path, MAGIC, self._write)
 
@@ -242,15 +256,15 @@ class Solution:
         }
 
     @classmethod
-    def load(cls, path: Path | str, *, memory: int = HELD) -> Solution:
-        """Return the solution in a file, whose layers are read when they are needed.
+    def load(cls, path: Path | str, *, memory: int = DEFAULT_CACHED_BYTES) -> Solution:
+        """Open a solution file; its layers are read on demand.
 
         Args:
-            path: the file.
-            memory: how many bytes of layers are held.
+            path: The file.
+            memory: Bytes of layers to cache.
 
         Raises:
-            SolvingError: if there is none, or it is damaged.
+            SolvingError: If the file is missing or damaged.
         """
         file = Path(path)
         if (about := read_footer(file, MAGIC)) is None:
@@ -265,17 +279,17 @@ class Solution:
             raise _damaged(file) from None
 
 
-def _size_of(known: kernels.Known) -> int:
-    """Return the bytes of boards that can be looked up."""
+def _size_of(known: kernels.Lookup) -> int:
+    """Return the size of a lookup in bytes."""
     return known.keys.nbytes + known.values.nbytes + known.heads.nbytes
 
 
 def _damaged(path: Path) -> SolvingError:
-    return SolvingError(f"{path} is not a solution, or is damaged: solve and save it again")
+    return SolvingError(f"{path} is damaged, or is not a solution: solve and save it again")
 
 
 class _FileArrays:
-    """The arrays in a file of a solution; each layer is checked when it is first read."""
+    """Arrays in a solution file; each layer is verified when it is first read."""
 
     def __init__(self, path: Path, layers: list[LayerCount], checks: list[int]) -> None:
         self._path = path

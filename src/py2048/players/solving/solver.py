@@ -1,17 +1,17 @@
-"""The solver: all boards forward, layer by layer of their sum, and their values backward.
+"""The solver: enumerate boards forward, layer by layer, then evaluate them backward.
 
-A slide keeps the sum of a board and a spawn adds its tile, so that the boards of one sum follow
-from those of a few smaller sums, and their values from those of a few larger ones. Each step is a
-function of layers that are complete, so solving continues wherever it was stopped.
+A layer holds all boards of one sum. Slides preserve the sum and spawns add a tile, so each layer
+follows from a few layers with smaller sums, and its values from a few layers with larger sums. Each
+step depends only on complete layers, so an interrupted run can resume.
 
-Source: layers by sum are the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
+Layers by sum correspond to the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
 2025, arXiv:2510.04580.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -22,15 +22,15 @@ from py2048.core.rules import Rules, get_rules
 from py2048.engine._board_kernels import Int
 from py2048.engine.jit import available_threads, shares, together
 from py2048.players.solving import _solver_kernels as kernels
-from py2048.players.solving.files import Keys, LayerStore, Values, known_of, once
+from py2048.players.solving.files import Keys, LayerStore, Values, lookup_of, sorted_unique
 from py2048.players.solving.goal import Goal, Problem
-from py2048.players.solving.solution import Arrays, LayerCount, Progress, Solution
+from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
-PORTION = 1 << 15
-"""How many boards are expanded at once: what they lead to stays in the processor's cache."""
+BATCH_BOARDS = 1 << 15
+"""Boards expanded at once; their successors fit into the CPU cache."""
 
-FEW = 1 << 13
-"""How many boards are not worth a second thread."""
+MIN_BOARDS_PER_THREAD = 1 << 13
+"""A second thread is only worth it for more boards than this."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -42,80 +42,110 @@ def solve(
     memory: int = DEFAULT_MEMORY,
     threads: int | None = None,
     save: Path | str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SolvingProgress], None] | None = None,
 ) -> Solution:
-    """Return the exact value of every position that play can reach.
+    """Compute the exact value of every reachable position.
 
     Args:
-        rules: the rules, or their text.
-        goal: ``score`` for the expected score, ``tile=N`` for the chance to make a tile.
-        memory: how many bytes are used, about, if there is a file to save to; layers that do not
-            fit are on disk then.
-        threads: by default one for each processor.
-        save: a file for the solution. What is done is kept beside it in a folder until it is
-            complete: the same call continues what was stopped.
-        progress: called after each layer.
+        rules: Rules, or their text.
+        goal: ``score`` for the expected score, or ``tile=N`` for the chance to make a tile.
+        memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
+            kept on disk.
+        threads: Number of threads, by default one per processor.
+        save: File for the solution. Until it is complete, finished layers are kept in a folder next
+            to it, and the same call resumes an interrupted run.
+        progress: Called after each layer.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SolvingError: if they cannot be solved, or files cannot be written or are damaged.
+        RulesError: If `rules` are invalid.
+        SolvingError: If the problem cannot be solved, or files cannot be written or are damaged.
     """
     problem = Problem(get_rules(rules), Goal.parse(goal))
     plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
-    solution = _Solver(problem, store, threads or available_threads(), Clock(progress)).run()
-    return solution if save is None else finished(solution, save, memory, store.remove)
+    solution = _Solver(problem, store, threads or available_threads(), LayerLoops(progress)).run()
+    return solution if save is None else save_and_reload(solution, save, memory, store.remove)
 
 
 def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score") -> Solution:
-    """Return the exact value of every position that play can reach from some boards.
+    """Compute the exact value of every position reachable from the given boards.
 
     Raises:
-        SolvingError: if the rules cannot be solved.
+        SolvingError: If the problem cannot be solved.
     """
     problem, store = Problem(rules, Goal.parse(goal), boards=boards), LayerStore(0)
-    return _Solver(problem, store, available_threads(), Clock(None)).run()
+    return _Solver(problem, store, available_threads(), LayerLoops(None)).run()
 
 
-def finished(
+def save_and_reload(
     solution: Solution, save: Path | str, memory: int, remove: Callable[[], None]
 ) -> Solution:
-    """Write a solution, remove what was kept beside its file, and return it as the file has it."""
+    """Save a solution, delete unfinished layers, and load the solution from the file."""
     solution.save(save)
     remove()
     return Solution.load(save, memory=memory // 4)
 
 
-class Clock:
-    """Tells how far a solver is, and how long it took.
+class LayerLoops:
+    """Loops over the layers of a solver, which measure its time and report its progress.
 
     Args:
-        progress: called after each layer, or `None`.
+        progress: Called after each layer, if given.
     """
 
-    def __init__(self, progress: Callable[[Progress], None] | None) -> None:
+    def __init__(self, progress: Callable[[SolvingProgress], None] | None) -> None:
         self._progress = progress
         self._began = time.perf_counter()
 
-    def start(self, stage: str) -> None:
-        """Begin a stage of `Progress`."""
-        self._stage, self._since = stage, time.perf_counter()
+    def forward(
+        self, problem: Problem, starts: Iterable[int], find: Callable[[int], tuple[int, int]]
+    ) -> list[int]:
+        """Find the layers of all reachable sums, in order; return the sums.
 
-    def tell(self, total: int, done: int, all_: int = 0) -> None:
-        """Tell that the layer of a sum is done; the numbers are those of `Progress`."""
+        Args:
+            problem: Rules and goal.
+            starts: Sums of the starting boards.
+            find: Finds the layer of a sum; returns its numbers of boards and afterstates.
+        """
+        since, done = time.perf_counter(), 0
+        waiting, totals = set(starts), list[int]()
+        while waiting:
+            waiting.remove(total := min(waiting))
+            boards, afters = find(total)
+            totals.append(total)
+            if afters:
+                waiting |= {total + tile for tile in problem.tiles}
+            done += boards
+            self._report("boards", total, done, 0, since)
+        return totals
+
+    def backward(self, totals: Sequence[int], size_of: Callable[[int], int]) -> Iterator[int]:
+        """Yield the sums of layers to evaluate, and report each layer when it is done.
+
+        Args:
+            totals: The sums, in order.
+            size_of: Returns the number of boards with a sum.
+        """
+        since, done, all_ = time.perf_counter(), 0, sum(map(size_of, totals))
+        for total in totals:
+            yield total
+            done += size_of(total)
+            self._report("values", total, done, all_, since)
+
+    def _report(self, stage: str, total: int, done: int, all_: int, since: float) -> None:
         if self._progress is not None:
-            seconds = time.perf_counter() - self._since
-            self._progress(Progress(self._stage, total, done, all_, seconds))
+            seconds = time.perf_counter() - since
+            self._progress(SolvingProgress(stage, total, done, all_, seconds))
 
     def solution(
         self, problem: Problem, arrays: Arrays, counts: list[LayerCount], largest: float
     ) -> Solution:
-        """Return the solution; no absolute value is larger than `largest`.
+        """Return the solution with its rounding error; no absolute value exceeds `largest`.
 
-        Each layer adds to the error of the larger sums what its own operations on one board round,
-        each by half a unit in the last place of what is at most `largest`; expectation and maximum
-        make no error larger.
+        Each operation rounds by at most half a unit in the last place of `largest`. A layer adds
+        the rounding of its own operations on one board to the error of the layers with larger sums.
+        Expectations and maxima do not increase errors.
         """
         operations = problem.rules.cells + 4 * len(problem.spawns) + 2
         error = len(counts) * operations * largest * 2.0**-53
@@ -123,7 +153,7 @@ class Clock:
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
-    """Return the keys of the starts that are played on, by their sums."""
+    """Return the keys of the starting boards on which play continues, by sum."""
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:
@@ -132,72 +162,73 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
     return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
 
 
-def grown(
+def expanded(
     keys: Keys, expand: Callable[..., Int], room: int, spec: kernels.SolverSpec
 ) -> list[Keys]:
-    """Return what `expand` finds from keys, up to `room` each: each array ascending and once."""
-    found = np.empty(room * min(PORTION, len(keys)), np.uint64)
+    """Return the successors that `expand` finds, in sorted arrays without duplicates.
+
+    Args:
+        keys: Keys of the boards to expand.
+        expand: Kernel that writes the successors of boards.
+        room: Maximum number of successors of a board.
+        spec: Rules and goal in the form of the kernels.
+    """
+    found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
     parts = []
-    for first in range(0, len(keys), PORTION):
-        count = expand(keys[first : first + PORTION], spec, found)
-        parts.append(once(found[:count].copy()))
+    for first in range(0, len(keys), BATCH_BOARDS):
+        count = expand(keys[first : first + BATCH_BOARDS], spec, found)
+        parts.append(sorted_unique(found[:count].copy()))
     return parts
 
 
 class _Solver:
-    def __init__(self, problem: Problem, store: LayerStore, threads: int, clock: Clock) -> None:
+    def __init__(
+        self, problem: Problem, store: LayerStore, threads: int, loops: LayerLoops
+    ) -> None:
         self._problem, self._store, self._threads = problem, store, threads
         self._spec, self._width = problem.spec, 4 * problem.rules.cells
-        self._clock = clock
+        self._loops = loops
 
     def run(self) -> Solution:
-        totals = self._enumerate(start_keys(self._problem))
+        starts = start_keys(self._problem)
+        totals = self._loops.forward(self._problem, starts, partial(self._find, starts))
         largest, images = self._evaluate(totals), np.empty(8, np.uint64)
         counts = [
             LayerCount(total, len(keys), int(kernels.count_images(keys, self._spec, images)))
             for total in totals
             for keys in [self._store.get(("before", total))]
         ]
-        return self._clock.solution(self._problem, self._store, counts, largest)
+        return self._loops.solution(self._problem, self._store, counts, largest)
 
     # --- boards forward --------------------------------------------------------------------------
 
-    def _enumerate(self, starts: dict[int, Keys]) -> list[int]:
-        """Find the boards of every sum, and the afterstates; return the sums."""
-        waiting, totals, done = set(starts), list[int](), 0
-        self._clock.start("boards")
-        while waiting:
-            waiting.remove(total := min(waiting))
-            if ("after", total) not in self._store:
-                boards = self._boards(total, starts)
-                self._store.put(("before", total), boards)
-                self._store.put(("after", total), self._grown(boards, kernels.slide_all, 4))
-            totals.append(total)
-            if self._store.length(("after", total)):
-                waiting |= {total + tile for tile in self._problem.tiles}
-            done += self._store.length(("before", total))
-            self._clock.tell(total, done)
-        return totals
+    def _find(self, starts: dict[int, Keys], total: int) -> tuple[int, int]:
+        """Find the boards and afterstates of a sum; return their numbers."""
+        if ("after", total) not in self._store:
+            boards = self._boards(total, starts)
+            self._store.put(("before", total), boards)
+            self._store.put(("after", total), self._expanded(boards, kernels.slide_all, 4))
+        return self._store.length(("before", total)), self._store.length(("after", total))
 
     def _boards(self, total: int, starts: dict[int, Keys]) -> Keys:
         parts = [starts.get(total, np.empty(0, np.uint64))]
         for tile in self._problem.tiles:
             afters = self._store.get(("after", total - tile))
             expand = partial(kernels.spawn_all, np.uint64(tile.bit_length() - 1))
-            parts.append(self._grown(afters, expand, self._problem.rules.cells - 1))
+            parts.append(self._expanded(afters, expand, self._problem.rules.cells - 1))
         return self._union(parts)
 
-    def _grown(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Return what `expand` finds from keys, up to `room` each, ascending and once."""
+    def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
+        """Return the sorted, distinct successors that `expand` finds, at most `room` per key."""
 
         def share(first: int, last: int) -> list[Keys]:
-            return grown(keys[first:last], expand, room, self._spec)
+            return expanded(keys[first:last], expand, room, self._spec)
 
         jobs = shares(len(keys), self._workers(len(keys)))
         return self._union([part for parts in together(share, jobs) for part in parts])
 
     def _union(self, parts: Sequence[Keys]) -> Keys:
-        """Return the keys of ascending arrays, ascending and once."""
+        """Merge sorted arrays and drop duplicates."""
         parts = [part for part in parts if len(part)]
         if len(parts) < 2:
             return parts[0] if parts else np.empty(0, np.uint64)
@@ -208,35 +239,32 @@ class _Solver:
 
         def merge(worker: int) -> Keys:
             ranges = zip(parts, cuts, strict=True)
-            return once(np.concatenate([p[c[worker] : c[worker + 1]] for p, c in ranges]))
+            return sorted_unique(np.concatenate([p[c[worker] : c[worker + 1]] for p, c in ranges]))
 
         return np.concatenate(together(merge, [(worker,) for worker in range(workers)]))
 
     def _workers(self, boards: int) -> int:
-        return max(1, min(self._threads, boards // FEW))
+        return max(1, min(self._threads, boards // MIN_BOARDS_PER_THREAD))
 
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, totals: list[int]) -> float:
-        """Find the value of every board; return the largest."""
-        store, done, largest = self._store, 0, 0.0
-        boards = sum(store.length(("before", total)) for total in totals)
-        known: dict[int, kernels.Known] = {}
+        """Compute the value of every board; return the largest."""
+        store, known, largest = self._store, dict[int, kernels.Lookup](), 0.0
         reach = max(spawn.tile for spawn in self._problem.spawns)
-        self._clock.start("values")
-        for total in reversed(totals):
+        for total in self._loops.backward(
+            totals[::-1], lambda each: store.length(("before", each))
+        ):
             known = {other: layer for other, layer in known.items() if other <= total + reach}
             keys = store.get(("before", total))
             if ("values", total) not in store:
                 store.put(("values", total), self._values(total, keys, known))
             values = store.get(("values", total))
-            known[total] = known_of(keys, values, self._width)
+            known[total] = lookup_of(keys, values, self._width)
             largest = max(largest, float(np.abs(values).max(initial=0.0)))
-            done += len(keys)
-            self._clock.tell(total, done, boards)
         return largest
 
-    def _values(self, total: int, keys: Keys, known: dict[int, kernels.Known]) -> Values:
+    def _values(self, total: int, keys: Keys, known: dict[int, kernels.Lookup]) -> Values:
         after_keys = self._store.get(("after", total))
         to_come, values = np.empty(len(after_keys)), np.empty(len(keys))
 
@@ -248,6 +276,6 @@ class _Solver:
             kernels.choose(keys[first:last], self._spec, afters, values[first:last])
 
         together(expect, shares(len(after_keys), self._workers(len(after_keys))))
-        afters = known_of(after_keys, to_come, self._width)
+        afters = lookup_of(after_keys, to_come, self._width)
         together(choose, shares(len(keys), self._workers(len(keys))))
         return values

@@ -1,8 +1,8 @@
-"""Tables of endings: the chance to make a tile from every position of a formation on 4x4.
+"""Endgame tables: the chance to make a tile from every position of a formation.
 
-The chance of an afterstate is the mean over the tiles that can appear of the best move's; layers of
-equal sums are computed downwards, as the solver does. A file has a chance for each afterstate, in
-the order of `py2048.players.solving.positions`, so that boards stand nowhere in it.
+The chance of an afterstate is the mean over all spawns of the best move's chance. Layers of equal
+sum are computed from the largest sum down, as in the solver. A file holds one chance per
+afterstate, in the order of `py2048.players.solving.positions`, so it does not contain boards.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ from py2048.core.folders import TABLE_SUFFIX, built_tables, tables_folder
 from py2048.core.rules import Rules, get_rules
 from py2048.engine.jit import available_threads, shares, together
 from py2048.players.solving import _table_kernels as kernels
-from py2048.players.solving._table_kernels import CERTAIN, Following
+from py2048.players.solving._table_kernels import CHANCE_ONE, Successors
 from py2048.players.solving.files import LayerStore, read_footer, write_file
 from py2048.players.solving.formations import SIDE, Formation, get_formation
 from py2048.players.solving.positions import LARGE, Positions, large_cells
-from py2048.players.solving.solution import Progress
-from py2048.players.solving.solver import DEFAULT_MEMORY, Clock
+from py2048.players.solving.solution import SolvingProgress
+from py2048.players.solving.solver import DEFAULT_MEMORY, LayerLoops
 
 Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
 
 MAGIC = b"py2048 table 1\n"
-"""The first and the last bytes of a file; `docs/reference/table-format.md` says what is between."""
+"""First and last bytes of a file, see `docs/reference/table-format.md`."""
 
 BLOCK = 1 << 16
-"""How many chances are compressed together."""
+"""Number of chances compressed together."""
 
-SCALE = 65535
-"""What stands for 1 in a file."""
+STORED_ONE = 65535
+"""Stored number that represents a chance of 1."""
 
-BLOCKS_HELD = 256
+MAX_CACHED_BLOCKS = 256
 
-FEW = 1 << 14
-"""How many positions are not worth a second thread."""
+MIN_POSITIONS_PER_THREAD = 1 << 14
+"""A second thread is only worth it for more positions than this."""
 
 MIN_CHANCE = 0.5
-"""The least chance of an ending: below it, leaving the formation may well be better."""
+"""Below this chance, leaving the formation may be better."""
 
 
-class Table:
+class EndingTable:
     """The chance to make a tile from every position of a formation, in a file.
 
     Attributes:
-        formation: the formation.
-        target: the tile to be made.
-        rules: the rules.
-        path: the file.
+        formation: The formation.
+        target: Tile to be made.
+        rules: Rules of the game.
+        path: The file.
     """
 
-    error = 0.6 / SCALE
-    """No chance differs from the exact one by more.
+    error = 0.6 / STORED_ONE
+    """Upper bound of the error of all chances.
 
-    Half a unit of the file, and for each layer half a unit of `CERTAIN`.
+    It is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -77,20 +77,20 @@ class Table:
         with os_errors_as(SolvingError, str(path)):
             self._data: NDArray[np.uint8] = np.memmap(path, np.uint8, "r")
         self._places = self._read_places(check)
-        self._block = lru_cache(maxsize=BLOCKS_HELD)(self._read_block)
+        self._block = lru_cache(maxsize=MAX_CACHED_BLOCKS)(self._read_block)
         self._turns = lru_cache(maxsize=1 << 12)(self._turns_of)
 
     @classmethod
-    def load(cls, path: Path | str, rules: Rules | str | None = None) -> Table:
-        """Return the table in a file, which is read where it is needed.
+    def load(cls, path: Path | str, rules: Rules | str | None = None) -> EndingTable:
+        """Open a table file; its blocks are read on demand.
 
         Args:
-            path: the file.
-            rules: the rules of the game in which it is to be used; by default those of the table.
+            path: The file.
+            rules: Rules of the game it will be used for; by default the table's own.
 
         Raises:
-            RulesError: if `rules` are not rules.
-            SolvingError: if there is no table, it is damaged, or for rules with other chances.
+            RulesError: If `rules` are invalid.
+            SolvingError: If the file is missing or damaged, or the chances differ under `rules`.
         """
         file = Path(path)
         if (about := read_footer(file, MAGIC)) is None:
@@ -107,42 +107,42 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The formation and the target."""
+        """Name of the formation and the target."""
         return self._positions.name
 
     @property
     def positions(self) -> int:
-        """The number of positions, those that no slide makes among them."""
+        """Number of positions, including those that no slide produces."""
         return self._positions.count
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether the chances are those of games under these rules."""
+        """Return whether the chances are valid under these rules."""
         return _chances_of(rules) == _chances_of(self.rules)
 
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Return whether a board, in any symmetry, is in the formation, its target not yet made."""
+        """Return whether a board is in the formation and its target is not made."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
     def chance_of(self, board: Board) -> float:
-        """Return the chance to make the target from a board on, under best play.
+        """Return the chance to make the target from a board under best play.
 
         Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
+            BoardError: If the board is not in the formation in any symmetry.
+            SolvingError: If the file is damaged.
         """
         if any(self._is_made(view) for view in self._checked_views(board)):
             return 1.0
         return max(self.move_chances(board).values(), default=0.0)
 
     def move_chances(self, board: Board) -> dict[Direction, float]:
-        """Return the chance after each legal move, 0 where it breaks the formation.
+        """Return the chance after each legal move, 0 if it breaks the formation.
 
         Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
+            BoardError: If the board is not in the formation in any symmetry.
+            SolvingError: If the file is damaged.
         """
         found: dict[Direction, float] = {}
         for view in self._checked_views(board):
@@ -151,17 +151,19 @@ class Table:
         return found
 
     def best(self, board: Board) -> Direction | None:
-        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+        """Return the best move, or `None` if there is none.
+
+        Ties go to the first direction in `Direction`.
 
         Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
+            BoardError: If the board is not in the formation in any symmetry.
+            SolvingError: If the file is damaged.
         """
         chances = self.move_chances(board)
         return max(chances, key=chances.__getitem__) if chances else None
 
     def _afters(self, board: int, turn: int) -> dict[Direction, float]:
-        """Return the chance after each legal move on a packed board, seen turned."""
+        """Return the chance after each legal move on a packed board."""
         slid = np.empty(4, np.uint64)
         kernels.afterstates(np.uint64(board), self._positions.spec.lines, slid)
         return {
@@ -181,10 +183,10 @@ class Table:
         if total > positions.limit:
             return 0.0
         block, within = divmod(positions.place_of(after), BLOCK)
-        return float(self._block(total, block)[within]) / SCALE
+        return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the views of a board that is in the formation."""
+        """Return the views of a board, which must be in the formation."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -196,7 +198,7 @@ class Table:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the board with large tiles all alike, and how to turn it to the formation."""
+        """Return the packed board and each symmetry that brings it into formation."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -204,7 +206,7 @@ class Table:
         ]
 
     def _turns_of(self, larges: int) -> tuple[int, ...]:
-        """Return the turns that bring these cells with large tiles to the formation."""
+        """Return the symmetries that bring large tiles on these cells into formation."""
         return tuple(
             turn for turn in range(8) if self._positions.holds(_turned(larges * LARGE, turn))
         )
@@ -213,7 +215,7 @@ class Table:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the board packed, with large tiles all alike, for each choice of them."""
+        """Yield the packed board with uniform large tiles, for each choice of large tiles."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -231,7 +233,7 @@ class Table:
     # --- the file --------------------------------------------------------------------------------
 
     def _read_places(self, check: int) -> NDArray[np.uint64]:
-        """Return where the blocks begin, and where the last ends."""
+        """Return the file offsets of all blocks, and the end of the last one."""
         length = 8 * (self._first[-1] + 1)
         footer = int.from_bytes(self._data[-len(MAGIC) - 8 : -len(MAGIC)].tobytes(), "little")
         end = len(self._data) - len(MAGIC) - 16 - footer
@@ -241,7 +243,7 @@ class Table:
         return np.frombuffer(data, "<u8")
 
     def _read_block(self, total: int, block: int) -> Stored:
-        """Return the chances of a block of a layer, in units of the file."""
+        """Read one block of a layer, as stored numbers."""
         number = self._first[total // 2] + block
         first, last = self._places[number], self._places[number + 1]
         length = min(BLOCK, self._positions.sizes[total // 2] - BLOCK * block)
@@ -256,10 +258,10 @@ class Table:
         return stored
 
     def check(self) -> None:
-        """Read the whole file.
+        """Verify the whole file.
 
         Raises:
-            SolvingError: if it is damaged.
+            SolvingError: If the file is damaged.
         """
         for half in range(len(self._first) - 1):
             for block in range(self._first[half + 1] - self._first[half]):
@@ -267,11 +269,11 @@ class Table:
 
 
 def _damaged(path: Path) -> SolvingError:
-    return SolvingError(f"{path} is not a table, or is damaged: build it again")
+    return SolvingError(f"{path} is damaged, or is not a table: build it again")
 
 
 def _chances_of(rules: Rules) -> tuple[object, ...]:
-    """Return what of rules the chances depend on."""
+    """Return the parts of rules that determine the chances."""
     return rules.shape, rules.spawn, rules.merging, rules.ends_at_target
 
 
@@ -282,19 +284,19 @@ def _turned(board: int, turn: int) -> int:
 # --- tables in the data folder -------------------------------------------------------------------
 
 
-def load_table(name: str, rules: str | None = None) -> Table:
-    """Return the table with a name, in the data folder, or in a file.
+def load_table(name: str, rules: str | None = None) -> EndingTable:
+    """Load a table by name from the data folder, or from a file.
 
     Args:
-        name: a name such as ``L3-256``, or a file.
-        rules: as for `Table.load`.
+        name: A name such as ``L3-256``, or a file.
+        rules: See `EndingTable.load`.
 
     Raises:
-        SolvingError: if there is none, or it cannot be used under the rules.
+        SolvingError: If there is no such table, or it cannot be used under the rules.
     """
     for path in (tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)):
         if path.exists():
-            return Table.load(path, rules)
+            return EndingTable.load(path, rules)
     formation, _, target = name.rpartition("-")
     is_name = formation.isalnum() and target.isdecimal()
     fix = f"build it with py2048 tables build {f'{formation} {target}' if is_name else ''}"
@@ -302,15 +304,16 @@ def load_table(name: str, rules: str | None = None) -> Table:
 
 
 class Ending(NamedTuple):
-    """What a table knows of a board.
+    """A table's answer for a board.
 
-    A move that breaks the formation has no chance there. In play it is not quite lost: where the
-    best move had 0.9 or more, a search made the tile after 97 % of these, and after 38 % of those.
+    A move that breaks the formation has chance 0, although it is not quite lost in practice. Where
+    the best move had a chance of 0.9 or more, a search made the tile after 97 % of the best moves,
+    and after 38 % of the moves that break the formation.
 
     Attributes:
-        table: its name, such as ``L3-256``.
-        target: the tile that is to be made.
-        chances: the chance to make it after each legal move, 0 where that breaks the formation.
+        table: Name of the table, such as ``L3-256``.
+        target: Tile to be made.
+        chances: Chance after each legal move, 0 if it breaks the formation.
     """
 
     table: str
@@ -319,23 +322,23 @@ class Ending(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """The chance to make the target."""
+        """Chance to make the target under best play."""
         return max(self.chances.values(), default=0.0)
 
 
 def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
-    """Return what the best of the tables in the data folder knows of a board.
+    """Look a board up in all tables of the data folder; return the best answer.
 
-    The best is that of the largest target, and of several that of the greatest chance. It is `None`
-    where no table knows the board, or all give less than `MIN_CHANCE`.
+    The table with the largest target is preferred, then the one with the highest chance. Returns
+    `None` if no table covers the board with a chance of at least `MIN_CHANCE`.
 
     Args:
-        board: the board to move on.
-        rules: the rules of the game.
+        board: Board to move on.
+        rules: Rules of the game.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SolvingError: if a table is damaged.
+        RulesError: If `rules` are invalid.
+        SolvingError: If a table is damaged.
     """
     if board.shape != (SIDE, SIDE):
         return None
@@ -351,8 +354,8 @@ def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
 
 
 @lru_cache(maxsize=16)
-def _loaded(path: Path, _changed: int) -> Table:
-    return Table.load(path)
+def _loaded(path: Path, _changed: int) -> EndingTable:
+    return EndingTable.load(path)
 
 
 # --- building ------------------------------------------------------------------------------------
@@ -366,45 +369,44 @@ def build_table(
     rules: Rules | str = "classic",
     memory: int = DEFAULT_MEMORY,
     threads: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Table:
-    """Write the table of a formation to a file and return it.
+    progress: Callable[[SolvingProgress], None] | None = None,
+) -> EndingTable:
+    """Build the table of a formation and write it to a file.
 
-    What is done is kept beside the file in a folder until it is complete: the same call continues
-    what was stopped.
+    Until it is complete, finished layers are kept in a folder next to the file, and the same call
+    resumes an interrupted run.
 
     Args:
-        formation: a formation, its name, or a TOML file with one.
-        target: the tile to be made.
-        path: the file.
-        rules: rules of 4x4 whose tiles appear at random, or their text.
-        memory: how many bytes may be used, about.
-        threads: by default one for each processor.
-        progress: called after each layer.
+        formation: A formation, its name, or a TOML file that defines one.
+        target: Tile to be made.
+        path: Target file.
+        rules: 4x4 rules with random spawns, or their text.
+        memory: Approximate memory limit in bytes.
+        threads: Number of threads, by default one per processor.
+        progress: Called after each layer.
 
     Raises:
-        RulesError: if `rules` are not rules.
-        SolvingError: if there can be no such table, it needs more memory, or files cannot be
-            written or are damaged.
+        RulesError: If `rules` are invalid. SolvingError: If no such table can exist, it needs more
+            memory, or files cannot be written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)
     folder = Path(f"{path}.unfinished")
-    store = LayerStore(memory - needed, folder, _about(positions))
+    store = LayerStore(memory - needed, folder, _description(positions))
     builder = _Builder(positions, store, threads or available_threads())
-    builder.run(Clock(progress))
+    builder.run(LayerLoops(progress))
     write_file(path, MAGIC, builder.write)
     store.remove()
-    return Table.load(path)
+    return EndingTable.load(path)
 
 
 def checked_memory(positions: Positions, memory: int) -> int:
-    """Return how many bytes building a table takes, about.
+    """Return the approximate memory needed to build a table, in bytes.
 
-    Four arrays of 32 bits for the largest layer, what of it is compressed, and look-up tables.
+    It covers four 32-bit arrays for the largest layer, their compressed form, and lookup tables.
 
     Raises:
-        SolvingError: if `memory` is less.
+        SolvingError: If more than `memory` is needed.
     """
     needed = 20 * max(positions.sizes) + 6 * positions.layer(0).starts.nbytes + (64 << 20)
     if needed > memory:
@@ -415,7 +417,7 @@ def checked_memory(positions: Positions, memory: int) -> int:
     return needed
 
 
-def _about(positions: Positions) -> dict[str, Any]:
+def _description(positions: Positions) -> dict[str, Any]:
     formation = positions.formation
     return {
         "formation": {formation.name: formation.data()},
@@ -429,30 +431,26 @@ class _Builder:
         self._positions, self._store, self._threads = positions, store, threads
         self._tiles = positions.rules.spawn_weights.pairs
 
-    def run(self, clock: Clock) -> None:
-        """Find the chances of all layers that are not there, those of the largest sums first."""
-        sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
+    def run(self, loops: LayerLoops) -> None:
+        """Compute the chances of all missing layers, from the largest sum down."""
+        sizes, totals = self._positions.sizes, range(self._positions.reach, -1, -2)
         left = [total for total in totals if ("sizes", total) not in self._store]
-        all_ = sum(sizes[total // 2] for total in left)
-        clock.start("values")
-        for total in left:
+        for total in loops.backward(left, lambda total: sizes[total // 2]):
             self._find(total)
-            done += sizes[total // 2]
-            clock.tell(total, done, all_)
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]
         layer, is_lost = positions.layer(total), total > positions.limit
         afters, chances = np.zeros(size, np.uint32), np.empty(size, np.uint32)
-        following = () if is_lost else tuple(self._following(total))
+        successors = () if is_lost else tuple(self._successors(total))
 
         def expect(first: int, last: int) -> None:
-            kernels.expect(first, last, layer, positions.spec, following, afters)
+            kernels.expect(first, last, layer, positions.spec, successors, afters)
 
         def choose(first: int, last: int) -> None:
             kernels.choose(first, last, layer, positions.spec, afters, chances)
 
-        workers = max(1, min(self._threads, size // FEW))
+        workers = max(1, min(self._threads, size // MIN_POSITIONS_PER_THREAD))
         parts = positions.parts(total, workers)
         blocks: list[bytes] = []
         if not is_lost:
@@ -462,34 +460,34 @@ class _Builder:
         together(choose, parts)
         self._store.put(("chances", total), chances)
         self._store.put(("blocks", total), np.array(bytearray().join(blocks), np.uint8))
-        # That it has sizes says that a layer is complete.
+        # A layer is complete once its sizes are stored.
         self._store.put(("sizes", total), np.array(list(map(len, blocks)), np.uint32))
         self._store.drop(("chances", total + max(tile for tile, _ in self._tiles)))
 
-    def _following(self, total: int) -> Iterator[Following]:
-        """Yield the positions that follow those of a sum, for each tile that can appear."""
+    def _successors(self, total: int) -> Iterator[Successors]:
+        """Yield the layers that follow a layer, one for each tile that can spawn."""
         for tile, share in self._tiles:
             layer, rank = self._positions.layer(total + tile), np.uint64(tile.bit_length() - 1)
             chances = self._store.get(("chances", total + tile))
-            yield Following(rank, float(share), layer.fillings, layer.starts, chances)
+            yield Successors(rank, float(share), layer.fillings, layer.starts, chances)
 
     def write(self, file: BinaryIO) -> dict[str, Any]:
-        """Write the blocks of all layers, and where they begin; return what the footer says."""
+        """Write all blocks and their offsets; return the footer's data."""
         ends = [np.array([len(MAGIC)], np.uint64)]
         for total in range(0, self._positions.limit + 1, 2):
             file.write(self._store.get(("blocks", total)).data)
             ends.append(self._store.get(("sizes", total)).astype(np.uint64))
         places = np.cumsum(np.concatenate(ends), dtype="<u8").tobytes()
         file.write(places)
-        return {**_about(self._positions), "places": zlib.crc32(places)}
+        return {**_description(self._positions), "places": zlib.crc32(places)}
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Return blocks of chances, compressed: a bit for each that is not 0, then those."""
+    """Compress blocks of chances, each as a bit mask and the non-zero values."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
-        stored = ((part * SCALE + CERTAIN // 2) // CERTAIN).astype("<u2")
+        stored = ((part * STORED_ONE + CHANCE_ONE // 2) // CHANCE_ONE).astype("<u2")
         is_some = stored != 0
         data = np.packbits(is_some).tobytes() + stored[is_some].tobytes()
         blocks.append(zlib.compress(data, 1))

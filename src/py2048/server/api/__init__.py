@@ -1,1 +1,1 @@
-"""The JSON API for programs: games, boards, hints, and its description."""
+"""The JSON API and its computer players."""

@@ -1,4 +1,4 @@
-"""Computer players on the server: hints and autoplay, asked in threads, a few at a time."""
+"""Computer players on the server: hints and autoplay, computed in threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from py2048.core.language import _
 from py2048.core.rules import Rules
 from py2048.players import make_player
 from py2048.review.advice import PROGRESS_PERIOD_S
-from py2048.server.http.limits import Queue
+from py2048.server.http.limits import WorkQueue
 from py2048.server.play import messages
 from py2048.server.play.games import preset_of
 from py2048.server.play.rooms import Autoplay, Room, Rooms
@@ -29,57 +29,53 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
 MAX_QUEUE = 32
-_MIN_DELAY_S = 0.05
-"""Seconds between two moves of autoplay, at the least."""
-
-MAX_AUTOPLAYS = 8
-"""The most games in which computer players make the moves."""
-
-MAX_AUTOPLAYS_EACH = 2
-"""The most games of one account in which computer players make the moves."""
-
-_SHARE = 0.5
-"""The share of the games in which computer players make the moves that one address may have."""
+_MIN_DELAY_S = 0.05  # Between two moves of autoplay.
+MAX_AUTOPLAYS = 8  # Games on autoplay.
+MAX_AUTOPLAYS_EACH = 2  # Per account.
+_MAX_ADDRESS_SHARE = 0.5  # Share of `MAX_AUTOPLAYS` for one address.
 
 
 class HintService:
-    """The players that may be asked, each made when it is first needed.
+    """Computer players that users may ask; each is created when it is first needed.
 
     Args:
-        specs: which there are; strangers cannot ask for others, which might think for hours.
+        specs: The allowed players. Others could think for hours.
     """
 
     def __init__(self, specs: tuple[str, ...]) -> None:
         self.specs = specs
-        self._made = functools.cache(make_player)
+        self._player = functools.cache(make_player)
         self._locks = {spec: threading.Lock() for spec in specs}
-        self._queue = Queue(_THREADS, MAX_QUEUE, MAX_QUEUE)
+        self._queue = WorkQueue(_THREADS, MAX_QUEUE, MAX_QUEUE)
 
     def checked(self, spec: str | None, rules: Rules, board: Board) -> str:
-        """Return a spec that may be asked for; none means the usual one for the board.
+        """Return a valid spec; None selects the default player for the board.
 
         Raises:
-            ActionRejected: if there is no such player here, or the rules are not those of a preset
-                in some size: a player keeps tables for each rule set that it was asked about.
+            ActionRejected: If the player is not available, or the rules are not a preset in some
+                size; players keep tables per rule set, so arbitrary rules would exhaust memory
+                (``player``).
         """
         if preset_of(rules) is None:
-            raise ActionRejected("player", _("computer players know the presets here, in any size"))
+            raise ActionRejected(
+                "player", _("computer players are only available for presets, in any size")
+            )
         usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
             hint = did_you_mean(wanted, self.specs)
-            text = _("no player {name} is on this server")
+            text = _("player {name} is not available on this server")
             raise ActionRejected("player", f"{text.format(name=repr(wanted))}{hint}")
         return wanted
 
     async def advise(
         self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
     ) -> AsyncIterator[Hint | Compiling]:
-        """Yield what a player would do, as `py2048.app.session.advise`, as fast as it is read.
+        """Yield hints and compile progress, as `py2048.app.session.advise`.
 
         Raises:
-            ActionRejected: if too many wait already.
-            PlayerError: if the player fails.
+            ActionRejected: If the queue is full (``busy``).
+            PlayerError: If the player fails.
         """
         answers = self._answers(spec, snapshot, only_move)
         while (answer := await self._queue.do("", self._answer, spec, answers)) is not None:
@@ -91,55 +87,58 @@ class HintService:
         with self._locks[spec]:
             try:
                 return next(answers, None)
-            except Py2048Error as error:  # of the rules, too: some players refuse some
+            except Py2048Error as error:  # some players reject some rules
                 raise PlayerError(str(error)) from None
 
     def _answers(
         self, spec: str, snapshot: PositionSnapshot, only_move: bool
     ) -> Iterator[Hint | Compiling]:
-        player = self._made(spec)  # it may take long: it is the thread that makes it
+        player = self._player(spec)  # in the thread, because it may be slow
         yield from advise(snapshot, player, only_move=only_move)
 
     # Autoplay
 
     def start_autoplay(
-        self, rooms: Rooms, room: Room, spec: str, delay: float, address: str
+        self, rooms: Rooms, room: Room, spec: str, delay_s: float, address: str
     ) -> None:
-        """Let a player make the moves until the game is over, it is stopped, or all have left.
+        """Let a computer player make the moves.
+
+        It plays until the game is over, it is stopped, or all clients have left.
 
         Args:
-            rooms: where the room is.
-            room: the room of the game.
-            spec: the player.
-            delay: seconds between two moves.
-            address: who asks comes from there.
+            rooms: The open games.
+            room: The game's room.
+            spec: The player.
+            delay_s: Seconds between two moves.
+            address: Network address of the client.
 
         Raises:
-            ActionRejected: if the mode forbids it, or too many games are played so.
+            ActionRejected: If the mode forbids it (``mode``), the game is over (``over``) or too
+                many games are played this way (``busy``).
         """
         room.game.check_help()
         if room.game.is_over:
             raise room.game.over()
         if room.autoplay is None:
             self._check_autoplays(rooms, room.game.info.owner, address)
-        moving = self._autoplay(rooms, room, spec, max(delay, _MIN_DELAY_S))
+        moving = self._autoplay(rooms, room, spec, max(delay_s, _MIN_DELAY_S))
         room.set_autoplay(Autoplay(spec, rooms.start(moving), address))
 
     def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
-        """Refuse one more game of an account, from an address, in which computer players move."""
+        """Check the limits on autoplay: per account, per address and in total."""
         played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
         mine = sum(game.info.owner == owner for game, _ in played)
         if mine >= MAX_AUTOPLAYS_EACH:
-            text = _("computer players make the moves in {n} of your games")
+            text = _("autoplay is already running in {n} of your games: stop one first")
             raise ActionRejected("busy", text.format(n=MAX_AUTOPLAYS_EACH))
-        near = sum(autoplay.address == address for _, autoplay in played)
-        share = max(round(_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
-        if near >= share or len(played) >= MAX_AUTOPLAYS:
+        from_address = sum(autoplay.address == address for _, autoplay in played)
+        share = max(round(_MAX_ADDRESS_SHARE * MAX_AUTOPLAYS), MAX_AUTOPLAYS_EACH)
+        if from_address >= share or len(played) >= MAX_AUTOPLAYS:
             raise ActionRejected(
-                "busy", _("computer players make the moves in too many games: try later")
+                "busy", _("autoplay is running in too many games: try again later")
             )
 
-    async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
+    async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay_s: float) -> None:
         try:
             while not room.game.is_over:
                 await room.ready()
@@ -150,7 +149,7 @@ class HintService:
                         room.broadcast(room.game.play_hint(answer))
                     else:
                         room.send(partial(messages.compiling_message, room.game, spec, answer))
-                await asyncio.sleep(delay)
+                await asyncio.sleep(delay_s)
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})
         if room.autoplay is not None and room.autoplay.task is asyncio.current_task():

@@ -1,1 +1,1 @@
-"""What stands between the network and the pages: connections, limits, logs, metrics, files."""
+"""Between the network and the pages: connections, limits, security, logs, metrics, static files."""

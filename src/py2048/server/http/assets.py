@@ -1,4 +1,4 @@
-"""The files of pages, under addresses that name their content."""
+"""Static files, served under URLs that contain a hash of their contents."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from py2048.core.language import _
 
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
-WORKER = "js/worker.js"
-"""Serves the page for playing where there is no server: it may act for every address."""
+WORKER = "js/worker.js"  # the service worker, whose scope is the whole site
 
-_DIGITS = 12
+_VERSION_DIGITS = 12
 _COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -34,16 +33,17 @@ _TYPES = {
 
 
 class Assets:
-    """The files below ``/static``: what `static/` holds, and what is made.
+    """The files below ``/static``: those in `static/` and generated ones.
 
-    All have one version, a hash of all their contents, as the first part of their address. So a
-    module finds the others by relative addresses, an address never changes its meaning, and a page
-    never mixes files of two servers.
+    All files share one version, a hash of their contents, as the first part of the path. Modules
+    can import each other by relative paths, a URL never changes its content, and a page never mixes
+    files of two server versions.
 
     Args:
-        made: the contents of files that are not in the folder, by their names.
-        sources: those of which others are made when they are first asked for.
-        make: makes the contents of one.
+        made: Contents of generated files by name.
+        sources: Source files by name of generated file; each is generated when it is first
+            requested.
+        make: Generates a file's contents from its source.
     """
 
     def __init__(
@@ -60,22 +60,22 @@ class Assets:
         for name, file in self._files.items():
             content = file.read_bytes() if isinstance(file, Path) else file
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
-        self.version = digest.hexdigest()[:_DIGITS]
+        self.version = digest.hexdigest()[:_VERSION_DIGITS]
 
     def address(self, name: str) -> str:
-        """Return the address of a file.
+        """Return the URL path of a file.
 
         Raises:
-            KeyError: if there is none of that name.
+            KeyError: If there is no such file.
         """
         self._files[name]
         return f"/static/{self.version}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Return the contents of a file; the first time this may take a second.
+        """Return the contents of a file. The first call may take a second.
 
         Raises:
-            KeyError: if there is none of that name.
+            KeyError: If there is no such file.
         """
         found = self._files[name]
         if isinstance(found, Path):
@@ -83,7 +83,7 @@ class Assets:
         return found
 
     async def file(self, request: Request) -> Response:
-        """Return a file; under another version's address it is given too, but not to be kept."""
+        """Serve a file; under an outdated version, the response may not be cached."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
@@ -104,7 +104,7 @@ class Assets:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file as it is sent: without comments, which in scripts keep their lines."""
+    """Return a file without its comments; line numbers in scripts are preserved."""
     content = path.read_bytes()
     if path.suffix == ".css":
         return re.sub(rb"/\*.*?\*/", b"", content, flags=re.DOTALL)
@@ -115,5 +115,5 @@ def _content(path: Path) -> bytes:
 
 @lru_cache(maxsize=256)
 def compressed(content: bytes) -> bytes:
-    """Return a file compressed as well as gzip can."""
+    """Return contents compressed with gzip at the highest level."""
     return gzip.compress(content, 9, mtime=0)

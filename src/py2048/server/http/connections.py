@@ -1,8 +1,8 @@
-"""Connections: how many there may be, and how long one may keep the server waiting.
+"""HTTP connections with limits on their number and on slow clients.
 
-A connection *waits* until the head of its next request is there. A client that holds many such
-connections, or sends heads a byte at a time, takes no one's place: when all places are taken, of
-one address or in all, the connection that has waited longest makes room for the next.
+A connection is idle while the server waits for the head of its next request. Idle connections
+are cheap for an attacker to keep, so they never block other clients: when an address or the
+server reaches its limit, the connection that has been idle longest is closed.
 """
 
 from __future__ import annotations
@@ -17,34 +17,28 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from py2048.server.http.middleware import network_of
 
-END = "py2048.end"
-"""In the scope of a request: what ends an answer without an end when the server ends."""
+SHUTDOWN_HOOK = "py2048.shutdown"
+"""Scope key: a function that ends an endless response when the server shuts down."""
 SOCKET = "py2048.socket"
-"""The extension of a WebSocket's scope: its `SocketConnection`."""
+"""Scope extension of a WebSocket: its `SocketConnection`."""
 
 WRITE_TIMEOUT_S = 30.0
-"""Seconds within which a browser must take something of an answer."""
-
-
-MAX_HEAD = 16 * 1024
-"""The bytes of a request's head."""
-
+MAX_HEAD = 16 * 1024  # bytes
 HEAD_TIMEOUT_S = 10.0
-"""Within which the head of a request must come."""
 
 
 class _Droppable(Protocol):
     def drop(self) -> None:
-        """End, and leave the connections at once."""
+        """Abort the connection and leave the `Connections` immediately."""
 
 
 class Connections:
-    """Counts the connections, and ends those that wait where there are too many.
+    """Limits the number of connections and closes idle ones to make room.
 
     Args:
-        max_connections: in all.
-        max_each: of one address.
-        is_proxy: says of a host whether it stands for many addresses.
+        max_connections: Limit in total.
+        max_each: Limit per address.
+        is_proxy: Whether a host is a trusted proxy; proxies have no limit per address.
     """
 
     def __init__(
@@ -55,34 +49,33 @@ class Connections:
         self._is_proxy = is_proxy
         self._networks: dict[_Droppable, str] = {}
         self._counts: Counter[str] = Counter()
-        self._waiting: OrderedDict[_Droppable, str] = OrderedDict()  # the longest first
+        self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # the longest idle comes first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
-        """Let a connection in, which waits; return whether there was room for it."""
+        """Add an idle connection; return False if there is no room for it."""
         network = network_of(host)
         is_crowded = self._counts[network] >= self._max_each and not self._is_proxy(host)
         if is_crowded or len(self._networks) >= self._max:
-            waiting = self._waiting.items()
-            longest = (each for each, its in waiting if its == network or not is_crowded)
-            if (first := next(longest, None)) is None:
+            idle = (each for each, its in self._idle.items() if its == network or not is_crowded)
+            if (longest_idle := next(idle, None)) is None:
                 return False
-            first.drop()
-        self._networks[connection] = self._waiting[connection] = network
+            longest_idle.drop()
+        self._networks[connection] = self._idle[connection] = network
         self._counts[network] += 1
         return True
 
-    def waits(self, connection: _Droppable) -> None:
-        """Note that a connection waits from now on."""
+    def mark_idle(self, connection: _Droppable) -> None:
+        """Mark a connection as idle."""
         if connection in self._networks:
-            self._waiting[connection] = self._networks[connection]
+            self._idle[connection] = self._networks[connection]
 
-    def works(self, connection: _Droppable) -> None:
-        """Note that a connection does not wait any more."""
-        self._waiting.pop(connection, None)
+    def mark_busy(self, connection: _Droppable) -> None:
+        """Mark a connection as no longer idle."""
+        self._idle.pop(connection, None)
 
     def leave(self, connection: _Droppable) -> None:
-        """Note that a connection has ended."""
-        self.works(connection)
+        """Remove a connection."""
+        self.mark_busy(connection)
         if network := self._networks.pop(connection, None):
             self._counts[network] -= 1
             if not self._counts[network]:
@@ -90,31 +83,31 @@ class Connections:
 
 
 class HttpConnection(H11Protocol):
-    """A connection that ends if the head of a request, or the reader of an answer, is slow.
+    """An HTTP connection that closes if the client sends heads or reads responses too slowly.
 
     Args:
-        connections: where it counts.
-        timeout_s: within which the head of a request must come.
-        given: what uvicorn gives each of its connections.
+        connections: The registry that limits connections.
+        timeout_s: Time limit for the head of a request.
+        uvicorn_args: Arguments for uvicorn's protocol class.
     """
 
-    def __init__(self, connections: Connections, timeout_s: float, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, connections: Connections, timeout_s: float, **uvicorn_args: Any) -> None:
+        super().__init__(**uvicorn_args)
         self._connections = connections
         self._timeout_s = timeout_s
         self._timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request, if there is room."""
+        """Register the connection, or drop it if there is no room."""
         super().connection_made(transport)
         if self._connections.enter(self, self.client[0] if self.client else ""):
-            self._wait()
+            self._become_idle()
         else:
             self.drop()
 
     def data_received(self, data: bytes) -> None:
-        """Read on, in pieces that show where a head is too large; one that is complete has come."""
+        """Parse data in chunks, so that h11 notices oversized heads."""
         for first in range(0, len(data), MAX_HEAD):
             if not self.transport.is_closing():
                 super().data_received(data[first : first + MAX_HEAD])
@@ -122,59 +115,59 @@ class HttpConnection(H11Protocol):
         if self._timer and cycle is not None and not cycle.response_complete:
             self._timer.cancel()
             self._timer = None
-            self._connections.works(self)
+            self._connections.mark_busy(self)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; close where it has come before this answer.
+        """Wait for the next request; close the connection if the client pipelines requests.
 
-        No browser and no proxy sends requests ahead. A burst of thousands that somebody sends so
-        costs one answer, not thousands.
+        Browsers and proxies do not pipeline. Closing limits a burst of thousands of requests to
+        one response.
         """
-        self._wait()
+        self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
             self.transport.close()
         super().on_response_complete()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Pass the connection on."""
-        self._rest()
+        """Hand the connection over to the WebSocket protocol."""
+        self._unregister()
         super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
-        """Let the answer be the last; one without an end ends now."""
+        """Close the connection after the current response; end an endless one."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is not None and callable(end := cycle.scope.get(END)):
+        if cycle is not None and callable(end := cycle.scope.get(SHUTDOWN_HOOK)):
             end()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
-        self._rest()
+        """Unregister the connection."""
+        self._unregister()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Give a slow reader some time."""
+        """Drop the connection if the client does not read for `WRITE_TIMEOUT_S`."""
         super().pause_writing()
         self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.drop)
 
     def resume_writing(self) -> None:
-        """Continue: the reader has read."""
+        """Cancel the write timeout."""
         super().resume_writing()
         if self._write_timer:
             self._write_timer.cancel()
 
     def drop(self) -> None:
-        """End the connection without a word."""
-        self._rest()
+        """Abort the connection without a response."""
+        self._unregister()
         self.transport.abort()
 
-    def _wait(self) -> None:
+    def _become_idle(self) -> None:
         if self._timer:
             self._timer.cancel()
         self._timer = self.loop.call_later(self._timeout_s, self.drop)
-        self._connections.waits(self)
+        self._connections.mark_idle(self)
 
-    def _rest(self) -> None:
+    def _unregister(self) -> None:
         for timer in (self._timer, self._write_timer):
             if timer:
                 timer.cancel()

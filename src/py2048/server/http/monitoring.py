@@ -1,7 +1,7 @@
-"""What those who run the server see of it: logs, and what is counted for Prometheus.
+"""Logs and metrics for operators.
 
-Logs are one JSON object a line on standard error, each request under an id, and have no secrets.
-What is counted is that of one process, or of all workers together.
+Logs are JSON lines on standard error. They carry request ids and contain no secrets. Metrics cover
+this process, or all workers together.
 """
 
 from __future__ import annotations
@@ -24,27 +24,31 @@ from prometheus_client import Counter, Gauge
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Names the folder by which workers share their counts; it must be set before this is loaded."""
+"""Environment variable with the folder for shared metrics; set it before importing this module."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)  # seconds
-_PERIOD_S = 1.0
+_UPDATE_PERIOD_S = 1.0
 
-_USUAL = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message"}
+_STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {
+    "message",
+    "asctime",
+    "color_message",
+}
 _PLAIN = re.compile(r"[a-z0-9_.-]{0,32}")
 _request: ContextVar[str | None] = ContextVar("request", default=None)
 
 
 def begin_request() -> str:
-    """Return a new id, under which all that this request writes down will be found."""
+    """Start a request's log context and return its id."""
     name = secrets.token_hex(8)
     _request.set(name)
     return name
 
 
-def shown_path(path: str) -> str:
-    """Return a path as it is written down: without parts that could be a name or a secret.
+def redacted_path(path: str) -> str:
+    """Return a path without parts that could be a name or a secret.
 
-    Those that a page has, and the ids of games, stay.
+    Parts of the site's own routes and game ids are kept.
     """
     parts = path.split("/")
     return "/".join(
@@ -54,7 +58,7 @@ def shown_path(path: str) -> str:
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a log record, with what was given as ``extra``, as one line of JSON."""
+    """Formats a log record and its ``extra`` fields as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -67,37 +71,37 @@ class JsonFormatter(logging.Formatter):
         }
         if request := _request.get():
             line["request"] = request
-        line |= {key: value for key, value in vars(record).items() if key not in _USUAL}
+        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD_FIELDS}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
 def log_config(level: str) -> dict[str, Any]:
-    """Return how logs are written, for `logging.config.dictConfig`: all to standard error.
+    """Return the configuration for `logging.config.dictConfig`; all logs go to standard error.
 
     Args:
-        level: the least level to write, such as ``info``. What libraries write to find their own
-            faults, cookies and messages included, is left out.
+        level: Minimum level for py2048, such as ``info``. Debug logs of libraries are always
+            disabled, because they contain cookies and messages.
     """
-    least = logging.getLevelNamesMapping()[level.upper()]
+    minimum = logging.getLevelNamesMapping()[level.upper()]
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-        "root": {"handlers": ["stderr"], "level": max(least, logging.INFO)},
-        "loggers": {"py2048": {"level": least}, "uvicorn.error": {"filters": [is_our_fault]}},
+        "root": {"handlers": ["stderr"], "level": max(minimum, logging.INFO)},
+        "loggers": {"py2048": {"level": minimum}, "uvicorn.error": {"filters": [is_our_fault]}},
     }
 
 
 def is_our_fault(record: logging.LogRecord) -> bool:
-    """Return whether a fault that uvicorn writes down is not a client's alone."""
+    """Filter out uvicorn's errors that clients cause."""
     return "Invalid UTF-8" not in str(record.msg)
 
 
 class Metrics:
-    """Counters of this process since it started, and gauges, which are set when they are read."""
+    """Counters of this process, and gauges that are read on demand."""
 
     def __init__(self) -> None:
         prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -111,7 +115,7 @@ class Metrics:
         self.commits = counter("commits", "Transactions of the group commit")
         self.finished = counter("finished", "Games verified and counted")
         self.unverified = counter("unverified", "Games that failed the verification")
-        self.refused = counter("refused", "Requests of players that were not granted")
+        self.refused = counter("refused", "Rejected actions of players")
         self.limited = counter("limited", "Requests that came too fast")
         self.storage_faults = counter("storage_faults", "Changes that could not be written")
         self.slow_readers = counter(
@@ -124,12 +128,12 @@ class Metrics:
         )
         self.move_seconds = prometheus.Histogram(
             "py2048_move_seconds",
-            "From an action to its acknowledgement, when it is written",
+            "Time from an action to its acknowledgement",
             buckets=_BUCKETS,
             registry=registry,
         )
         self.gauge("py2048_processes", "Processes that serve together", lambda: 1)
-        # As gauges: the library's own collector cannot tell of several processes.
+        # The library's own process collector does not support several processes.
         self._process = prometheus.ProcessCollector(registry=None)
         self._of_process = {
             each.name: self._gauge(each.name, metric.documentation)
@@ -138,7 +142,7 @@ class Metrics:
         }
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
-        """Show a value that is read when it is asked for; workers' values are added up."""
+        """Register a gauge; the values of all workers are added up."""
         self._gauges.append((self._gauge(name, meaning), value))
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
@@ -150,7 +154,7 @@ class Metrics:
         return Gauge(name, meaning, registry=self._registry, multiprocess_mode=mode)
 
     def text(self) -> bytes:
-        """Return everything as Prometheus reads it, of all workers."""
+        """Return the metrics of all workers in the Prometheus text format."""
         self._set_gauges()
         folder = os.environ.get(WORKERS_FOLDER)
         if not folder:
@@ -164,10 +168,10 @@ class Metrics:
         return prometheus.generate_latest(shared)
 
     async def keep_current(self) -> None:
-        """Set the gauges for other workers, which may be asked for them, until cancelled."""
+        """Periodically update this worker's gauges for the other workers, until cancelled."""
         while os.environ.get(WORKERS_FOLDER):
             self._set_gauges()
-            await asyncio.sleep(_PERIOD_S)
+            await asyncio.sleep(_UPDATE_PERIOD_S)
 
     def _set_gauges(self) -> None:
         for gauge, value in self._gauges:

@@ -1,6 +1,7 @@
-"""Connections of WebSockets: what a stranger sends is metered here, before it is read.
+"""WebSocket connections whose incoming frames are metered before they are parsed.
 
-A module of its own, as uvicorn's part is loaded with the first WebSocket, after the first page.
+This module is separate because uvicorn's WebSocket protocol is imported with the first WebSocket,
+after the first page.
 """
 
 from __future__ import annotations
@@ -12,103 +13,99 @@ from typing import Any
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from py2048.server.http.connections import SOCKET, Connections
-from py2048.server.http.limits import Buckets
+from py2048.server.http.limits import TokenBuckets
 
-_SLICE = 512
-"""The bytes that are parsed at a time, less than a hundred of the shortest frames."""
-
-_MIN_PAUSE_S = 0.05
-"""Many sockets of one address that wait for its meter look at it no more often than this."""
+_CHUNK = 512  # bytes parsed per token, fewer than 100 frames of the shortest kind
+_MIN_PAUSE_S = 0.05  # limits polling when many sockets of one address wait for tokens
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
-    """A WebSocket that counts as a connection, and whose frames count for its address.
+    """A WebSocket connection with backpressure for clients that send too much.
 
-    Each frame and each 512 bytes cost a token of the address: pings, pongs and fragments too.
-    What comes faster than the tokens waits unread, and so does its sender. The connection ends if
-    there is no handshake in time.
+    Each frame and each 512 bytes cost a token of the client's address, including pings, pongs and
+    fragments. Without tokens the data stays unread. The connection is dropped if the handshake
+    takes too long.
 
     Args:
-        connections: where it counts.
-        meter: the frames that each address may send.
-        timeout_s: within which the handshake must come.
-        given: what uvicorn gives each of its connections.
+        connections: The registry that limits connections.
+        meter: Tokens by address.
+        timeout_s: Time limit for the handshake.
+        uvicorn_args: Arguments for uvicorn's protocol class.
     """
 
     def __init__(
-        self, connections: Connections, meter: Buckets, timeout_s: float, **given: Any
+        self, connections: Connections, meter: TokenBuckets, timeout_s: float, **uvicorn_args: Any
     ) -> None:
-        super().__init__(**given)
-        self._places = connections
+        super().__init__(**uvicorn_args)
+        self._connections = connections
         self._meter = meter
         self._address = ""
         self._unread = bytearray()
         self._frames = 0
-        self._is_held = False
-        self._timer = self.loop.call_later(timeout_s, self._give_up)
+        self._is_throttled = False
+        self._timer = self.loop.call_later(timeout_s, self._drop_without_handshake)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the place of the connection that brought the handshake."""
+        """Register the connection in place of the HTTP connection that was upgraded."""
         super().connection_made(transport)
-        self._places.enter(self, self.client[0] if self.client else "")
-        self._places.works(self)
+        self._connections.enter(self, self.client[0] if self.client else "")
+        self._connections.mark_busy(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Unregister the connection."""
         self._timer.cancel()
-        self._places.leave(self)
+        self._connections.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a client that sends before the handshake is answered is dropped."""
+        """Parse data as far as tokens allow; drop clients that send before the handshake ends."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self.handshake_complete:  # browsers wait, and uvicorn fails at some of it
+        elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles some of it
             self.drop()
         else:
             self._unread += data
-            if self._is_held:
+            if self._is_throttled:
                 self.transport.pause_reading()
             else:
-                self._read()
+                self._parse()
 
-    def _read(self) -> None:
-        """Parse what has come, as far as the address has tokens for it."""
-        was_held, self._is_held = self._is_held, False
+    def _parse(self) -> None:
+        was_throttled, self._is_throttled = self._is_throttled, False
         while self._unread and not self.transport.is_closing():
             if wait_s := self._meter.take(self._address):
-                self._is_held = True
+                self._is_throttled = True
                 self.transport.pause_reading()
-                # By chance, so that sockets of one address take turns.
+                # The jitter lets sockets of one address take turns.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
-                self._timer = self.loop.call_later(pause_s, self._read)
+                self._timer = self.loop.call_later(pause_s, self._parse)
                 return
-            some = bytes(self._unread[:_SLICE])
-            del self._unread[:_SLICE]
+            chunk = bytes(self._unread[:_CHUNK])
+            del self._unread[:_CHUNK]
             self._frames = 0
-            super().data_received(some)
-            self._meter.owe(self._address, max(0, self._frames - 1))
-        if was_held and not (self.read_paused or self.transport.is_closing()):
+            super().data_received(chunk)
+            self._meter.charge(self._address, max(0, self._frames - 1))
+        if was_throttled and not (self.read_paused or self.transport.is_closing()):
             self.transport.resume_reading()
 
     def handle_events(self) -> None:
-        """Count the frames that are handled."""
+        """Count the parsed frames, then handle them."""
         self._frames = len(self.conn.events)
         super().handle_events()
 
     def handle_connect(self, event: Any) -> None:
-        """Have the handshake answered."""
+        """Expose this connection in the scope of a valid handshake."""
         super().handle_connect(event)
-        if not self.close_sent:  # else it was not a handshake, and is refused
+        if not self.close_sent:  # set if the handshake was invalid
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[SOCKET] = self
 
     def count_for(self, address: str) -> None:
-        """Count the frames for an address, which a proxy may have told."""
+        """Charge the frames to an address, which may come from a proxy."""
         self._address = address
 
     def write_now(self, frame: bytes) -> bool:
-        """Send a text frame at once if that is possible; return whether it is."""
+        """Write a text frame if the socket is ready; return whether it was written."""
         is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
         if not (is_open and self.writable.is_set()):
             return False
@@ -117,9 +114,9 @@ class SocketConnection(WebSocketsSansIOProtocol):
         return True
 
     def drop(self) -> None:
-        """End the connection without a word."""
+        """Abort the connection without a close frame."""
         self.transport.abort()
 
-    def _give_up(self) -> None:
+    def _drop_without_handshake(self) -> None:
         if not self.handshake_complete:
             self.drop()

@@ -1,1 +1,1 @@
-"""Games that are played on the server: sockets, rooms, battles, and what other processes do."""
+"""Games, rooms and battles, and how their changes reach the store and other processes."""

@@ -1,8 +1,8 @@
-"""Battles: two to eight players on the same spawns, who start together and play for some minutes.
+"""Battles: two to eight players who start together on the same tiles and play for some minutes.
 
-All games of a battle have one secret, and draw from it as daily games do: who plays the same meets
-the same tiles. They count on no leaderboard, as each player sees the boards of the others. When
-time is up, each game becomes a record as it stands.
+All games of a battle draw from one secret, as daily games do, so equal moves get equal tiles.
+Battles count on no leaderboard, because players see each other's boards. When time is up, each game
+becomes a record in its current position.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -29,29 +29,23 @@ from py2048.server.play.messages import rejection, rules_info
 from py2048.server.play.rooms import Client, Rooms
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
 
-if TYPE_CHECKING:
-    from py2048.server.services import Services
-
-_LOOK_S = 0.5
-"""Between two looks at the boards of a battle."""
+_POLL_S = 0.5
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
 MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
-GRACE = timedelta(seconds=1)
-"""For moves that were made in time and are being written."""
+GRACE = timedelta(seconds=1)  # for moves made in time that are still being saved
 
-_TRIES = 5
-_OFFERED = timedelta(days=1)
-"""A battle that does not start is offered for this long."""
+_MAX_LEAVE_ATTEMPTS = 5
+_MAX_UNSTARTED_AGE = timedelta(days=1)
 
-_Told = tuple[str, str | None, list[schema.BattlePlayerInfo]]
-_Audience = dict[Client, _Told | None]
-"""Those who hear how a battle goes, with what each has heard."""
+_Standings = tuple[str, str | None, list[schema.BattlePlayerInfo]]
+_Audience = dict[Client, _Standings | None]
+"""The followers of a battle, with the standings each was sent last."""
 
 
 def stage_of(battle: Battle) -> str:
-    """Return where a battle is: gathering, running or over."""
+    """Return a battle's stage: gathering, running or over."""
     if battle.starts is None:
         return "gathering"
     return "over" if battle.is_settled else "running"
@@ -61,7 +55,7 @@ def find(games: GameService, battle_id: str) -> Battle:
     """Return a battle.
 
     Raises:
-        ActionRejected: if there is none (``unknown_game``).
+        ActionRejected: If it does not exist (``unknown_game``).
     """
     found = games.store.battles.find(checked_game_id(battle_id))
     if found is None:
@@ -69,8 +63,8 @@ def find(games: GameService, battle_id: str) -> Battle:
     return found
 
 
-def address_of(battle_id: str) -> str:
-    """Return where the page of a battle is."""
+def path_of(battle_id: str) -> str:
+    """Return the URL path of a battle's page."""
     return f"/battle/{battle_id}"
 
 
@@ -78,10 +72,10 @@ def address_of(battle_id: str) -> str:
 
 
 def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
-    """Offer a battle and take its first seat; return the battle's address.
+    """Create a battle, take its first seat and return its path.
 
     Raises:
-        ActionRejected: if the rules or the minutes are not among those that are played here.
+        ActionRejected: If the rules or the minutes are not allowed.
     """
     if minutes not in map(str, MINUTES):
         some = ", ".join(map(str, MINUTES))
@@ -93,38 +87,38 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
         )
     battle_id, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     wanted = checked_rules(rules)
-    dealt(wanted, secret)  # whether it can be played
+    dealt(wanted, secret)  # raises if no move is possible
     games.store.battles.create(battle_id, account, str(wanted), int(minutes), secret)
-    return address_of(battle_id)
+    return path_of(battle_id)
 
 
 def join(games: GameService, battle_id: str, account: str) -> str:
-    """Take a seat; return the battle's address.
+    """Take a seat and return the battle's path.
 
     Raises:
-        AccountError: if there is none to be had.
+        AccountError: If no seat is free.
     """
     games.store.battles.join(battle_id, account, most=MAX_PLAYERS)
-    return address_of(battle_id)
+    return path_of(battle_id)
 
 
 def start(games: GameService, battle_id: str, account: str) -> str:
-    """Start a battle after a countdown, by the player of the lowest seat.
+    """Start a battle with a countdown. Only the player in the lowest seat may do this.
 
     Returns:
-        The address of that player's board.
+        The path of that player's board.
 
     Raises:
-        AccountError: if somebody else has to, or too few are there.
-        StaleGameError: if somebody has come or gone meanwhile.
+        AccountError: If another player has to start it, or it has too few players.
+        StaleGameError: If a player has joined or left in the meantime.
     """
     battle = find(games, battle_id)
     if battle.starts is not None:
-        return address_of(battle_id)
+        return path_of(battle_id)
     if not battle.players or battle.players[0].account != account:
-        raise AccountError(_("the player who came first starts the battle"))
+        raise AccountError(_("only the player who joined first can start the battle"))
     if len(battle.players) < MIN_PLAYERS:
-        raise AccountError(_("a battle needs two: give the link to somebody"))
+        raise AccountError(_("a battle needs at least two players: share the link"))
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
     new = {each.seat: _dealt(battle, each) for each in battle.players}
@@ -133,7 +127,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     except StaleGameError:
         if find(games, battle_id).starts is None:
             raise
-        return address_of(battle_id)  # a second click
+        return path_of(battle_id)  # the player clicked twice
     return f"/?game={new[battle.players[0].seat].id}"
 
 
@@ -146,36 +140,38 @@ def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
     return NewOnlineGame(saved, info)
 
 
-# Leaving, ending, beginning again
+# Leaving, settling and rematches
 
 
 def leave(games: GameService, battle_id: str, account: str) -> str:
-    """Give up a seat; after the start the game counts as it stands.
+    """Give up a seat; after the start, the game counts in its current position.
 
     Returns:
-        The battle's address; where it is gone with its last player, that where another is offered.
+        The battle's path, or that of the form for new battles if the last player has left.
 
     Raises:
-        StaleGameError: if moves are saved faster than the game can be ended.
+        StaleGameError: If moves are saved faster than the game can be ended.
     """
     if find(games, battle_id).starts is None:
         games.store.battles.leave(battle_id, account)
-    battle = games.store.battles.find(battle_id)  # it may be gone, or have started meanwhile
+    battle = games.store.battles.find(battle_id)  # it may have been deleted or started by now
     if battle is None:
         return "/battle"
     player = battle.seat_of(account)
     if player is not None and player.score is None:
-        tries = (_stop(games, battle_id, player, has_left=True) for _ in range(_TRIES))
-        if not any(tries):
-            raise StaleGameError(_("a move was just being saved: leave once more"))
-    return address_of(battle_id)
+        attempts = (
+            _stop(games, battle_id, player, has_left=True) for _ in range(_MAX_LEAVE_ATTEMPTS)
+        )
+        if not any(attempts):
+            raise StaleGameError(_("a move was still being saved: leave again"))
+    return path_of(battle_id)
 
 
 def settle(games: GameService, battle_id: str) -> Battle:
-    """Note the final scores, if time is up or all games are over; return the battle after that.
+    """Record final scores if time is up or all games are over; return the updated battle.
 
     Raises:
-        ActionRejected: if there is none (``unknown_game``).
+        ActionRejected: If it does not exist (``unknown_game``).
     """
     battle = find(games, battle_id)
     if battle.ends is None or battle.is_settled:
@@ -185,21 +181,21 @@ def settle(games: GameService, battle_id: str) -> Battle:
     records = games.store.records
     if not is_up and not all(records.summary(each.game_id or "") for each in pending):
         return battle
-    noted = [_stop(games, battle.id, each, has_left=False) for each in pending]
-    if all(noted):
+    stopped = [_stop(games, battle.id, each, has_left=False) for each in pending]
+    if all(stopped):
         games.store.battles.settle(battle.id)
     return find(games, battle.id)
 
 
 def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left: bool) -> bool:
-    """Note how a game stands for good, and make it a record; return whether that was possible."""
+    """Record a game in its current position; return whether this succeeded."""
     game_id = player.game_id or ""
     try:
         games.finish(game_id, is_stopped=True)
     except StorageError:
         raise
     except Py2048Error:
-        return True  # it counts nothing
+        return True  # the game cannot be verified, so it has no score
     found = games.store.records.summary(game_id)
     if found is None:
         return games.store.online.open_game(game_id) is None
@@ -209,17 +205,17 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
 
 
 def maintain(games: GameService) -> None:
-    """Settle battles that all have left, and forget those that never started."""
+    """Settle battles that all players have left, and delete those that were never started."""
     for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * GRACE)):
         settle(games, battle_id)
-    games.store.battles.forget(utc_text(datetime.now(UTC) - _OFFERED))
+    games.store.battles.forget(utc_text(datetime.now(UTC) - _MAX_UNSTARTED_AGE))
 
 
 def rematch(games: GameService, battle_id: str, account: str) -> str:
-    """Join the battle that follows another, offering it first; return its address.
+    """Join the battle that follows a finished one, creating it if necessary; return its path.
 
     Raises:
-        AccountError: if the battle is not over, or its successor is full.
+        AccountError: If the battle is not over, or the next one is full.
     """
     battle = find(games, battle_id)
     if not battle.is_settled:
@@ -228,27 +224,29 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
     return join(games, games.store.battles.rematch(battle, fresh, secret), account)
 
 
-# How it stands
+# Standings
 
 
 def players_of(
     games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
 ) -> list[schema.BattlePlayerInfo]:
-    """Return how the players stand, the best first; before the start by their seats.
+    """Return the standings, best first; before the start, by seat.
 
     Args:
-        games: the games.
-        battle: the battle.
-        live: games that are open here, which tell more than the store.
+        games: The game service.
+        battle: The battle.
+        live: Open games by id, which are more recent than the store.
     """
-    stands = [_stand(games, each, (live or {}).get(each.game_id or "")) for each in battle.players]
-    scores = [each.score for each in stands]
-    for each in stands:
+    standings = [
+        _standing(games, each, (live or {}).get(each.game_id or "")) for each in battle.players
+    ]
+    scores = [each.score for each in standings]
+    for each in standings:
         each.place = 1 + sum(score > each.score for score in scores)
-    return sorted(stands, key=lambda each: each.place if battle.starts else each.seat)
+    return sorted(standings, key=lambda each: each.place if battle.starts else each.seat)
 
 
-def _stand(
+def _standing(
     games: GameService, player: BattlePlayer, game: OnlineGame | None
 ) -> schema.BattlePlayerInfo:
     name = player.name or (guest_name(player.account) if player.account else _("somebody"))
@@ -270,7 +268,7 @@ def _stand(
 def battle_message(
     games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
 ) -> schema.BattleMessage:
-    """Return how a battle goes."""
+    """Return the standings as a message."""
     return schema.BattleMessage(
         battle.id, stage_of(battle), _until(battle.starts), _until(battle.ends), battle.rematch,
         None, players_of(games, battle, live),
@@ -278,7 +276,7 @@ def battle_message(
 
 
 def _until(time: str | None) -> int | None:
-    """Return the milliseconds until a time, 0 if it is past."""
+    """Return the milliseconds until a time, at least 0."""
     if time is None:
         return None
     left = datetime.fromisoformat(time) - datetime.now(UTC)
@@ -286,7 +284,7 @@ def _until(time: str | None) -> int | None:
 
 
 def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
-    """Return what the page of a battle shows to an account."""
+    """Return the template values of a battle's page."""
     battle = settle(games, battle_id)
     message = battle_message(games, battle)
     return {
@@ -300,25 +298,21 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
     }
 
 
-class BattleHub:
-    """Those who are at battles in this process.
+class BattleFeeds:
+    """Sends the standings of battles to the clients that follow them."""
 
-    Args:
-        services: the server's parts.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self) -> None:
         self._audiences: dict[str, _Audience] = {}
 
-    async def enter(self, client: Client, battle: str | None, game: str | None) -> None:
-        """Let a client hear how a battle goes, named by itself or by a game; None: no longer.
+    async def follow(
+        self, rooms: Rooms, client: Client, battle: str | None, game: str | None
+    ) -> None:
+        """Follow a battle, named by itself or by one of its games; None unfollows.
 
         Raises:
-            ActionRejected: if there is no such battle.
+            ActionRejected: If the battle does not exist.
         """
-        self.leave(client)
-        rooms = self._services.rooms
+        self.unfollow(client)
         if game is not None:
             battle = await rooms.in_thread(rooms.games.store.battles.of_game, game)
         if battle is None:
@@ -326,23 +320,23 @@ class BattleHub:
         await rooms.in_thread(find, rooms.games, battle)
         if battle not in self._audiences:
             self._audiences[battle] = {}
-            rooms.start(self._tell(rooms, battle, self._audiences[battle]))
+            rooms.start(self._broadcast(rooms, battle, self._audiences[battle]))
         self._audiences[battle][client] = None
 
-    def leave(self, client: Client) -> None:
-        """Let a client hear no more."""
+    def unfollow(self, client: Client) -> None:
+        """Stop sending standings to a client."""
         for audience in self._audiences.values():
             audience.pop(client, None)
 
-    async def _tell(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
-        """Tell how a battle goes for as long as somebody hears it."""
+    async def _broadcast(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
+        """Send changes to the audience until nobody follows the battle."""
         opened: set[str] = set()
         try:
             while audience:
                 with suppress(StorageError):
-                    await _look(rooms, battle, audience, opened)
-                await asyncio.sleep(_LOOK_S)
-        except ActionRejected as error:  # the last player has gone before the start
+                    await _send_changes(rooms, battle, audience, opened)
+                await asyncio.sleep(_POLL_S)
+        except ActionRejected as error:  # the last player left before the start
             for client in audience:
                 client.send(schema.encode(rejection(error, "battle", None)))
         finally:
@@ -351,24 +345,26 @@ class BattleHub:
                 rooms.release(rooms.open[game])
 
 
-async def _look(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
-    """Tell everybody at a battle what they have not heard; note the games opened for that."""
+async def _send_changes(
+    rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]
+) -> None:
+    """Send the standings to clients that have not received them; add opened games to `opened`."""
     battle, live = await rooms.in_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:
         room = rooms.open.get(player.game_id or "")
         if room and player.score is not None and not room.game.is_finished:
-            room.reload()  # it was made a record
+            room.reload()  # another process has recorded the game
         if player.game_id and not battle.is_settled:
             with suppress(ActionRejected):
                 room = room or await rooms.find(player.game_id)
-                if room.is_settled:  # what is not written may be taken back
+                if room.is_settled:  # unsaved moves may be rolled back
                     live[player.game_id] = room.game
     opened.update(live)
     message = await rooms.in_thread(battle_message, rooms.games, battle, live)
-    facts = message.stage, message.rematch, message.players
-    for client, heard in tuple(audience.items()):
-        if heard != facts:
-            audience[client] = facts
+    standings = message.stage, message.rematch, message.players
+    for client, last_sent in tuple(audience.items()):
+        if last_sent != standings:
+            audience[client] = standings
             mine = battle.seat_of(client.account)
-            told = msgspec.structs.replace(message, you=mine and mine.seat)
-            client.send(schema.encode(told))
+            personal = msgspec.structs.replace(message, you=mine and mine.seat)
+            client.send(schema.encode(personal))

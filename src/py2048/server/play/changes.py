@@ -1,12 +1,12 @@
-"""How changes leave a process: to the store, many in one transaction, and to other processes.
+"""Group commit to the store, and notices between processes.
 
-One transaction for the changes of many games is what makes a durable move cheap.
+Saving the changes of many games in one transaction makes durable moves cheap.
 
-Other processes hear by PostgreSQL's notices. A game has no owner: any process may play a move in
-any game, and the database takes a change only from a process that has seen the last revision (see
-``docs/decisions/no-owner.md``). So nothing depends on a notice for being right. It says that games
-are at a revision; a process that has one of them open reads the rest from the store. A notice that
-is lost is found there, a little later.
+Processes notify each other through PostgreSQL. A game has no owner: any process may play a move in
+any game, and the database accepts a change only from a process that knows the latest revision (see
+``docs/decisions/no-owner.md``), so correctness does not depend on notices. A notice lists revisions
+of games; a process that has one of them open reads the new turns from the store. If a notice is
+lost, polling finds the change a little later.
 """
 
 from __future__ import annotations
@@ -29,68 +29,67 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
-_MAX_CHANGES = 512
-"""In one transaction."""
+_MAX_BATCH = 512  # changes in one transaction
 
-_MANY_CHANGES = 8
-"""After this many changes in one transaction the thread rests for as long as that took.
-
-More of them gather meanwhile: with half the transactions the server has time for more moves.
-"""
-
-_MAX_REST_S = 0.02
+# After a batch of this size the thread pauses for as long as the transaction took, so that the next
+# batch is larger. Under load this halves the transactions and leaves more time for moves.
+_LARGE_BATCH = 8
+_MAX_PAUSE_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
 
-_GATHER_S = 0.05
-"""While this lasts, revisions gather for one notice."""
-
+_NOTICE_DELAY_S = 0.05  # Collects the revisions of one notice.
 _RETRY_S = 1.0
 _LISTEN_S = 0.5
-_MAX_GAMES = 150
-"""Games in one notice: PostgreSQL takes less than 8,000 bytes."""
+_MAX_NOTICE_GAMES = 150  # PostgreSQL limits a notice to 8,000 bytes.
 
 Done = Callable[[StorageError | None], object]
-"""Is told why a change is not written, if it is not; `StaleGameError`: another was faster."""
+"""Called with None or the error; `StaleGameError` if another process changed the game first."""
 
 
 class GroupCommit:
-    """Writes changes in the order in which they come, all that wait in one transaction.
+    """Saves changes in order, each batch in one transaction.
 
-    A change that the store cannot keep fails alone. When the store as a whole cannot be written,
-    all that wait fail at once.
+    If a batch fails, it is split until only the change at fault fails. If the store itself cannot
+    be written, all waiting changes fail at once.
 
     Args:
-        store: where to.
-        after: is told in the event loop what a transaction has written, after the answers.
+        store: The store.
+        on_written: Called in the event loop with the changes of each transaction, after the
+            callbacks of the changes.
     """
 
-    def __init__(self, store: Store, after: Callable[[Sequence[GameChange]], object]) -> None:
+    def __init__(self, store: Store, on_written: Callable[[Sequence[GameChange]], object]) -> None:
         self._store = store
-        self._after = after
+        self._on_written = on_written
         self._loop = asyncio.get_running_loop()
-        self._waiting: SimpleQueue[tuple[GameChange, Done] | None] = SimpleQueue()  # None: the end
+        self._waiting: SimpleQueue[tuple[GameChange, Done] | None] = (
+            SimpleQueue()
+        )  # None ends the thread
         self._is_closing = False
-        self._lock = threading.Lock()  # nothing comes after the end
+        self._lock = threading.Lock()  # nothing may be queued after the end
         self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
         self._thread.start()
 
     @property
     def backlog(self) -> int:
-        """How many changes wait."""
+        """Number of waiting changes."""
         return self._waiting.qsize()
 
     def submit(self, change: GameChange, done: Done) -> None:
-        """Write `change` soon, then call `done` in the event loop.
+        """Save a change soon, then call `done` in the event loop.
 
-        A game may have one change at a time in the queue.
+        A game may have only one change in the queue.
+
+        Raises:
+            StorageError: If the server is shutting down.
         """
         with self._lock:
             if self._is_closing:
-                raise StorageError("the server is going down: the move was not made")
+                raise StorageError("the server is shutting down: the move was not made")
             self._waiting.put((change, done))
 
     def close(self) -> None:
-        """Write what waits, then end."""
+        """Save the waiting changes and stop the thread."""
         with self._lock:
             self._is_closing = True
             self._waiting.put(None)
@@ -100,52 +99,56 @@ class GroupCommit:
         while batch := self._next_batch():
             began = time.perf_counter()
             faults = self._write([change for change, _ in batch])
-            self._loop.call_soon_threadsafe(self._tell, batch, faults)
-            if len(batch) >= _MANY_CHANGES:
-                time.sleep(min(time.perf_counter() - began, _MAX_REST_S))
+            self._loop.call_soon_threadsafe(self._report, batch, faults)
+            if len(batch) >= _LARGE_BATCH:
+                time.sleep(min(time.perf_counter() - began, _MAX_PAUSE_S))
 
-    def _tell(
+    def _report(
         self, batch: Sequence[tuple[GameChange, Done]], faults: Sequence[StorageError | None]
     ) -> None:
         for (_, done), fault in zip(batch, faults, strict=True):
             done(fault)
-        self._after([change for (change, _), fault in zip(batch, faults, strict=True) if not fault])
+        self._on_written(
+            [change for (change, _), fault in zip(batch, faults, strict=True) if not fault]
+        )
 
     def _next_batch(self) -> list[tuple[GameChange, Done]]:
-        """Wait for a change, and return it with those that wait too; without one at the end."""
+        """Wait for a change and return all waiting changes, or an empty list at the end."""
         batch = []
         each = self._waiting.get()
         with suppress(Empty):
             while each is not None:
                 batch.append(each)
-                if len(batch) == _MAX_CHANGES:
+                if len(batch) == _MAX_BATCH:
                     return batch
                 each = self._waiting.get_nowait()
-            self._waiting.put(None)  # the end comes after this batch
+            self._waiting.put(None)  # end after this batch
         return batch
 
     def _write(self, batch: Sequence[GameChange]) -> list[StorageError | None]:
-        """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
+        """Save a batch, or its halves if one of the changes cannot be saved."""
         try:
             stale = self._store.changes.write(batch)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
+        except Exception as error:  # noqa: BLE001 - the thread must continue
             fault = error if isinstance(error, StorageError) else StorageError(repr(error))
             if len(batch) > 1 and not fault.kind:
                 middle = len(batch) // 2
                 return self._write(batch[:middle]) + self._write(batch[middle:])
             return [fault] * len(batch)
-        late = StaleGameError("another process was faster")
+        if not stale:
+            return [None] * len(batch)
+        late = StaleGameError("another process changed the game first")
         return [late if change.id in stale else None for change in batch]
 
 
-class Notices:
-    """Tells the other processes what is written here, and hears what they write.
+class GameNotices:
+    """Sends notices about changed games to other processes, and receives theirs.
 
     Args:
-        store: a store on PostgreSQL.
+        store: A store on PostgreSQL.
 
     Attributes:
-        fault: why nothing is heard now, None while all is well.
+        fault: Why no notices are received at the moment, or None.
     """
 
     def __init__(self, store: Store) -> None:
@@ -155,36 +158,36 @@ class Notices:
         self._is_wanted = asyncio.Event()
 
     def tell(self, game_id: str, revision: int) -> None:
-        """Tell the others soon that a game is at a revision."""
+        """Announce soon that a game has reached a revision."""
         self._revisions[game_id] = revision
         self._is_wanted.set()
 
-    async def run(self, hear: Callable[[Mapping[str, int]], None]) -> None:
-        """Tell and hear until cancelled, or the store is closed.
+    async def run(self, on_notice: Callable[[Mapping[str, int]], None]) -> None:
+        """Send and receive notices until cancelled or the store is closed.
 
         Args:
-            hear: takes the revisions of games that some process has changed.
+            on_notice: Called with the revisions of changed games.
         """
-        loop, telling = asyncio.get_running_loop(), asyncio.create_task(self._tell())
+        loop, sending = asyncio.get_running_loop(), asyncio.create_task(self._send())
         try:
             while not self._store.is_closed:
                 try:
-                    await asyncio.to_thread(self._listen, loop, hear)
+                    await asyncio.to_thread(self._listen, loop, on_notice)
                 except StorageError as error:
                     self._note(str(error))
                 await asyncio.sleep(_RETRY_S)
         finally:
-            telling.cancel()
+            sending.cancel()
 
-    async def _tell(self) -> None:
+    async def _send(self) -> None:
         while await self._is_wanted.wait():
-            await asyncio.sleep(_GATHER_S)
+            await asyncio.sleep(_NOTICE_DELAY_S)
             self._is_wanted.clear()
             revisions, self._revisions = self._revisions, {}
             games = list(revisions.items())
             notices = [
-                msgspec.json.encode(dict(games[first : first + _MAX_GAMES])).decode()
-                for first in range(0, len(games), _MAX_GAMES)
+                msgspec.json.encode(dict(games[first : first + _MAX_NOTICE_GAMES])).decode()
+                for first in range(0, len(games), _MAX_NOTICE_GAMES)
             ]
             try:
                 await asyncio.to_thread(self._store.notices.send, notices)
@@ -192,23 +195,23 @@ class Notices:
                 _log.warning("notices were not sent", extra={"fault": str(error)})
 
     def _listen(
-        self, loop: asyncio.AbstractEventLoop, hear: Callable[[Mapping[str, int]], None]
+        self, loop: asyncio.AbstractEventLoop, on_notice: Callable[[Mapping[str, int]], None]
     ) -> None:
-        """Listen until the connection is lost, in a thread.
+        """Receive notices in a thread until the connection is lost.
 
         Raises:
-            StorageError: when it is.
+            StorageError: When the connection is lost.
         """
         notices = self._store.notices.listen(_LISTEN_S)
         with suppress(RuntimeError):  # the loop is closed
             next(notices)
             loop.call_soon_threadsafe(self._note, None)
-            for notice in filter(None, notices):  # of one's own, too, which tell nothing new
+            for notice in filter(None, notices):  # includes this process's own
                 revisions = msgspec.json.decode(notice, type=dict[str, int])
-                loop.call_soon_threadsafe(hear, revisions)
+                loop.call_soon_threadsafe(on_notice, revisions)
 
     def _note(self, fault: str | None) -> None:
-        """Note whether the others are heard, and log the change."""
+        """Set the fault and log if it appeared or disappeared."""
         if fault and not self.fault:
             _log.error("other processes cannot be heard", extra={"fault": fault})
         elif self.fault and not fault:

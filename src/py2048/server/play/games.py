@@ -1,11 +1,10 @@
-"""Games on a server: `OnlineGame`, one that is open here, and `GameService`, all of them.
+"""Games on a server: a single open game, and the service that manages all games.
 
-The rules that strangers may ask for are bounded, so that no game can outgrow the store or the page.
-A game has at most `MAX_ACTIONS` actions, each of which adds one tile of at most `MAX_TILE`.
-With `n` tiles their sum is at most ``n * MAX_TILE``, and merges earn at most
-``sum * log2(sum)`` points: a merge of two tiles ``t`` raises the sum of ``t * log2(t)`` by the
-points that it earns. That stays below 2**53, which JavaScript's numbers hold exactly, and far
-below the 2**63 of the store's columns.
+Rules from users are bounded so that no game can outgrow the store or the page. A game has at most
+`MAX_ACTIONS` actions, and each adds one tile of at most `MAX_TILE`. So the sum of the tiles is at
+most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` raises the sum of ``t * log2(t)`` over all
+tiles by the points earned, so a score is at most ``sum * log2(sum)``. This is below 2**53, the
+limit of exact integers in JavaScript, and far below the 2**63 of the store's columns.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.core.game import Game, Record
 from py2048.core.game.record import decode_steps, direction_of, encode_step
-from py2048.core.game.turn import Outcome, start_from
+from py2048.core.game.turn import start_from
 from py2048.core.language import N_, _
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.events import Event
@@ -49,78 +48,68 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
-MAX_ACTIONS = 1_000_000
-"""The moves, undos, redos and hints of a game together."""
-
-MAX_OPEN_GAMES = 100
-"""The games in progress of an account."""
-
-IDLE = timedelta(hours=1)
-"""After this time a game without a move gives way to a new one, where there are too many."""
-
+MAX_ACTIONS = 1_000_000  # Moves, undos, redos and hints of a game.
+MAX_OPEN_GAMES = 100  # Per account.
 DAILY_RULES = get_rules("classic")
-"""The game of a day is played by these rules."""
+
+DISCARDABLE = timedelta(hours=1)
+"""Age at which a game without moves may be discarded to make room for a new one."""
 
 LIVE = timedelta(minutes=5)
-"""A game counts as live for this long after its last move."""
+"""How long a game counts as live after its last move."""
 
 UNDOABLE = timedelta(minutes=10)
-"""The end of a casual game can be undone for this long."""
+"""How long the end of a casual game can be undone."""
 
 UNTOUCHED = timedelta(days=1)
-"""After this time without a move a guest's game that is hardly begun is removed."""
+"""Age at which a guest's game with hardly any moves is deleted."""
 
 LOST = timedelta(days=400)
-"""After this time without a move any game of a guest is removed: the cookie has ended."""
+"""Age at which any guest's game is deleted, because the guest's cookie has expired."""
 
 MAX_SIDE = 16
-MAX_TILE = 2**20
-"""The largest tile that may appear by itself, at the start or after a move."""
-
-MAX_TARGET = 2**40
-"""No game reaches a larger tile."""
-
-OWN = "own"
-"""What rules are called whose text borrows the name of a preset."""
+MAX_TILE = 2**20  # Largest tile that rules may spawn.
+MAX_TARGET = 2**40  # No game reaches a larger tile.
+OWN = "own"  # Replaces the name of a preset in custom rules.
 
 _FROM_POSITION = "from_position"
-_STARTED = datetime.now(UTC)
+_PROCESS_START = datetime.now(UTC)
 MAX_RULES_NAME = 40
 MAX_RULES_TEXT = 400
 
 
 @dataclass
-class Clock:
-    """How long a program thinks about a position, by the server's clock alone.
+class ThinkingClock:
+    """Measures a program's thinking time with the server's clock.
 
-    It runs from the moment when a position is handed to the network until the next move has come,
-    so the network's part is in it; what a program says of its own thinking, or of its distance,
-    cannot be checked. The first move is free: a program connects and warms up in it.
+    The clock starts when a position is handed to the network and stops when the next move arrives,
+    so it includes network latency; a program's own measurement could not be verified. The first
+    move is free, because programs connect and warm up during it.
 
     Attributes:
-        since: when the position was handed to the network, as of `time.monotonic`.
+        since: When the position was handed to the network, from `time.monotonic`.
     """
 
     since: float
     _rest: float = field(default=0.0, repr=False)
 
     @classmethod
-    def resumed(cls, updated: str) -> Clock:
-        """Return the clock of a game that was loaded from the store.
+    def resumed(cls, updated: str) -> ThinkingClock:
+        """Return the clock of a game loaded from the store.
 
-        It has run since the last move, but not while this server was down.
+        It has been running since the last move, except while this server was down.
 
         Args:
-            updated: when the game last changed, ISO 8601 in UTC.
+            updated: When the game last changed, ISO 8601 in UTC.
         """
-        since = max(datetime.fromisoformat(updated), _STARTED)
+        since = max(datetime.fromisoformat(updated), _PROCESS_START)
         elapsed = (datetime.now(UTC) - since).total_seconds()
         return cls(time.monotonic() - max(0.0, elapsed))
 
     def read(self, now: float) -> int:
-        """Return the whole milliseconds until `now`; what is left over counts with the next.
+        """Return the whole milliseconds until `now` and carry the fraction over to the next move.
 
-        So the times of many moves add up to the true time, however short each is.
+        The times of many short moves thus add up to the true total.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -128,24 +117,25 @@ class Clock:
 
 
 class OnlineGame:
-    """A game on a server, as one process sees it. Not for several threads at a time.
+    """An open game in one process. Not thread-safe.
 
-    Every action carries the number that the game's version will have after it. The next number
-    is done, an earlier one was done before, a later one is rejected. An action returns what
-    happened, in order: nothing if the number was done before.
+    Every action carries the version that the game will have after it. The next version is played,
+    an earlier one has already been played and is ignored, and a later one is rejected. Actions
+    return their events; ignored actions return none.
 
     Args:
-        store: reads best scores.
-        saved: the game as the store has it.
-        info: what it has besides.
-        is_finished: whether only its record is left, so that nothing can change it any more.
+        store: Provides best scores.
+        saved: The stored game.
+        info: The stored metadata of the online game.
+        is_finished: Whether only the record is left, so the game can no longer change.
 
     Attributes:
-        is_finished: as given.
-        tracked: its turns, and what of them is not written.
-        clock: how long a program thinks.
-        think_ms: how long a program has thought about all its moves.
-        window: from when to when moves can be made, in a battle; None for ever.
+        is_finished: As given.
+        allows_help: Whether the mode allows undo, hints and computer players.
+        tracked: The turns, and which of them are unsaved.
+        clock: The program's thinking clock.
+        think_ms: Total thinking time of a program.
+        window: Start and end of play in a battle; None in other games.
     """
 
     def __init__(
@@ -154,6 +144,7 @@ class OnlineGame:
         self.id = saved.id
         self.info = info
         self.is_finished = is_finished
+        self.allows_help = info.mode == CASUAL
         self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
@@ -161,49 +152,38 @@ class OnlineGame:
         is_undoable = saved.is_over and not is_finished
         self._best_before = _best_score(store, saved, without=saved.id if is_undoable else None)
         self.session.play_tracked(self.tracked, self._best_before)
-        self.clock = Clock.resumed(saved.updated)
+        self.clock = ThinkingClock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
     @property
     def version(self) -> int:
-        """How many actions changed the game."""
+        """Number of actions that changed the game."""
         return self.tracked.revision
 
     @property
     def is_over(self) -> bool:
-        """Whether no move can be made any more."""
+        """Whether no more moves can be made."""
         is_late = self.window is not None and utc_now() >= self.window[1]
         return self.is_finished or is_late or self.session.game.is_over
 
     @property
-    def outcome(self) -> Outcome:
-        """How the game stands; one that is over although moves are left has ended."""
-        outcome = self.session.game.outcome
-        return Outcome.ENDED if outcome is Outcome.PLAYING and self.is_over else outcome
-
-    @property
     def can_undo(self) -> bool:
-        """Whether a turn may be taken back."""
+        """Whether a turn can be undone."""
         return self.allows_help and not self.is_finished and self.session.game.can_undo
 
     @property
     def can_redo(self) -> bool:
-        """Whether an undone turn may be played again."""
+        """Whether an undone turn can be redone."""
         return self.allows_help and not self.is_finished and self.session.game.can_redo
 
     @property
     def category(self) -> str:
-        """`POSITION`, or that of its session."""
+        """`POSITION`, or the session's category."""
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.session.category
 
     @property
-    def allows_help(self) -> bool:
-        """Whether the game's mode allows undo, hints and computer players."""
-        return self.info.mode == CASUAL
-
-    @property
     def secret(self) -> str | None:
-        """What the draws come from, once the game is over and it may be known."""
+        """The secret that the tiles come from, once it may be revealed."""
         return fairness.public_secret(self.info.secret, self.info.day, is_over=self.is_over)
 
     # Numbered actions
@@ -211,16 +191,16 @@ class OnlineGame:
     def move(
         self, number: int, direction: Direction, arrived: float | None = None
     ) -> tuple[Event, ...]:
-        """Slide.
+        """Make a move.
 
         Args:
-            number: the number of the action.
-            direction: where to.
-            arrived: when the move came, as of `time.monotonic`: programs have a clock.
+            number: Number of the action.
+            direction: Direction of the move.
+            arrived: When the move arrived, from `time.monotonic`; used to time programs.
 
         Raises:
-            ActionRejected: if the number is not the next (``gap``), the game is over (``over``) or
-                its battle has not started (``early``).
+            ActionRejected: If the number is too high (``gap``), the game is over (``over``) or its
+                battle has not started (``early``).
         """
         if not self._is_next(number):
             return ()
@@ -238,25 +218,26 @@ class OnlineGame:
         return events
 
     def undo(self, number: int) -> tuple[Event, ...]:
-        """Take back the last turn.
+        """Undo the last turn.
 
         Raises:
-            ActionRejected: as `move`, or where the mode forbids it (``mode``) or there is none.
+            ActionRejected: As `move`, or if the mode forbids it (``mode``) or there is nothing to
+                undo (``nothing``).
         """
         events = self._step(number, self.session.undo, N_("there is nothing to undo"))
         self.session.reset_best(self._best_before)
         return events
 
     def redo(self, number: int) -> tuple[Event, ...]:
-        """Play the last undone turn again; rejected as `undo`."""
+        """Redo the last undone turn; raises as `undo`."""
         return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
         """Count a hint.
 
         Raises:
-            ActionRejected: if the game has changed since the hint was asked for (``gap``), or the
-                mode forbids it.
+            ActionRejected: If the game has changed since the hint was requested (``gap``) or the
+                mode forbids hints (``mode``).
         """
         self.check_help()
         if not (self._is_next(number) and (events := self.session.show_hint(hint))):
@@ -264,34 +245,34 @@ class OnlineGame:
         return events
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play the move that a computer player chose, unless it is outdated.
+        """Play a computer player's move, unless it is stale.
 
         Raises:
-            ActionRejected: reason ``over`` if the game is as long as a game may be.
+            ActionRejected: If the game has reached its maximum length (``over``).
         """
         self._check_length()
         return self.session.play_hint(hint)
 
     def check_offline(self, number: int) -> None:
-        """Refuse turns that were played in a browser without its server, if they do not fit.
+        """Check that turns played offline may be appended.
 
         Args:
-            number: what the first of them would have as an action of its own.
+            number: Number of the first turn.
 
         Raises:
-            ActionRejected: as `undo`, or if the number is not the next (``gap``).
+            ActionRejected: As `undo`, or if the number is not the next (``gap``).
         """
         self.check_help()
         if number != self.version + 1:
             raise ActionRejected("gap", f"the game is at action {self.version} by now")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
-        """Continue with what `played_offline` returned, unless the game has changed since.
+        """Continue with the game that `replay_offline` returned, unless the game has changed since.
 
-        No one vouches for their tiles, so the game counts on no board of scores.
+        The tiles of offline turns are not verifiable, so the game counts on no leaderboard.
 
         Raises:
-            ActionRejected: as `check_offline`, or if the game would be too long (``over``).
+            ActionRejected: As `check_offline`, or if the game would become too long (``over``).
         """
         self.check_offline(number)
         self._check_length(played.revision - self.version)
@@ -299,13 +280,13 @@ class OnlineGame:
         self.session.adopt(played)
 
     def check_help(self) -> None:
-        """Refuse help where the mode forbids it.
+        """Check that the game allows help.
 
         Raises:
-            ActionRejected: reason ``mode``, or ``over`` when only its record is left.
+            ActionRejected: If the mode forbids help (``mode``) or the game is finished (``over``).
         """
         if not self.allows_help:
-            text = _("this kind of game goes without undo, hints and autoplay")
+            text = _("this kind of game does not allow undo, hints or autoplay")
             raise ActionRejected("mode", text)
         if self.is_finished:
             raise self.over()
@@ -321,19 +302,20 @@ class OnlineGame:
         return events
 
     def _is_next(self, number: int) -> bool:
-        if number > self.version + 1:
-            raise ActionRejected("gap", f"action {number} comes before action {self.version + 1}")
-        if number == self.version + 1:
+        following = self.tracked.revision + 1
+        if number > following:
+            raise ActionRejected("gap", f"action {number} comes before action {following}")
+        if number == following > MAX_ACTIONS:
             self._check_length()
-        return number == self.version + 1
+        return number == following
 
     def _check_length(self, actions: int = 1) -> None:
         if self.version + actions > MAX_ACTIONS:
-            text = _("the game ends here: it has {n} actions")
+            text = _("the game has reached its limit of {n} actions: begin a new one")
             raise ActionRejected("over", text.format(n=MAX_ACTIONS))
 
     def over(self) -> ActionRejected:
-        """Return the rejection of what cannot be done in a game that is over."""
+        """Return the rejection of an action in a game that is over."""
         if self.window is None or self.session.game.is_over:
             return ActionRejected("over", _("the game is over: begin a new one"))
         starts, ends = self.window
@@ -341,13 +323,13 @@ class OnlineGame:
             return ActionRejected("over", _("you have left this battle: your score stands"))
         return ActionRejected("over", _("time is up: the battle is over"))
 
-    # Other processes
+    # Changes by other processes
 
-    def follow(self, change: GameChange) -> tuple[Event, ...] | None:
-        """Follow what another process has written, if it only added turns.
+    def apply(self, change: GameChange) -> tuple[Event, ...] | None:
+        """Apply a change that another process has saved, if it only added turns.
 
         Returns:
-            Their events. `None` says that more has happened: the game must be loaded again.
+            The events, or None if the game must be reloaded.
         """
         actions = change.revision - change.seen
         if self.tracked.is_changed or change.seen != self.version or actions != len(change.turns):
@@ -356,12 +338,12 @@ class OnlineGame:
         for _ply, code, millis in change.turns:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
-        self.clock = Clock(time.monotonic())
-        # The tiles are drawn here too; nothing that comes from elsewhere is believed.
+        self.clock = ThinkingClock(time.monotonic())
+        # The tiles were drawn here again, so the result must match the stored change.
         return tuple(events) if self.tracked.take_change() == change else None
 
-    def leads_where(self, other: OnlineGame) -> bool:
-        """Say whether another copy of the game has the same turns and facts, written or not."""
+    def has_same_turns(self, other: OnlineGame) -> bool:
+        """Whether another copy of the game has the same turns and details, saved or not."""
         mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.details, mine.codes) == (
             its.revision, its.position, its.details, its.codes,
@@ -369,34 +351,32 @@ class OnlineGame:
 
 
 def _best_score(store: Store, saved: SavedGame, without: str | None) -> int:
-    """Return the owner's best score of finished games that a person played, `without` one game."""
+    """Return the owner's best score by hand in finished games, ignoring the game `without`."""
     bests = store.scores.bests(saved.rules, saved.owner, without=without)
     return max(bests.get(board, 0) for board in (schema.RANKED, DAILY, "assisted", BOT))
 
 
 class GameService:
-    """A server's games: begun, loaded, finished and looked up.
-
-    Its methods may block; threads may share it.
+    """Starts, loads, finishes and looks up games. Methods may block and are thread-safe.
 
     Args:
-        store: where everything is kept.
+        store: The store.
 
     Attributes:
-        store: as given.
+        store: As given.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._broken: set[str] = set()  # games that cannot be finished
+        self._broken: set[str] = set()  # games that failed verification
 
     def account(self, account_id: str) -> Account:
-        """Return the account, or what a guest's will be when it is stored."""
+        """Return the account, or a new guest's account that is not stored yet."""
         found = self.store.accounts.find(account_id)
         return found or Account(account_id, None, None, 0, "")
 
     def sign_in_state(self, account_id: str) -> tuple[Account, str | None]:
-        """Return the account, and the game to continue: the last changed one, if any."""
+        """Return the account and the id of its most recent game in progress, if any."""
         with self.store.snapshot():
             latest = self.store.online.open_games(account_id, limit=1)
             return self.account(account_id), latest[0].id if latest else None
@@ -404,12 +384,12 @@ class GameService:
     # Beginning a game
 
     def begin_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
-        """Begin a game; a daily one of today that has begun is returned as it is.
+        """Start a game. If today's daily game already exists, return it.
 
         Raises:
-            ActionRejected: if the rules or the mode are not played here, or the account has too
-                many games in progress.
-            StorageError: if the store cannot be read or written.
+            ActionRejected: If the rules or the mode are not allowed, or the account has too many
+                games in progress.
+            StorageError: If the store cannot be read or written.
         """
         if mode not in MODES:
             raise schema.malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
@@ -431,10 +411,10 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Begin a game with a secret: that of a day, or one from a position, if these are given.
+        """Start a game with a secret, on a challenge's day or from a position if given.
 
         Raises:
-            ActionRejected, StorageError: as `begin_game`.
+            ActionRejected, StorageError: As `begin_game`.
         """
         start = position or dealt(rules, secret)
         with self.store.snapshot():
@@ -451,31 +431,29 @@ class GameService:
         self._make_room(in_progress)
         if self.store.online.begin(NewOnlineGame(saved, info)):
             return game
-        return self.begin_game(account_id, "", DAILY)  # the account began that of the day meanwhile
+        return self.begin_game(account_id, "", DAILY)  # a concurrent request began it
 
     def daily(self, account_id: str) -> OnlineGameInfo | None:
-        """Return the account's game of today's challenge, None if it has not begun."""
+        """Return the account's game of today's challenge, if it exists."""
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
-        """Discard an account's oldest game without a move, where it has all that it may have.
+        """Discard the oldest games without a move if the account has reached its limit.
 
         Raises:
-            ActionRejected: if each of them has a move or is new.
+            ActionRejected: If no game without moves is old enough (``too_many``).
         """
         excess = len(in_progress) - MAX_OPEN_GAMES + 1
         if excess <= 0:
             return
-        idle = utc_text(datetime.now(UTC) - IDLE)
+        idle = utc_text(datetime.now(UTC) - DISCARDABLE)
         empty = [
             each for each in in_progress if not (each.length or each.day) and each.updated < idle
         ]
         if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
-                _("you have {n} games in progress: finish one before the next").format(
-                    n=MAX_OPEN_GAMES
-                ),
+                _("you have {n} games in progress: finish one first").format(n=MAX_OPEN_GAMES),
             )
         for game in empty[-excess:]:
             self.store.online.discard(game.id, game.revision)
@@ -483,17 +461,17 @@ class GameService:
     # Looking games up
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
-        """Return a finished game, or one in progress, without its turns; None if there is none."""
-        # In this order: a game that is finished meanwhile is found in one of the two.
+        """Return a game without its turns, finished or in progress, or None."""
+        # A game that is finished between the two queries is found by the second one.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 
     def load(self, game_id: str) -> OnlineGame:
-        """Return a game in progress, or one that is over.
+        """Load a game in progress or a finished game.
 
         Raises:
-            ActionRejected: if there is none.
-            StorageError: if it cannot be read back.
+            ActionRejected: If the game does not exist (``unknown_game``).
+            StorageError: If it cannot be read.
         """
         with self.store.snapshot():
             info = self.store.online.info(game_id)
@@ -509,23 +487,23 @@ class GameService:
             return game
 
     def check_visible(self, game_id: str, account_id: str) -> None:
-        """Refuse to show a daily game to others before the secret of its day is known.
+        """Reject access to other players' daily games until the secret of the day is revealed.
 
-        Players who move alike meet the same tiles, so a game that is seen can be copied; and
-        who knows the secret can plan. Both are kept until an honest game of the day can neither
-        begin nor finish.
+        The same moves get the same tiles, so a visible game could be copied, and the secret would
+        allow planning. Both stay hidden until honest games of that day can neither start nor
+        finish.
 
         Raises:
-            ActionRejected: reason ``sealed``.
+            ActionRejected: If the game is sealed (``sealed``).
         """
         info = self.store.online.info(game_id)
         if info is not None:
             check_sealed(info, account_id)
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
-        """Return the commitment to a day's secret, and the secret once it may be known.
+        """Return the commitment to a day's secret, and the secret once it is revealed.
 
-        Both are None for a day on which there were no games.
+        Both are None for a day without games.
         """
         secret = self.store.online.find_day_secret(day)
         if secret is None:
@@ -534,13 +512,13 @@ class GameService:
         return fairness.commitment_of(secret), secret if is_known else None
 
     def live_games_of(self, account_id: str) -> list[OpenGame]:
-        """Return the account's games that changed in the last minutes, the last first."""
+        """Return the account's recently played games, the latest first."""
         since = utc_text(datetime.now(UTC) - LIVE)
         games = self.store.online.open_games(account_id)
         return [game for game in games if game.updated >= since and game.max_tile]
 
     def export(self, account_id: str) -> dict[str, object]:
-        """Return all that is kept of an account; secrets of games in progress stay secret."""
+        """Return all stored data of an account, without the secrets of games in progress."""
         exported = self.store.accounts.export(account_id)
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
@@ -550,7 +528,7 @@ class GameService:
         return exported
 
     def _finished_game(self, game_id: str) -> SavedGame | None:
-        """Return a finished game as it was when it was over."""
+        """Return a finished game in its final position, from its record."""
         summary = self.store.records.summary(game_id)
         if summary is None:
             return None
@@ -570,35 +548,33 @@ class GameService:
         )  # fmt: skip
 
     def record_text(self, game_id: str) -> str:
-        """Return the file of a finished game's record.
-
-        Records of games that were not played on the server are not given away.
+        """Return the record file of a finished game that was played on this server.
 
         Raises:
-            ActionRejected: if there is none.
+            ActionRejected: If there is none (``unknown_game``).
         """
         online, records = self.store.online, self.store.records
         if online.info(game_id) is None or records.summary(game_id) is None:
-            raise ActionRejected("unknown_game", _("there is no record of such a game yet"))
+            raise ActionRejected("unknown_game", _("there is no record of this game yet"))
         return records.load(game_id)
 
     # Finishing and sweeping
 
     def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
-        """Make a record of a game that is over, after replaying it from its first draw.
+        """Create the record of a game that is over, after verifying it against its secret.
 
-        A casual game stays beside its record for `UNDOABLE`: until then an undo takes both back.
+        A casual game stays beside its record for `UNDOABLE`, and an undo restores it.
 
         Args:
-            game_id: the game.
-            is_stopped: whether the game is over even if moves are left, as the time is up.
+            game_id: The game.
+            is_stopped: Finish the game even if moves are left, because time is up.
 
         Returns:
-            The board of scores that it counts for, or `POSITION`; None if there was nothing to do.
+            The leaderboard that it counts on, or `POSITION`; None if there was nothing to do.
 
         Raises:
-            RecordError: if the game is not what its secret and its rules allow.
-            StorageError: if the store cannot be written.
+            RecordError: If the game does not follow its rules and secret.
+            StorageError: If the store cannot be written.
         """
         saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
         if saved is None or info is None or not (saved.is_over or is_stopped):
@@ -617,21 +593,20 @@ class GameService:
                 can_undo=info.mode == CASUAL,
             )  # fmt: skip
         except StaleGameError:
-            return None  # another process finishes it, or it was taken back
+            return None  # finished by another process, or undone
         return board
 
     def finalize_orphans(self) -> dict[str, str]:
-        """Finish the games that are over and have no record.
+        """Finish games that are over but have no record.
 
         Returns:
-            Why games cannot be finished, by their ids. They are not tried again, unless the store
-            as a whole failed.
+            Errors by game id. These games are not retried, unless the store itself failed.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._broken):
             try:
                 self.finish(game_id)
-            except Exception as error:  # noqa: BLE001 - whatever is wrong with one, others follow
+            except Exception as error:  # noqa: BLE001 - the other games must still finish
                 bad[game_id] = str(error) or repr(error)
                 _log.error("a game was not counted", extra={"game": game_id, "fault": bad[game_id]})
                 if not (isinstance(error, StorageError) and error.kind):
@@ -639,10 +614,10 @@ class GameService:
         return bad
 
     def sweep(self, open_ids: Collection[str]) -> None:
-        """Remove some of what is not needed, except games that are open.
+        """Delete expired data of games that are not open.
 
-        These are guests' games that are hardly begun or lost, guests who have nothing else, ends
-        that could be undone, and the leaderboards of days and weeks that are over.
+        This covers guests' games that were hardly begun or are out of reach, guests without games,
+        casual games that can no longer be undone, and leaderboards of past periods.
         """
         self.store.leaderboards.forget_periods()
         ages = UNDOABLE, UNTOUCHED, LOST
@@ -652,21 +627,21 @@ class GameService:
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
-    """Refuse to show a game to an account, as `GameService.check_visible`.
+    """Reject access to a sealed game, as `GameService.check_visible`.
 
     Raises:
-        ActionRejected: reason ``sealed``.
+        ActionRejected: If the game is sealed (``sealed``).
     """
     if info.owner != account_id and (since := fairness.sealed_until(info.day)):
-        text = _("games of this challenge are shown from {day} on (UTC)")
+        text = _("games of this challenge are hidden until {day} (UTC)")
         raise ActionRejected("sealed", text.format(day=since))
 
 
 def dealt(rules: Rules, secret: str) -> Board:
-    """Return the board that a game with a secret begins with.
+    """Return the start position that a secret deals.
 
     Raises:
-        ActionRejected: reason ``rules``, if the game would be over.
+        ActionRejected: If no move is possible in it (``rules``).
     """
     start = start_from(rules, fairness.draws_of(secret))
     if Game(rules, board=start).is_over:
@@ -676,24 +651,24 @@ def dealt(rules: Rules, secret: str) -> Board:
 
 
 def _check_mode(account: Account, mode: str) -> None:
-    """Refuse people's games to programs, and programs' games to people."""
+    """Reject people's modes for programs and the programs' mode for people."""
     if account.bot_of is not None and mode != BOT:
-        raise ActionRejected("mode", f"programs play {BOT} games: leave the mode out")
+        raise ActionRejected("mode", f"programs play {BOT} games only: omit the mode")
     if account.bot_of is None and mode == BOT:
         raise ActionRejected(
             "mode", f"{BOT} games are for programs: get a token on your account page"
         )
 
 
-def played_offline(tracked: TrackedGame, text: str) -> TrackedGame:
-    """Play turns that were played without the server in a copy of a game, and return it.
+def replay_offline(tracked: TrackedGame, text: str) -> TrackedGame:
+    """Play turns from offline play in a copy of a game and return it.
 
     Args:
-        tracked: the copy.
-        text: the turns in the notation of records.
+        tracked: The copy.
+        text: The turns in record notation.
 
     Raises:
-        ActionRejected: reason ``offline``, if one cannot be read or breaks the rules.
+        ActionRejected: If a turn cannot be parsed or breaks the rules (``offline``).
     """
     game = tracked.game
     try:
@@ -703,16 +678,16 @@ def played_offline(tracked: TrackedGame, text: str) -> TrackedGame:
             if tracked.attempt(direction, spawn=spawn) is None:
                 raise RecordError(f"{direction} moves nothing, which is not a turn here")
     except Py2048Error as error:
-        raise ActionRejected("offline", f"a move made offline is not possible: {error}") from None
+        raise ActionRejected("offline", f"a move made offline is invalid: {error}") from None
     tracked.offline = True
     return tracked
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
-    """Replay a game; unless turns were made offline, its secret must deal the same tiles.
+    """Replay a stored game and verify its tiles against the secret, except offline turns.
 
     Raises:
-        RecordError: if the start or a turn is not what the rules and the secret give.
+        RecordError: If the start or a turn does not follow the rules and the secret.
     """
     try:
         tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
@@ -729,9 +704,9 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
 
 
 def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
-    """Return the board of scores for a game: an honest game counts by its mode.
+    """Return the leaderboard of a finished game: that of its mode, or of the help it used.
 
-    A daily game that continued after its secret was known counts as one with help.
+    A daily game that continued after its secret was revealed counts as assisted.
     """
     if saved.extra.get(_FROM_POSITION):
         return POSITION
@@ -743,12 +718,12 @@ def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
 
 
 def guest_name(account_id: str) -> str:
-    """Return what a player without a name is called."""
+    """Return the display name of a guest."""
     return f"guest {account_id[:4].upper()}"
 
 
 def is_known(account: Account) -> bool:
-    """Say whether an account has a name, and is from before today (UTC)."""
+    """Whether an account has a name and was created before today (UTC)."""
     return account.name is not None and account.created < datetime.now(UTC).date().isoformat()
 
 
@@ -758,13 +733,12 @@ def new_account_id() -> str:
 
 
 def checked_rules(text: str) -> Rules:
-    """Return the rules that a stranger's text describes.
+    """Parse a user's rules text.
 
-    The names of presets are kept for presets, in any size: other rules are called `OWN`.
+    Only presets, in any size, may have the name of a preset; other rules are renamed to `OWN`.
 
     Raises:
-        ActionRejected: if it describes none, or rules that are not played on a server; the message
-            names the value and what is possible.
+        ActionRejected: If the text is invalid or exceeds a limit (``rules``).
     """
     if len(text) > MAX_RULES_TEXT:
         raise ActionRejected(
@@ -775,16 +749,16 @@ def checked_rules(text: str) -> Rules:
     except (Py2048Error, ValueError, OverflowError) as error:
         raise ActionRejected("rules", str(error)) from None
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    for value, most, fault in (
+    for value, limit, fault in (
         (len(rules.name), MAX_RULES_NAME, f"the name {rules.name!r} is too long"),
         (max(rules.shape), MAX_SIDE, f"size={rules.rows}x{rules.columns} is too large"),
         (tile, MAX_TILE, f"new tiles of {tile} are too large"),
         (rules.target or 0, MAX_TARGET, f"target={rules.target} is too large"),
         (len(str(rules)), MAX_RULES_TEXT, "the rules written in full are too long"),
     ):
-        if value > most:
-            raise ActionRejected("rules", f"{fault} here: use at most {most}")
-    if not rules.name.isascii():  # it may look like the name of a preset
+        if value > limit:
+            raise ActionRejected("rules", f"{fault} here: use at most {limit}")
+    if not rules.name.isascii():  # homoglyphs could imitate a preset
         fault = f"the name {rules.name!r} has characters outside ASCII"
         raise ActionRejected("rules", f"{fault}: use unaccented letters and digits")
     is_borrowed = any(rules.name.casefold() == preset.name for preset in list_rules())
@@ -793,9 +767,9 @@ def checked_rules(text: str) -> Rules:
 
 @functools.lru_cache(maxsize=1024)
 def preset_of(rules: Rules) -> Rules | None:
-    """Return the preset that these rules are, in any size and under any name; None if none.
+    """Return the preset that equals these rules apart from size and name, or None.
 
-    Where several are, as of classic and 5x5, it is the one of that name, if any.
+    If several match, such as classic and 5x5, the name decides.
     """
     names = [each.name for each in fields(Rules) if each.name not in ("name", "rows", "columns")]
     wanted = operator.attrgetter(*names)

@@ -1,4 +1,4 @@
-"""What the server says of games: states, events, hints, and rows of lists."""
+"""Builds the server's messages about games: states, events, hints and rows of lists."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
     from py2048.server.play.games import OnlineGame
 
-_RETRY_S = 2.0
-"""After this time a page may try again what could not be written."""
+_UNSAVED_RETRY_S = 2.0
 
 _TROUBLE = {
     "full": N_("The server's disk is full"),
-    "disk": N_("The server's disk fails"),
-    "read-only": N_("The server may not write to its store"),
-    "forbidden": N_("The server's database does not let it write"),
-    "locked": N_("Another program holds the server's store"),
+    "disk": N_("The server's disk is failing"),
+    "read-only": N_("The server is not allowed to write to its store"),
+    "forbidden": N_("The server's database rejects writes"),
+    "locked": N_("Another program has locked the server's store"),
     "slow": N_("The server's store takes too long to answer"),
     "unreachable": N_("The server cannot reach its database"),
     "damaged": N_("The server's store is damaged"),
@@ -46,20 +45,20 @@ _TROUBLE = {
 
 
 def trouble_of(error: StorageError) -> str:
-    """Return what is wrong with the store for strangers: no paths, no addresses, no full stop."""
-    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this just now")))
+    """Describe a storage error to users, without paths or addresses and without a full stop."""
+    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this at the moment")))
 
 
 def unsaved(error: StorageError) -> ActionRejected:
-    """Return the rejection of an action that could not be written."""
+    """Return the rejection of an action that could not be saved."""
     reason = "storage" if error.kind else "unsaved"
-    text = _("{trouble}: the last move is not saved and taken back.")
+    text = _("{trouble}: the last move could not be saved and was undone.")
     message = text.format(trouble=trouble_of(error))
-    return ActionRejected(reason, message, _RETRY_S)
+    return ActionRejected(reason, message, _UNSAVED_RETRY_S)
 
 
 def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:
-    """Return all that a page needs to show a game that it knows nothing of."""
+    """Return the complete state of a game for a page."""
     played = game.session.game
     opening = GameStarted(played.board, played.score, game.session.best, played.ply > 0)
     return schema.StateMessage(
@@ -78,9 +77,9 @@ def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.St
 def events_of(
     game: OnlineGame, events: Sequence[Event], autoplay: str | None
 ) -> schema.EventsMessage:
-    """Return what has just happened in a game, and its position."""
-    told = [told for event in events if (told := event_info(event))]
-    return schema.EventsMessage(**_position(game, autoplay), events=told)
+    """Return events with the resulting position."""
+    infos = [info for event in events if (info := event_info(event))]
+    return schema.EventsMessage(**_position(game, autoplay), events=infos)
 
 
 def rejection(
@@ -89,8 +88,8 @@ def rejection(
     state: schema.StateMessage | None,
     chain: int | msgspec.UnsetType = msgspec.UNSET,
 ) -> schema.RejectedMessage:
-    """Return why an action was not done."""
-    retry = round(error.wait * 1000) if error.wait else msgspec.UNSET
+    """Return a rejection as a message."""
+    retry = round(error.wait_s * 1000) if error.wait_s else msgspec.UNSET
     return schema.RejectedMessage(error.reason, str(error), of, state, retry, chain)
 
 
@@ -100,7 +99,7 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 
 
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
-    """Return a hint for the page of a game."""
+    """Return a hint for a game's page."""
     return schema.HintMessage(
         **_hint(hint),
         game=game.id,
@@ -119,7 +118,7 @@ def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
 def compiling_message(
     game: OnlineGame, player: str, compiling: Compiling
 ) -> schema.CompilingMessage:
-    """Return how far the compiler is with a player that somebody waits for."""
+    """Return the progress of compiling a player's kernels."""
     share = round(compiling.share, 2)
     say = f"{hints.player_name(player)}: {preparing(compiling)}"
     return schema.CompilingMessage(game.id, player, share, say)
@@ -138,32 +137,38 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 
 def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
-    game, outcome = online.session.game, online.outcome
-    legal = game.legal_directions() if outcome is Outcome.PLAYING else ()
+    now, is_over = online.session.game.position, online.is_over
+    # A game that was stopped although moves are left has ended.
+    outcome = Outcome.ENDED if is_over and now.legal else now.outcome
     return {
         "game": online.id,
-        "version": online.version,
-        "board": game.board.rows,
-        "score": game.score,
+        "version": online.tracked.revision,
+        "board": now.board.rows,
+        "score": now.score,
         "best": online.session.best,
-        "ply": game.ply,
+        "ply": now.ply,
         "outcome": outcome.value,
-        "won": game.has_won,
-        "legal": [str(direction) for direction in legal],
+        "won": now.has_won,
+        "legal": () if is_over else _names(now.legal),
         "can_undo": online.can_undo,
         "can_redo": online.can_redo,
         "category": online.category,
         "autoplay": autoplay,
-        "secret": online.secret,
+        "secret": online.secret if is_over else None,
         "think_ms": online.think_ms if online.info.mode == schema.BOT else None,
     }
+
+
+@functools.cache
+def _names(directions: tuple[Direction, ...]) -> tuple[str, ...]:
+    return tuple(map(str, directions))
 
 
 # Events and turns
 
 
 def event_info(event: Event) -> schema.PlayedEvent | None:
-    """Return an event as a page animates and says it; None for one that tells a page nothing."""
+    """Return an event for a page, or None if pages do not show it."""
     say = describe(event)
     match event:
         case Moved(turn=turn):
@@ -188,7 +193,7 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
 
 
 def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnInfo:
-    """Return a turn of a record, with the board and the score after it."""
+    """Return a record's turn with the board and the score after it."""
     event = (
         Moved(turn.slide.before, turn, board, points, score, score)
         if turn.legal
@@ -202,7 +207,7 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
 
 
 def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
-    """Return what each direction does to a board."""
+    """Return the effect of each direction on a board."""
     slides = {}
     for direction in Direction:
         slide = board.slide(direction, rules.merging)
@@ -213,11 +218,11 @@ def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
 
 
 def motions_info(motions: Iterable[Motion]) -> list[schema.TileMotion]:
-    """Return the motions of tiles."""
+    """Return tile motions."""
     return list(map(_tile_motion, motions))
 
 
-@functools.lru_cache(maxsize=4096)  # the same few hundred come again and again
+@functools.lru_cache(maxsize=4096)  # there are only a few hundred motions
 def _tile_motion(motion: Motion) -> schema.TileMotion:
     return schema.TileMotion(*motion)
 
@@ -230,7 +235,7 @@ def _tile(spawn: Spawn | None) -> schema.NewTile | None:
 
 
 def rules_info(text: str) -> schema.RulesInfo:
-    """Return rules as a page shows them."""
+    """Return rules with their texts in the current language."""
     return _rules_info(text, language())
 
 
@@ -246,7 +251,7 @@ def _rules_info(text: str, _language: str) -> schema.RulesInfo:
 
 
 def _summary(rules: Rules) -> str:
-    """Return rules in one line for people."""
+    """Return a one-line description of rules."""
     parts = [f"{rules.rows} × {rules.columns}"]  # noqa: RUF001
     if rules.target is not None:
         text = _("reach {tile}") if rules.ends_at_target else _("reach {tile}, play on")
@@ -259,12 +264,12 @@ def _summary(rules: Rules) -> str:
 
 
 def game_rows(games: Iterable[RecordSummary | OpenGame]) -> list[schema.GameRow]:
-    """Return games as rows of a list, in their order."""
+    """Return games as numbered rows of a list."""
     return [game_row(game, place) for place, game in enumerate(games, 1)]
 
 
 def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema.GameRow:
-    """Return a finished game, or one in progress, as a row of a list."""
+    """Return a finished game or a game in progress as a row of a list."""
     if isinstance(game, RecordSummary):
         is_mode = game.category in (*schema.MODES, schema.BATTLE)
         return schema.GameRow(

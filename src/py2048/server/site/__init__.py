@@ -1,1 +1,1 @@
-"""The pages for people: accounts, players, daily challenge and puzzle, cards, reviews."""
+"""HTML pages."""

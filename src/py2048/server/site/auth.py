@@ -1,40 +1,40 @@
-"""Who a request comes from: cookies, tokens of programs, sessions."""
+"""Authentication: cookies, sessions and the tokens of programs."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import logging
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from py2048.app.storage import Account
 from py2048.app.storage.values import utc_text
 from py2048.core.errors import StorageError
 from py2048.core.language import _
-from py2048.server.http.middleware import address_of, token_in
+from py2048.server.http.middleware import address_of, bearer_token
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, guest_name, new_account_id
 from py2048.server.play.rooms import SIGN_IN
 from py2048.server.schema import checked_game_id
 
-if TYPE_CHECKING:
-    from py2048.server.services import Services
+_log = logging.getLogger("py2048.web")
 
-_NOTED = timedelta(hours=1)
-"""How exactly it is noted when a session was last in use."""
-
-_TOKEN_LASTS_S = 15.0
-"""After this a token is looked up again: it may have been revoked in another process."""
-
+_LAST_USE_PRECISION = timedelta(hours=1)  # Saves a write on most requests.
+_SESSION_CHECK_S = 15.0  # Closes connections whose session another process has ended.
+_TOKEN_TTL_S = 15.0  # Another process may have revoked the token.
 _MAX_TOKENS = 10_000
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip
@@ -44,14 +44,14 @@ _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows":
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who sent a request.
+    """The account that sent a request.
 
     Attributes:
-        account: the id of the account.
-        name: the account's name, None for a guest.
-        session: the id of the session of an account with a name.
-        bot_of: the account of the person whose program this is, None for a person.
-        cookies: the ``Set-Cookie`` headers that the browser has yet to be given.
+        account: The account's id.
+        name: The account's name, or None for a guest.
+        session: The session's id, or None for a guest.
+        bot_of: The id of the person who owns this program, or None for a person.
+        cookies: ``Set-Cookie`` headers to send with the response.
     """
 
     account: str
@@ -66,188 +66,211 @@ class User:
         return self.name is None
 
     @property
-    def display(self) -> str:
-        """What the user is called."""
+    def display_name(self) -> str:
+        """The name to show."""
         return self.name or guest_name(self.account)
 
 
-def services_of(request: HTTPConnection) -> Services:
-    """Return the parts of the server that received a request or a WebSocket."""
-    return cast("Services", request.app.state.services)
-
-
-class Visit(Request):
-    """A request, and who sent it, which `greet_user` or `greet_player` finds out."""
+class UserRequest(Request):
+    """A request whose sender an `Authenticator` has identified."""
 
     @property
     def user(self) -> User:
-        """Who sent it."""
+        """The sender."""
         return cast("User", self.scope["user"])
 
-    @property
-    def services(self) -> Services:
-        """The parts of the server."""
-        return services_of(self)
+    @user.setter
+    def user(self, user: User) -> None:
+        self.scope["user"] = user
 
     @property
     def address(self) -> str:
-        """Where it comes from."""
+        """The client's network address, as `address_of` returns it."""
         return address_of(self.scope)
 
     @property
     def game(self) -> str:
-        """The id of the game in its path, which need not exist.
+        """The game id in the path; the game may not exist.
 
         Raises:
-            ActionRejected: if it cannot be one.
+            ActionRejected: If it is not a valid id.
         """
         return checked_game_id(self.path_params["game"])
 
-    def greet(self, user: User) -> None:
-        """Take somebody for who sent it."""
-        self.scope["user"] = user
-
-    def remember(self, response: Response) -> None:
-        """Give the browser the cookies of the account that the request made it."""
+    def set_cookies(self, response: Response) -> None:
+        """Add the user's new cookies to a response."""
         for cookie in self.user.cookies:
             response.headers.append("set-cookie", cookie)
 
 
-async def greet_user(visit: Visit, *, wait: bool = True) -> None:
-    """Find out who sent a request: a new guest where the cookie is missing, forged or outdated.
+View = Callable[[UserRequest], Awaitable[Response]]
+
+
+class Authenticator:
+    """Identifies the senders of requests and manages their sessions.
 
     Args:
-        visit: the request.
-        wait: whether to wait for the store, and fail with it; otherwise, where it is not open
-            or cannot be read, the cookie is believed, and no name is known.
-
-    Raises:
-        StorageError: if the store is waited for, and cannot be opened or read.
+        backend: The store and the open connections.
+        cookies: Reads and writes cookies.
     """
-    services = visit.services
-    if wait:
-        await services.ready()
-    user, found = None, services.cookies.read(visit.headers.get("cookie"))
-    if found is not None:
-        user = User(found[0])
-        try:
-            if services.is_ready:
-                user = await _known(services, *found)
-        except StorageError:
-            if wait:
-                raise
-    visit.greet(user or _new_guest(services))
+
+    def __init__(self, backend: Backend, cookies: Cookies) -> None:
+        self.cookies = cookies
+        self._backend = backend
+        self._tokens = TokenCache()
+
+    def route(
+        self, path: str, view: View, method: str = "GET", *, needs_store: bool = True
+    ) -> Route:
+        """Return a route whose view receives an identified request."""
+
+        async def endpoint(request: Request) -> Response:
+            identified = UserRequest(request.scope, request.receive)
+            await self.identify(identified, wait=needs_store)
+            response = await view(identified)
+            identified.set_cookies(response)
+            return response
+
+        return Route(path, endpoint, methods=[method])
+
+    async def identify(self, request: UserRequest, *, wait: bool = True) -> None:
+        """Set the user of a request from its cookie, or create a guest.
+
+        Args:
+            request: The request.
+            wait: Wait for the store. Otherwise the cookie is trusted without its account's name
+                if the store is unavailable.
+
+        Raises:
+            StorageError: With `wait`, if the store is unavailable.
+        """
+        if wait:
+            await self._backend.ready()
+        user, cookie = None, self.cookies.read(request.headers.get("cookie"))
+        if cookie is not None:
+            user = User(cookie[0])
+            try:
+                if self._backend.is_open:
+                    user = await self._cookie_user(*cookie)
+            except StorageError:
+                if wait:
+                    raise
+        request.user = user or self._new_guest()
+
+    async def identify_player(self, request: UserRequest) -> None:
+        """Set the user of a request from its bearer token, or from its cookie without a token.
+
+        Raises:
+            HTTPException: If the token is invalid.
+            StorageError: If the store is unavailable.
+        """
+        token = bearer_token(request.headers)
+        if token is None:
+            await self.identify(request)
+            return
+        found = await self._token_user(token)
+        if found is None:
+            headers = {"www-authenticate": "Bearer"}
+            raise HTTPException(401, "this token is invalid or has been revoked", headers)
+        request.user = found
+
+    async def socket_user(self, headers: Mapping[str, str]) -> User | None:
+        """Return the user who opens a WebSocket, or None if the cookie or token is invalid.
+
+        Raises:
+            StorageError: If the store is unavailable.
+        """
+        token = bearer_token(headers)
+        if token is not None:
+            return await self._token_user(token)
+        cookie = self.cookies.read(headers.get("cookie"))
+        return self._new_guest() if cookie is None else await self._cookie_user(*cookie)
+
+    def is_known_token(self, token: str | None) -> bool:
+        """Whether the token was verified in the last seconds."""
+        return self._tokens.find(token) is not None
+
+    async def sign_in(self, request: UserRequest, account: Account) -> None:
+        """Start a session for a named account in the browser that sent the request."""
+        token, label = new_token(), browser_name(request.headers.get("user-agent", ""))
+        session = session_of(token)
+        await self._backend.do(lambda games: games.store.sessions.begin(session, account.id, label))
+        cookies = (
+            self.cookies.write(account.id, token),
+            self.cookies.write_device(request.headers.get("cookie"), account.id),
+        )
+        request.user = User(account.id, name=account.name, session=session, cookies=cookies)
+
+    def sign_out(self, request: UserRequest) -> None:
+        """Turn the browser into a new guest."""
+        request.user = self._new_guest()
+
+    async def disconnect_signed_out(self) -> None:
+        """Close connections whose sessions have ended, in this or another process.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        self._tokens.clear()
+        rooms = self._backend.rooms
+        clients, store = tuple(rooms.clients), rooms.games.store
+        sessions = {each.session for each in clients if each.session}
+        guests = {each.account for each in clients if not each.session}
+        if not clients:
+            return
+        live = await rooms.in_thread(store.sessions.live, sessions)
+        live |= await rooms.in_thread(store.accounts.live_guests, guests)
+        for client in clients:
+            if (client.session or client.account) not in live:
+                client.close(SIGN_IN)
+
+    async def watch_sessions(self) -> None:
+        """Periodically close connections whose sessions ended in another process."""
+        while True:
+            await asyncio.sleep(_SESSION_CHECK_S)
+            try:
+                await self.disconnect_signed_out()
+            except StorageError as error:
+                _log.warning("sessions cannot be read", extra={"fault": str(error)})
+
+    def _new_guest(self) -> User:
+        account = new_account_id()
+        return User(account, cookies=(self.cookies.write(account, 0),))
+
+    async def _cookie_user(self, account_id: str, mark: Mark, is_old: bool) -> User | None:
+        """Return a cookie's user, with a renewed cookie if it is old; None if it is invalid."""
+        cookies = (self.cookies.write(account_id, mark),) if is_old else ()
+        if isinstance(mark, int):
+            account = await self._backend.do(GameService.account, account_id)
+            is_guest = account.name is None and not account.generation
+            return User(account_id, cookies=cookies) if is_guest else None
+        user = await self._backend.do(_session_user, session_of(mark))
+        return replace(user, cookies=cookies) if user and user.account == account_id else None
+
+    async def _token_user(self, token: str) -> User | None:
+        user = self._tokens.find(token)
+        if user is None:
+            user = await self._backend.do(_session_user, session_of(token))
+            if user is None or not user.bot_of:
+                return None
+            self._tokens.add(token, user)
+        return user
 
 
-async def greet_player(visit: Visit) -> None:
-    """Find out which program's token a request carries; without a token, as `greet_user`.
-
-    Raises:
-        HTTPException: if the token is not one.
-        StorageError: if the store cannot be opened or read.
-    """
-    token = token_in(visit.headers)
-    if token is None:
-        await greet_user(visit)
-        return
-    found = await _bot(visit.services, token)
-    if found is None:
-        headers = {"www-authenticate": "Bearer"}
-        raise HTTPException(401, "this token is not, or no longer, one of a program", headers)
-    visit.greet(found)
-
-
-async def connecting(services: Services, headers: Mapping[str, str]) -> User | None:
-    """Return who opens a WebSocket; None where the cookie or the token is outdated.
-
-    Raises:
-        StorageError: if the store cannot be opened or read.
-    """
-    token = token_in(headers)
-    if token is not None:
-        return await _bot(services, token)
-    found = services.cookies.read(headers.get("cookie"))
-    return _new_guest(services) if found is None else await _known(services, *found)
-
-
-async def sign_in(visit: Visit, account: Account) -> None:
-    """Begin a session of an account with a name, in the browser that sent the request."""
-    services, header = visit.services, visit.headers.get("cookie")
-    token, label = new_token(), browser_of(visit.headers.get("user-agent", ""))
-    rooms, session = services.rooms, session_of(token)
-    await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
-    cookies = (
-        services.cookies.write(account.id, token),
-        services.cookies.write_device(header, account.id),
-    )
-    visit.greet(User(account.id, name=account.name, session=session, cookies=cookies))
-
-
-def sign_out(visit: Visit) -> None:
-    """Make the browser a new guest."""
-    visit.greet(_new_guest(visit.services))
-
-
-async def disconnect_signed_out(services: Services) -> None:
-    """Close the connections whose sessions have ended, here or in another process.
-
-    Raises:
-        StorageError: if the store cannot be read.
-    """
-    services.tokens.clear()
-    rooms = services.rooms
-    clients, store = tuple(rooms.clients), rooms.games.store
-    sessions = {each.session for each in clients if each.session}
-    guests = {each.account for each in clients if not each.session}
-    if not clients:
-        return
-    live = await rooms.in_thread(store.sessions.live, sessions)
-    live |= await rooms.in_thread(store.accounts.live_guests, guests)
-    for client in clients:
-        if (client.session or client.account) not in live:
-            client.close(SIGN_IN)
-
-
-def _new_guest(services: Services) -> User:
-    account = new_account_id()
-    return User(account, cookies=(services.cookies.write(account, 0),))
-
-
-async def _known(services: Services, account_id: str, mark: Mark, is_old: bool) -> User | None:
-    """Return whom a cookie makes, with a new one if it is old; None if it is outdated."""
-    cookies = (services.cookies.write(account_id, mark),) if is_old else ()
-    if isinstance(mark, int):
-        account = await services.do(GameService.account, account_id)
-        is_guest = account.name is None and not account.generation
-        return User(account_id, cookies=cookies) if is_guest else None
-    user = await services.do(_signed_in, session_of(mark))
-    return replace(user, cookies=cookies) if user and user.account == account_id else None
-
-
-async def _bot(services: Services, token: str) -> User | None:
-    user = services.tokens.find(token)
-    if user is None:
-        user = await services.do(_signed_in, session_of(token))
-        if user is None or not user.bot_of:
-            return None
-        services.tokens.add(token, user)
-    return user
-
-
-def _signed_in(games: GameService, session: str) -> User | None:
-    """Return who a session is, and note now and then that it is in use."""
+def _session_user(games: GameService, session: str) -> User | None:
+    """Return a session's user and record that the session is in use."""
     found = games.store.sessions.find(session)
     if found is None:
         return None
-    account, seen = found
-    if account.bot_of or seen < utc_text(datetime.now(UTC) - _NOTED):
+    account, last_use = found
+    if account.bot_of or last_use < utc_text(datetime.now(UTC) - _LAST_USE_PRECISION):
         with suppress(StorageError):
             games.store.sessions.note_use(session)
     return User(account.id, name=account.name, session=session, bot_of=account.bot_of)
 
 
-def browser_of(agent: str) -> str:
-    """Return what people call the browser of a ``User-Agent``."""
+def browser_name(agent: str) -> str:
+    """Return the browser and system named in a ``User-Agent`` header."""
     browser = next((name for mark, name in _BROWSERS.items() if mark in agent), _("A browser"))
     system = next((name for mark, name in _SYSTEMS.items() if mark in agent), None)
     if system is None:
@@ -259,61 +282,59 @@ def browser_of(agent: str) -> str:
 
 
 def new_token() -> str:
-    """Return a token that cannot be guessed."""
+    """Return a random token."""
     return secrets.token_urlsafe(32)
 
 
 def session_of(token: str) -> str:
-    """Return the id under which the store keeps the session of a token."""
+    """Return the session id that the store keeps instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-class KnownTokens:
-    """Whom the tokens speak for that were checked in the last seconds; no token itself is kept.
+class TokenCache:
+    """Users of recently verified tokens. Stores hashes only.
 
     Args:
-        clock: tells the seconds.
+        clock: Monotonic clock in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._known: dict[str, tuple[float, User]] = {}
+        self._users: dict[str, tuple[float, User]] = {}
 
     def find(self, token: str | None) -> User | None:
-        """Return whom a token speaks for, None if it was not checked lately."""
-        until, found = self._known.get(session_of(token or ""), (0.0, None))
-        return found if self._clock() < until else None
+        """Return the token's user, or None if the token was not verified recently."""
+        until, user = self._users.get(session_of(token or ""), (0.0, None))
+        return user if self._clock() < until else None
 
     def add(self, token: str, user: User) -> None:
-        """Note whom a token speaks for."""
-        if len(self._known) >= _MAX_TOKENS:
-            self._known.clear()
-        self._known[session_of(token)] = self._clock() + _TOKEN_LASTS_S, user
+        """Cache the user of a verified token."""
+        if len(self._users) >= _MAX_TOKENS:
+            self._users.clear()
+        self._users[session_of(token)] = self._clock() + _TOKEN_TTL_S, user
 
     def clear(self) -> None:
-        """Look all of them up again."""
-        self._known.clear()
+        """Drop all cached tokens."""
+        self._users.clear()
 
 
 # Cookies
 
 NAME, DEVICE = "py2048", "py2048_device"
 DAYS = 400
-_FRESH = timedelta(days=30)
-"""An older cookie is renewed when it is used: only those end that are not used for long."""
-
-_MAX_OWNERS = 8
+_RENEWAL_AGE = timedelta(days=30)  # an older cookie is renewed when it is used
+_MAX_DEVICE_OWNERS = 8
 
 Mark = int | str
-"""What a cookie has besides the account: 0 of a guest, or the token of a session."""
+"""Second part of the cookie: 0 for a guest, otherwise the session's token."""
 
 
 class Cookies:
-    """Reads and writes the cookies.
+    """Reads and writes signed cookies.
 
     Args:
-        key: signs them.
-        secure: whether browsers send them by TLS only.
+        key: Signing key.
+        secure: Restrict cookies to TLS connections.
     """
 
     def __init__(self, key: str, *, secure: bool) -> None:
@@ -322,42 +343,42 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return what the ``Cookie`` header says, and whether it is old; None if it is not ours."""
-        match _loaded(self._sessions, header, NAME):
-            case [str(account), (int() | str()) as mark], datetime() as made:
-                return account, mark, datetime.now(UTC) - made > _FRESH
+        """Return a valid cookie's account, mark and whether it should be renewed."""
+        match _load(self._sessions, header, NAME):
+            case [str(account), (int() | str()) as mark], datetime() as signed:
+                return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE
         return None
 
     def write(self, account: str, mark: Mark) -> str:
-        """Return the ``Set-Cookie`` header that makes a browser this account."""
+        """Return the ``Set-Cookie`` header that signs a browser in to an account."""
         return self.header(NAME, self._sessions.dumps([account, mark]))
 
     def device(self, header: str | None, account: str) -> str | None:
-        """Return the name of a browser in which this account was logged in, None elsewhere."""
-        return self._owners(header).get(account)
+        """Return the id of a browser in which the account has logged in before."""
+        return self._device_owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
-        """Return the ``Set-Cookie`` header that marks the browser as this account's."""
-        owners = self._owners(header)
+        """Return the ``Set-Cookie`` header that marks a browser as one of the account's."""
+        owners = self._device_owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
-        latest = dict(list(owners.items())[-_MAX_OWNERS:])
+        latest = dict(list(owners.items())[-_MAX_DEVICE_OWNERS:])
         return self.header(DEVICE, self._devices.dumps(latest), "/account")
 
-    def _owners(self, header: str | None) -> dict[str, str]:
-        match _loaded(self._devices, header, DEVICE):
+    def _device_owners(self, header: str | None) -> dict[str, str]:
+        match _load(self._devices, header, DEVICE):
             case dict() as owners, _:
                 return owners
         return {}
 
     def header(self, name: str, value: str, path: str = "/") -> str:
-        """Return the ``Set-Cookie`` header of a cookie that lasts."""
+        """Return the ``Set-Cookie`` header for a cookie that lasts `DAYS` days."""
         secure = "; Secure" if self._secure else ""
         age = DAYS * 86400
         return f"{name}={value}; Max-Age={age}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 
 
-def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
-    """Return the value in a cookie of ours and when it was made, None if there is none."""
+def _load(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
+    """Return a signed cookie's value and time, or None if it is missing or invalid."""
     try:
         cookie = SimpleCookie(header or "").get(name)
         return cookie and serializer.loads(

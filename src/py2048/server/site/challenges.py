@@ -1,12 +1,9 @@
-"""The challenge of the day, streaks of days, the puzzle of the day, and the pages of battles.
+"""The daily challenge and its streaks, the daily puzzle, and the pages of battles.
 
-What stands beside the board for a visitor, today's challenge, puzzle and scores, is here, too.
+A daily game belongs to the day whose tiles it was dealt, whenever it ends. A game that continues
+after the secret of its day is revealed does not count for the streak. Days are UTC days.
 
-A daily game belongs to the day that it was dealt for, whenever it ends; one that continued after
-the secret of its day was known counts for no streak. Days are those of UTC.
-
-The answer to a puzzle is part of the address and nothing of it is kept, so the page needs no store,
-and the address of an answer tells the answer.
+The puzzle page is stateless: the answer is part of the URL.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from py2048.app.storage import AccountError
 from py2048.app.storage.values import DailyResult
@@ -31,43 +29,133 @@ from py2048.core.errors import StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
 from py2048.core.rules import Rules
+from py2048.server.cache import TimedCache
+from py2048.server.http.limits import RateLimits
 from py2048.server.play import battles
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
 from py2048.server.site import pages
-from py2048.server.site.auth import Visit
-from py2048.server.site.pages import page, render
+from py2048.server.site.auth import Authenticator, UserRequest
+from py2048.server.site.pages import render
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
 
 _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
-_CURVE = 15
-"""How many games the curve of scores shows."""
+_MAX_CURVE_GAMES = 15
+_BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
+    "join": battles.join,
+    "leave": battles.leave,
+    "start": battles.start,
+    "rematch": battles.rematch,
+}
 
 
-# The challenge
+@dataclass(eq=False)
+class ChallengePages:
+    """The pages of daily challenges, puzzles and battles, and the panel beside the board.
+
+    Args:
+        auth: Identifies users.
+        backend: The store.
+        limits: Rate limits.
+        leaderboard_cache: Caches rendered leaderboards.
+        origin: The server's public origin, if configured.
+    """
+
+    auth: Authenticator
+    backend: Backend
+    limits: RateLimits
+    leaderboard_cache: TimedCache
+    origin: str | None
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            self.auth.route("/daily", self.challenge),
+            self.auth.route("/today", self.today),
+            self.auth.route("/puzzle", self.puzzle, needs_store=False),
+            self.auth.route("/battle", self.choose_battle),
+            self.auth.route("/battle", self.offer_battle, "POST"),
+            self.auth.route("/battle/{battle}", self.battle),
+            self.auth.route("/battle/{battle}/{action}", self.act_in_battle, "POST"),
+        ]
+
+    async def challenge(self, request: UserRequest) -> Response:
+        """Show the challenge of a day."""
+        now = datetime.now(UTC)
+        today = now.date()
+        day = checked_day(request.query_params.get("day"), today)
+        values = await self.backend.do(daily_page, day.isoformat(), request.user.account, today)
+        lists = await pages.cached_template(
+            self.leaderboard_cache,
+            "_leaderboard.html",
+            self.backend.do,
+            _daily_lists,
+            day.isoformat(),
+        )
+        if values["mine"]:
+            lists = pages.mark_own_game(lists, values["mine"].game)
+        values |= {"lists": lists, "next_min": minutes_left(now)}
+        values |= days_at(day, today)
+        return render(request, "daily.html", today=today.isoformat(), **values)
+
+    async def today(self, request: UserRequest) -> Response:
+        """Send the panel beside the board, which the play page loads when the store is open."""
+        day = datetime.now(UTC).date()
+        rules = checked_rules(request.query_params.get("rules", "classic"))
+        values = await self.backend.do(today_panel, request.user.account, rules, day)
+        puzzle = await asyncio.to_thread(_puzzle_of, day)
+        values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
+        return render(request, "_today.html", today={**values, "rating": puzzle.rating})
+
+    async def puzzle(self, request: UserRequest) -> Response:
+        """Show the puzzle of a day and, with an answer, its solution."""
+        today = datetime.now(UTC).date()
+        day = checked_day(request.query_params.get("day"), today)
+        values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
+        return render(request, "puzzle.html", **days_at(day, today), **values)
+
+    async def choose_battle(self, request: UserRequest) -> Response:
+        """Show the form that creates a battle."""
+        return render(request, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
+
+    async def offer_battle(self, request: UserRequest) -> Response:
+        """Create a battle and redirect to its page."""
+        form, account = await pages.read_form(request), request.user.account
+        self.limits.check(new_games=account, new_games_from=request.address)
+        wanted = form.get("rules", "classic"), form.get("minutes", "5")
+        return RedirectResponse(await self.backend.do(battles.offer, account, *wanted), 303)
+
+    async def battle(self, request: UserRequest) -> Response:
+        """Show a battle before, during or after play."""
+        battle = request.path_params["battle"]
+        values = await self.backend.do(battles.battle_page, battle, request.user.account)
+        address = f"{pages.origin_of(request, self.origin)}{battles.path_of(battle)}"
+        return render(request, "battle.html", address=address, **values)
+
+    async def act_in_battle(self, request: UserRequest) -> Response:
+        """Join, leave or start a battle, or ask for a rematch."""
+        action = _BATTLE_ACTIONS.get(request.path_params["action"])
+        if action is None:
+            raise HTTPException(404, _("There is no such form."))
+        account = request.user.account
+        self.limits.check(battles=account)
+        try:
+            path = await self.backend.do(action, request.path_params["battle"], account)
+        except (AccountError, StaleGameError) as error:
+            raise HTTPException(409, pages.sentence(error)) from None
+        return RedirectResponse(path, 303)
 
 
-async def challenge(visit: Visit) -> Response:
-    """Show the challenge of a day."""
-    now, services = datetime.now(UTC), visit.services
-    today = now.date()
-    day = checked_day(visit.query_params.get("day"), today)
-    values = await services.do(daily_page, day.isoformat(), visit.user.account, today)
-    lists = await services.leaderboards.part(
-        "_leaderboard.html", services.do, _daily_lists, day.isoformat()
-    )
-    if values["mine"]:
-        lists = pages.marked(lists, values["mine"].game)
-    values |= {"lists": lists, "next_min": minutes_left(now)}
-    return render(visit, "daily.html", today=today.isoformat(), **days_at(day, today), **values)
+# Daily challenge
 
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
-    """Return what the page of a day's challenge shows to an account alone, and of its secret."""
+    """Return the personal template values of a day's challenge, and its secret once revealed."""
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
@@ -92,7 +180,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
 
 
 def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
-    """Return the best games of a day and how all did, which are the same for all who look."""
+    """Return the shared template values of a day's challenge."""
     best = games.store.leaderboards.top("daily", str(DAILY_RULES), day)
     is_open = revelation_of(day) <= datetime.now(UTC)
     return {
@@ -100,12 +188,12 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
         "rows": game_rows(best),
         "boards": pages.boards_of(games, best[:3]) if is_open else {},
         "is_open": is_open,
-        **_went(games, day),
+        **_day_results(games, day),
     }
 
 
-def _went(games: GameService, day: str) -> dict[str, Any]:
-    """Return how the challenge of a day went for all who have finished it."""
+def _day_results(games: GameService, day: str) -> dict[str, Any]:
+    """Return the number of finished games of a day, their median score and largest tiles."""
     found = games.store.online.day_scores(day)
     return {
         "finished": len(found),
@@ -114,22 +202,12 @@ def _went(games: GameService, day: str) -> dict[str, Any]:
     }
 
 
-async def today(visit: Visit) -> Response:
-    """Send what stands beside the board, whose page comes without it as it needs no store."""
-    day = datetime.now(UTC).date()
-    rules = checked_rules(visit.query_params.get("rules", "classic"))
-    values = await visit.services.do(today_page, visit.user.account, rules, day)
-    puzzle = await asyncio.to_thread(_puzzle_of, day)
-    values |= {"day": day.isoformat(), "is_known": True, "puzzle": puzzle.board.rows}
-    return render(visit, "_today.html", today={**values, "rating": puzzle.rating})
-
-
-def today_page(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return how the day's challenge goes, and how an account's games under some rules went."""
+def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+    """Return today's challenge results, and statistics of an account's games with some rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
-    shown |= _went(games, str(day))
+    shown |= _day_results(games, str(day))
     ends = games.store.records.ends(account, str(rules))
     if not ends:
         return {**shown, "played": 0}
@@ -138,7 +216,7 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
     return {
         **shown,
         "played": len(ends),
-        "scores": scores[-_CURVE:],
+        "scores": scores[-_MAX_CURVE_GAMES:],
         "median_score": statistics.median_low(scores),
         "target": rules.target,
         "reached": sum(end.max_tile >= (rules.target or inf) for end in ends),
@@ -148,27 +226,27 @@ def today_page(games: GameService, account: str, rules: Rules, day: date) -> dic
 
 
 def minutes_left(now: datetime) -> int:
-    """Return the minutes until the next day begins."""
+    """Return the minutes until the next UTC day."""
     return 24 * 60 - now.hour * 60 - now.minute
 
 
 def checked_day(text: str | None, today: date) -> date:
-    """Return the day that an address names, today if it names none.
+    """Parse a day from a URL; None selects today.
 
     Raises:
-        HTTPException: if it is not a day, or one without a challenge or a puzzle.
+        HTTPException: If it is not a day with a challenge and a puzzle.
     """
     try:
         day = date.fromisoformat(text) if text else today
     except ValueError:
-        raise HTTPException(404, _("That is not a day.")) from None
+        raise HTTPException(404, _("That is not a date.")) from None
     if not _FIRST_DAY <= day <= today:
-        raise HTTPException(404, _("There is nothing on that day."))
+        raise HTTPException(404, _("There is no challenge and no puzzle on that day."))
     return day
 
 
 def days_at(day: date, today: date) -> dict[str, Any]:
-    """Return a day with those before and after it that have a page, as templates show them."""
+    """Return template values with a day and links to its neighbours."""
     return {
         "day": day.isoformat(),
         "previous": (day - _DAY).isoformat() if day > _FIRST_DAY else None,
@@ -181,13 +259,13 @@ def days_at(day: date, today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Days in a row.
+    """Consecutive days with a finished daily game.
 
     Attributes:
-        current: those up to today, or to the last day that can still be continued; 0 if a day was
+        current: Days up to today, or up to the last day that can still be continued; 0 if a day was
             missed.
-        longest: the most there ever were.
-        is_done: whether today's game is among them.
+        longest: The longest streak so far.
+        is_done: Whether today's game is included.
     """
 
     current: int = 0
@@ -196,10 +274,9 @@ class Streak:
 
 
 def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
-    """Return the streak of a player with these daily games, as it stands on a day.
+    """Return a player's streak on a day.
 
-    Today's game may still come, and yesterday's may still end if it has begun: neither breaks the
-    streak before it.
+    Neither a missing game today nor yesterday's game in progress breaks the streak.
     """
     days = sorted(date.fromisoformat(each.day) for each in results if each.category == DAILY)
     if not days:
@@ -217,19 +294,11 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
 # The puzzle
 
 
-async def puzzle(visit: Visit) -> Response:
-    """Show the puzzle of a day; with an answer, whether it is right and why."""
-    today = datetime.now(UTC).date()
-    day = checked_day(visit.query_params.get("day"), today)
-    values = await asyncio.to_thread(_puzzle_page, day, visit.query_params.get("answer"))
-    return render(visit, "puzzle.html", **days_at(day, today), **values)
-
-
 def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
-    """Return what the page of a puzzle shows.
+    """Return the template values of a day's puzzle.
 
     Raises:
-        HTTPException: if the answer is not a legal move.
+        HTTPException: If the answer is not a legal move.
     """
     puzzle = _puzzle_of(day)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
@@ -237,19 +306,22 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
     if answer is None:
         return {**shown, "legal": legal}
     if answer not in legal:
-        raise HTTPException(404, _("That is not a move in this puzzle."))
-    return {**shown, "legal": legal, "answer": _answered(puzzle, legal[answer])}
+        raise HTTPException(404, _("That move is not possible in this puzzle."))
+    return {**shown, "legal": legal, "answer": _solution(puzzle, legal[answer])}
 
 
 def _puzzle_of(day: date) -> Puzzle:
-    # Reading the pack takes as long as other pages take altogether.
+    # Imported late, because reading the puzzles takes longer than most pages.
     from py2048.review.puzzles import daily_puzzle
 
     return daily_puzzle(day)
 
 
-def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
-    """Return what is said of an answer: of a right one, why the next best is worse."""
+def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
+    """Return the template values of the solution.
+
+    For a correct answer, it explains why the second-best move is worse.
+    """
     from py2048.presentation.words import mistake_name, mistake_reason
     from py2048.review.mistakes import mistake_kind
 
@@ -265,59 +337,3 @@ def _answered(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
         "why": mistake_reason(kind),
         "values": [puzzle.graded(direction) for direction in ranked],
     }
-
-
-# Battles
-
-_BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
-    "join": battles.join,
-    "leave": battles.leave,
-    "start": battles.start,
-    "rematch": battles.rematch,
-}
-
-
-async def choose_battle(visit: Visit) -> Response:
-    """Choose the rules of a battle."""
-    return render(visit, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
-
-
-async def offer_battle(visit: Visit) -> Response:
-    """Offer a battle, and go to its page."""
-    form, account = await pages.read_form(visit), visit.user.account
-    visit.services.limits.check(new_games=account, new_games_from=visit.address)
-    asked = form.get("rules", "classic"), form.get("minutes", "5")
-    return RedirectResponse(await visit.services.do(battles.offer, account, *asked), 303)
-
-
-async def battle(visit: Visit) -> Response:
-    """Show a battle: who takes part, how it goes, how it ended."""
-    battle = visit.path_params["battle"]
-    values = await visit.services.do(battles.battle_page, battle, visit.user.account)
-    address = f"{pages.origin_of(visit)}{battles.address_of(battle)}"
-    return render(visit, "battle.html", address=address, **values)
-
-
-async def act_in_battle(visit: Visit) -> Response:
-    """Join, start, leave, or play again."""
-    action = _BATTLE_ACTIONS.get(visit.path_params["action"])
-    if action is None:
-        raise HTTPException(404, _("There is no such form."))
-    account = visit.user.account
-    visit.services.limits.check(battles=account)
-    try:
-        address = await visit.services.do(action, visit.path_params["battle"], account)
-    except (AccountError, StaleGameError) as error:
-        raise HTTPException(409, pages.sentence(error)) from None
-    return RedirectResponse(address, 303)
-
-
-ROUTES = (
-    page("/daily", challenge),
-    page("/today", today),
-    page("/puzzle", puzzle, needs_store=False),
-    page("/battle", choose_battle),
-    page("/battle", offer_battle, "POST"),
-    page("/battle/{battle}", battle),
-    page("/battle/{battle}/{action}", act_in_battle, "POST"),
-)

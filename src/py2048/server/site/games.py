@@ -1,7 +1,7 @@
-"""The pages of a game: its replay, or live; record and review; playing on; what is shared of it.
+"""Pages of a game: replay, live view, record, review, result, sharing and playing on.
 
-What is shared, a page with a picture of the last board and a text, which everyone may open, tells
-no move and no secret, so that a daily game may be shared on its day.
+Everyone may open what a player shares. It reveals no move and no secret, so daily games can be
+shared on their day.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import msgspec
 from PIL import Image, ImageDraw, ImageFont
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
@@ -36,19 +37,19 @@ from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review import Grade
 from py2048.server import schema
+from py2048.server.http.limits import RateLimits
 from py2048.server.play import messages
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
 from py2048.server.site import reviews
-from py2048.server.site.auth import Visit
+from py2048.server.site.auth import Authenticator, UserRequest
 from py2048.server.site.challenges import minutes_left, streak_of
-from py2048.server.site.pages import day_name, origin_of, page, read_form, render, row_of, title_of
+from py2048.server.site.pages import day_name, origin_of, read_form, render, row_of, title_of
+from py2048.server.site.reviews import ReviewRequests
 
-STRIDE = 512
-"""The turns between two places that are kept of a game."""
-
-WIDTH, HEIGHT = 1200, 630
-"""The size of a picture, what social sites show without cutting."""
+STRIDE = 512  # turns between two replay checkpoints
+WIDTH, HEIGHT = 1200, 630  # pixels of a picture; social networks crop other formats
 
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
@@ -58,26 +59,125 @@ _FIRST_SQUARE = 16
 _MAX_PICTURES = 256
 
 
-async def visible_game(visit: Visit) -> str:
-    """Return the id of the game in an address, which need not exist, if the user may see it.
+async def visible_game(backend: Backend, request: UserRequest) -> str:
+    """Return the game id in the path if the user may see the game, which may not exist.
 
     Raises:
-        ActionRejected: if it cannot be an id, or the game is sealed.
+        ActionRejected: If the id is invalid or the game is sealed.
     """
-    await visit.services.do(GameService.check_visible, visit.game, visit.user.account)
-    return visit.game
+    await backend.do(GameService.check_visible, request.game, request.user.account)
+    return request.game
 
 
-async def show(visit: Visit) -> Response:
-    """Show the permanent page of a game: its replay, or live while it is in progress."""
-    services, game = visit.services, await visible_game(visit)
-    shown = await services.do(game_page, game, visit.user.account)
-    return render(visit, "game.html", reviews_games=services.settings.reviews > 0, **shown)
+async def record_response(backend: Backend, request: UserRequest) -> Response:
+    """Return the record of the game in the path as a download."""
+    game = await visible_game(backend, request)
+    text = await backend.do(GameService.record_text, game)
+    headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
+    return Response(text, media_type="application/json", headers=headers)
+
+
+@dataclass(eq=False)
+class GamePages:
+    """The pages of a game.
+
+    Args:
+        auth: Identifies users.
+        backend: The store.
+        limits: Rate limits.
+        reviews: Accepts requests for reviews.
+        origin: The server's public origin, if configured.
+    """
+
+    auth: Authenticator
+    backend: Backend
+    limits: RateLimits
+    reviews: ReviewRequests
+    origin: str | None
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            self.auth.route("/game/{game}", self.show),
+            self.auth.route("/game/{game}/record", self.record),
+            self.auth.route("/game/{game}/review", self.review, "POST"),
+            self.auth.route("/game/{game}/play", self.play_on, "POST"),
+            self.auth.route("/game/{game}/result", self.result),
+            self.auth.route("/game/{game}/result", self.result, "POST"),
+            self.auth.route("/game/{game}/share", self.share),
+            self.auth.route("/game/{game}/card.png", self.picture),
+        ]
+
+    async def show(self, request: UserRequest) -> Response:
+        """Show a game's permanent page: live while it is in progress, then its replay."""
+        game = await visible_game(self.backend, request)
+        values = await self.backend.do(game_page, game, request.user.account)
+        return render(request, "game.html", reviews_games=self.reviews.is_enabled, **values)
+
+    async def record(self, request: UserRequest) -> Response:
+        """Send the record of a game."""
+        return await record_response(self.backend, request)
+
+    async def review(self, request: UserRequest) -> Response:
+        """Request a review and redirect to the game's page."""
+        game = await visible_game(self.backend, request)
+        await self.reviews.request(game, request.user.account, request.address)
+        return RedirectResponse(f"/game/{game}#review", 303)
+
+    async def result(self, request: UserRequest) -> Response:
+        """Show the result of the user's own game; POST also requests its review."""
+        game, account, rejected = request.game, request.user.account, ""
+        if request.method == "POST":
+            try:
+                await self.reviews.request(game, account, request.address, for_figures=True)
+            except ActionRejected as error:
+                rejected = error.reason
+        values = await self.backend.do(result_page, game, account, rejected)
+        origin = origin_of(request, self.origin)
+        values["text"] = values.pop("card").text(f"{origin}/game/{game}/share")
+        return render(request, "_result.html", game_path=f"/game/{game}", **values)
+
+    async def play_on(self, request: UserRequest) -> Response:
+        """Start a casual game from a position of a finished game and redirect to it."""
+        account, turn = request.user.account, (await read_form(request)).get("turn", "")
+        if not _TURN.fullmatch(turn):
+            text = _("turn is not a number: give the number of a move of the game")
+            raise ActionRejected("position", text)
+        original = await visible_game(self.backend, request)
+        self.limits.check(new_games=account, new_games_from=request.address)
+        game = await self.backend.do(begin_from_position, account, original, int(turn))
+        return RedirectResponse(f"/?game={game.id}", 303)
+
+    async def share(self, request: UserRequest) -> Response:
+        """Show the picture and text of a finished game to anyone with the link."""
+        card = await self._card(request)
+        address = f"{origin_of(request, self.origin)}/game/{request.game}"
+        values: dict[str, Any] = {"game_path": f"/game/{request.game}", "address": address}
+        values |= {"card": card, "text": card.text(f"{address}/share"), "size": (WIDTH, HEIGHT)}
+        return render(request, "share.html", **values)
+
+    async def picture(self, request: UserRequest) -> Response:
+        """Send the picture of a finished game."""
+        card, game = await self._card(request), request.game
+        self.limits.check(cards=request.address)
+
+        def draw(games: GameService) -> bytes:
+            return picture(card, games.load(game).session.game.board)
+
+        headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
+        image = await self.backend.do(draw)
+        return Response(image, media_type="image/png", headers=headers)
+
+    async def _card(self, request: UserRequest) -> ShareCard:
+        card = await self.backend.do(card_of, request.game)
+        if card is None:
+            raise HTTPException(404, _("There is no such finished game."))
+        return card
 
 
 @lru_cache(maxsize=_MAX_REPLAYS)
 def _score_graph(record: str) -> tuple[str, int]:
-    """Return the graph of a record, and how many turns it has; of a damaged one there is none."""
+    """Return a record's score graph and number of turns; no graph if the record is damaged."""
     with suppress(RecordError):
         game = Record.from_json(record)
         return score_graph(game), sum(1 for _ in game.steps)
@@ -85,10 +185,10 @@ def _score_graph(record: str) -> tuple[str, int]:
 
 
 def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
-    """Return what the page of a game shows to an account.
+    """Return the template values of a game's page.
 
     Raises:
-        HTTPException: if there is none.
+        HTTPException: If the game does not exist.
     """
     info, row = games.store.online.info(game_id), row_of(games, game_id)
     if info is None or row is None:
@@ -114,62 +214,23 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     return shown
 
 
-async def record(visit: Visit) -> Response:
-    """Send the record of a game, to be kept and verified anywhere."""
-    game = await visible_game(visit)
-    found = await visit.services.do(GameService.record_text, game)
-    headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
-    return Response(found, media_type="application/json", headers=headers)
-
-
-async def review(visit: Visit) -> Response:
-    """Ask for the review of a finished game, and go back to its page."""
-    game = await ask_for_review(visit)
-    return RedirectResponse(f"/game/{game}#review", 303)
-
-
-async def ask_for_review(visit: Visit) -> str:
-    """Ask for the review of the finished game in an address; return the game's id.
-
-    Raises:
-        ActionRejected: as `visible_game` and `py2048.server.site.reviews.request_review`; if
-            reviews are switched off (``off``) or asked for too fast (``busy``).
-    """
-    game = await visible_game(visit)
-    await reviews.request_review(visit.services, game, visit.user.account, visit.address)
-    return game
-
-
-async def show_result(visit: Visit) -> Response:
-    """Show the end of the user's own game; who posts asks for its review, too."""
-    services, game = visit.services, visit.game
-    refused = ""
-    if visit.method == "POST":
-        who = visit.user.account, visit.address
-        try:
-            await reviews.request_review(services, game, *who, for_figures=True)
-        except ActionRejected as error:
-            refused = error.reason
-    shown = await services.do(end_of, game, visit.user.account, refused)
-    shown["text"] = shown.pop("card").text(f"{origin_of(visit)}/game/{game}/share")
-    return render(visit, "_result.html", game_path=f"/game/{game}", **shown)
-
-
-def end_of(games: GameService, game_id: str, account: str, refused: str = "") -> dict[str, Any]:
-    """Return what the end of an account's own game shows.
+def result_page(
+    games: GameService, game_id: str, account: str, rejected: str = ""
+) -> dict[str, Any]:
+    """Return the template values for the result of an account's own game.
 
     Args:
-        games: the games.
-        game_id: the game.
-        account: whose it must be.
-        refused: why its review was not granted, if it was asked for in vain.
+        games: The game service.
+        game_id: The game.
+        account: The account.
+        rejected: Why its review was rejected, if it was requested.
 
     Raises:
-        ActionRejected: if the account has no such game that is over (``unknown_game``).
+        ActionRejected: If the account has no such finished game (``unknown_game``).
     """
     ended, card = reviews.ended_game(games, game_id), card_of(games, game_id)
     if ended is None or card is None or ended[1].owner != account:
-        raise ActionRejected("unknown_game", _("you have no such game that is over"))
+        raise ActionRejected("unknown_game", _("you have no such finished game"))
     row, info = ended
     now = datetime.now(UTC)
     dailies = games.store.online.daily_results(account)
@@ -178,7 +239,7 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         mine = [each for each in dailies if each.category == DAILY and each.game_id != game_id]
         field = [each for each, _tile in games.store.online.day_scores(info.day)]
         if row.score in field and row.finished:
-            field.remove(row.score)  # its own
+            field.remove(row.score)
         earlier = [each.score for each in mine]
         others = {"earlier": earlier, "field": field, "streak": card.streak}
     else:
@@ -194,7 +255,9 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
         mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
         result = result.reviewed(summary.accuracy, luck, mistakes)
     elif state in ("none", "failed"):
-        result = result.without_review(_(REFUSED[refused]) if refused in REFUSED else UNAVAILABLE)
+        result = result.without_review(
+            _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE
+        )
     return {
         "result": result,
         "card": card,
@@ -206,48 +269,36 @@ def end_of(games: GameService, game_id: str, account: str, refused: str = "") ->
     }
 
 
-REFUSED = {"busy": N_("Busy"), "off": N_("Off"), "length": N_("Too long")}
-"""Why a game is not reviewed, in a word."""
+SHORT_REASONS = {"busy": N_("Busy"), "off": N_("Off"), "length": N_("Too long")}
+"""Short reasons why a game has no review."""
 
 _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 
 
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
-    """Return what was played: "Daily · 26 November", "Classic", "Classic · Ranked"."""
+    """Return a short description: "Daily · 26 November", "Classic", "Classic · Ranked"."""
     if info.day:
         return f"{_('Daily')} · {day_name(info.day)}"
     kind = title_of(row.rules)
     return f"{kind} · {_(_MODES[info.mode])}" if info.mode in _MODES else kind
 
 
-async def play_on(visit: Visit) -> Response:
-    """Begin a casual game from a position of a finished game, and go to it."""
-    services, account = visit.services, visit.user.account
-    turn = (await read_form(visit)).get("turn", "")
-    if not _TURN.fullmatch(turn):
-        raise ActionRejected("position", _("choose a move of the game: give its number as turn"))
-    origin = await visible_game(visit)
-    services.limits.check(new_games=account, new_games_from=visit.address)
-    game = await services.do(begin_from_position, account, origin, int(turn))
-    return RedirectResponse(f"/?game={game.id}", 303)
-
-
 def begin_from_position(games: GameService, account_id: str, game_id: str, turn: int) -> OnlineGame:
-    """Begin a casual game from the position of a finished game.
+    """Start a casual game from a position of a finished game.
 
-    Its tiles come from a secret of its own, its score begins at 0, and it counts on no board.
+    It has a new secret, its score starts at 0, and it counts on no leaderboard.
 
     Args:
-        games: the games.
-        account_id: who plays on.
-        game_id: the game.
-        turn: how many of its turns are played at the position.
+        games: The game service.
+        account_id: The player.
+        game_id: The finished game.
+        turn: Number of turns played before the position.
 
     Raises:
-        ActionRejected: if there is no such finished game (``unknown_game``) or position
-            (``position``), no move is possible there (``over``), or the game is sealed: those who
-            watch the new game would see its tiles. Also as `GameService.begin_game`.
-        StorageError: if the store cannot be read or written.
+        ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
+            exist, no move is possible (``over``), or the game is sealed (``sealed``), because
+            watchers of the new game would see its tiles. Also as `GameService.begin_game`.
+        StorageError: If the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
     if info is not None and (since := fairness.sealed_until(info.day)):
@@ -265,62 +316,21 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     return games.begin(account_id, played.rules, CASUAL, secret, position=boards[turn])
 
 
-async def share(visit: Visit) -> Response:
-    """Send the picture and the text of a finished game, for all who have the address."""
-    game, card = await _card(visit)
-    address = f"{origin_of(visit)}/game/{game}"
-    shown: dict[str, Any] = {"card": card, "game_path": f"/game/{game}", "address": address}
-    text = card.text(f"{address}/share")
-    return render(visit, "share.html", text=text, size=(WIDTH, HEIGHT), **shown)
-
-
-async def show_picture(visit: Visit) -> Response:
-    """Send the picture."""
-    services, (game, card) = visit.services, await _card(visit)
-    services.limits.check(cards=visit.address)
-
-    def draw(games: GameService) -> bytes:
-        return picture(card, games.load(game).session.game.board)
-
-    headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
-    return Response(await services.do(draw), media_type="image/png", headers=headers)
-
-
-async def _card(visit: Visit) -> tuple[str, Card]:
-    """Return the game in an address and what is shared of it."""
-    card = await visit.services.do(card_of, visit.game)
-    if card is None:
-        raise HTTPException(404, _("There is no such finished game."))
-    return visit.game, card
-
-
-ROUTES = (
-    page("/game/{game}", show),
-    page("/game/{game}/record", record),
-    page("/game/{game}/review", review, "POST"),
-    page("/game/{game}/play", play_on, "POST"),
-    page("/game/{game}/result", show_result),
-    page("/game/{game}/result", show_result, "POST"),
-    page("/game/{game}/share", share),
-    page("/game/{game}/card.png", show_picture),
-)
-
-
-# What is shared
+# Sharing
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
-    """What is shared of a finished game.
+class ShareCard:
+    """What a player shares of a finished game.
 
     Attributes:
-        kind: what was played.
-        player: whose it was, None for a guest.
-        score: the final score.
-        max_tile: the largest tile at the end.
-        plies: the number of moves.
-        target: the tile to reach, None where there is none.
-        streak: on how many days in a row the player has finished the daily challenge, with this.
+        kind: Short description of the game.
+        player: The player's name, or None for a guest.
+        score: Final score.
+        max_tile: Largest final tile.
+        plies: Number of moves.
+        target: Target tile, if any.
+        streak: Days in a row of finished daily challenges, including this game.
     """
 
     kind: str
@@ -333,13 +343,13 @@ class Card:
 
     @property
     def points(self) -> str:
-        """What the score is."""
+        """Score and number of moves."""
         said = ngettext("{points} points in {n} move", "{points} points in {n} moves", self.plies)
         return said.format(points=number(self.score), n=number(self.plies))
 
     @property
     def lines(self) -> list[str]:
-        """What else there is to say, in lines."""
+        """Further lines: the largest tile and the streak."""
         said = [_("Largest tile {tile}").format(tile=number(self.max_tile))]
         if self.streak > 1:
             days = ngettext("{n} day in a row", "{n} days in a row", self.streak)
@@ -348,24 +358,24 @@ class Card:
 
     @property
     def squares(self) -> str:
-        """A square for each doubling from 16 on: reached, or missing on the way to the target."""
+        """A square per power of two from 16 up to the target: filled if reached."""
         reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
         wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
         return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
 
     def text(self, address: str) -> str:
-        """Return what people paste elsewhere, with the address of the page."""
+        """Return the text to paste elsewhere, with a link."""
         said = [f"2048 · {self.kind}", self.points, self.squares, *self.lines, address]
         return "\n".join(filter(None, said))
 
 
-def card_of(games: GameService, game_id: str) -> Card | None:
-    """Return what is shared of a game; None while it is in progress."""
+def card_of(games: GameService, game_id: str) -> ShareCard | None:
+    """Return the card of a finished game, or None."""
     if not (ended := reviews.ended_game(games, game_id)):
         return None
     row, info = ended
     streak = 0
-    if info.day:  # as it stood with the game of that day, which counts before it has a record
+    if info.day:  # the streak on that day; this game counts even before it has a record
         until = [
             replace(each, category=each.category or DAILY) if each.game_id == game_id else each
             for each in games.store.online.daily_results(info.owner)
@@ -374,15 +384,15 @@ def card_of(games: GameService, game_id: str) -> Card | None:
         then = streak_of(until, date.fromisoformat(info.day))
         streak = then.current if then.is_done else 0
     kind, target = kind_of_game(row, info), row.rules.target
-    return Card(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
+    return ShareCard(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
 
 
 # The picture
 
 
 @lru_cache(maxsize=_MAX_PICTURES)
-def picture(card: Card, board: Board) -> bytes:
-    """Return a card as a PNG file, with the board on which the game ended."""
+def picture(card: ShareCard, board: Board) -> bytes:
+    """Return a card as a PNG image with the final board."""
     image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
     grid = BoardGrid.fit(board.shape, _SIDE, _SIDE)
     image.paste(board_image.board(board, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
@@ -390,7 +400,7 @@ def picture(card: Card, board: Board) -> bytes:
     width = WIDTH - left - _EDGE
 
     def write(top: float, text: str, colour: str = DARK.ink) -> None:
-        """Write a line, smaller where it would be too wide."""
+        """Write a line, in a smaller font if it is too wide."""
         wide = max(pen.textlength(text, ImageFont.load_default(36)), 1)
         font = ImageFont.load_default(36 * min(1.0, width / wide))
         pen.text((left, top), text, colour, font, "lm")
@@ -403,7 +413,7 @@ def picture(card: Card, board: Board) -> bytes:
     below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
         write(365 + 52 * index, said)
-    if card.player and card.player.isascii():  # the font inside Pillow has no other letters
+    if card.player and card.player.isascii():  # Pillow's built-in font only has ASCII letters
         write(365 + 52 * len(below), card.player, DARK.accent)
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
@@ -414,11 +424,10 @@ def picture(card: Card, board: Board) -> bytes:
 
 
 @lru_cache(_MAX_REPLAYS)
-def _places(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
-    """Return the places in a game from which it was replayed, which are kept for the next page.
+def _checkpoints(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
+    """Return a mutable cache of replay checkpoints of a game, shared by threads.
 
-    A place is where the next turn stands in the text, the board and the score there. Threads may
-    share them.
+    A checkpoint has the offset of the next turn in the record's text, the board and the score.
     """
     return {}
 
@@ -426,21 +435,21 @@ def _places(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board
 def page_of_turns(
     game: str, record: Record, first: int, most: int, stride: int = STRIDE
 ) -> schema.TurnsAnswer:
-    """Return some turns of a game, replayed from a place kept shortly before the first of them.
+    """Return turns of a game, replayed from the nearest checkpoint before them.
 
     Raises:
-        RecordError: if a turn breaks the rules.
+        RecordError: If a turn breaks the rules.
     """
-    places, turns = _places(game, record.turns, stride), list[schema.TurnInfo]()
-    at = min(first // stride, len(places))
-    offset, start, score = places.get(at, (0, record.start, 0))
+    checkpoints, turns = _checkpoints(game, record.turns, stride), list[schema.TurnInfo]()
+    at = min(first // stride, len(checkpoints))
+    offset, start, score = checkpoints.get(at, (0, record.start, 0))
     rest = replace(record, start=start, turns=record.turns[offset:], times=())
     replayed = islice(rest.replay(), first + most - at * stride)
     for place, (board, turn, _score) in enumerate(replayed, at * stride + 1):
         before, score = score, score_after(record.rules, score, turn, board)
         offset += len(encode_turn(turn))
         if place % stride == 0:
-            places[place // stride] = offset, board, score
+            checkpoints[place // stride] = offset, board, score
         if place > first:
             turns.append(messages.turn_info(turn, score, score - before, board))
     total = sum(1 for _ in record.steps)

@@ -1,8 +1,4 @@
-"""What all pages share, templates and forms, and the pages that need no store.
-
-A view is a function of a request, which knows its user; `page` makes a route of it, which gives the
-browser its cookies.
-"""
+"""Rendering, formatting and forms that all pages share, and the pages that need no store."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import functools
 import re
 import statistics
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -38,33 +35,20 @@ from py2048.presentation.plots import bar_plot, line_plot
 from py2048.presentation.words import grade_word, luck_word, plain_amount
 from py2048.review import Grade
 from py2048.server import schema
+from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
 from py2048.server.http.middleware import LANGUAGE_COOKIE
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
-from py2048.server.site.auth import Visit, greet_user, services_of
+from py2048.server.site.auth import Authenticator, UserRequest
 
-View = Callable[[Visit], Awaitable[Response]]
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
 _NETWORKS = Path(ntuple.__path__[0]) / "data"
 NETWORKS = {
     name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
 }
-"""The networks that play in the browser where no server is, by the presets that they are for."""
-
-
-def page(path: str, view: View, method: str = "GET", *, needs_store: bool = True) -> Route:
-    """Return the route of a page, whose view is told who asks."""
-
-    async def answer(request: Request) -> Response:
-        visit = Visit(request.scope, request.receive)
-        await greet_user(visit, wait=needs_store)
-        response = await view(visit)
-        visit.remember(response)
-        return response
-
-    return Route(path, answer, methods=[method])
+"""Networks for offline play in the browser, by preset."""
 
 
 @functools.cache
@@ -87,7 +71,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.filters["median"] = statistics.median
     environment.filters["rank"] = themes.DEFAULT_THEME.rank
     environment.filters["initials"] = _initials
-    # One of the warm tiles, the same for a name everywhere.
+    # Each name has a fixed tile colour.
     environment.filters["face"] = lambda name: 3 + sum(name.encode()) % 6
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
@@ -98,39 +82,52 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
 
 
 def assets() -> Assets:
-    """Return the files of the pages."""
+    """Return the static files."""
     return _environment()[1]
 
 
 def _network_script(path: Path) -> bytes:
-    from py2048.players.ntuple.weights import browser_script  # with NumPy, which pages do not need
+    from py2048.players.ntuple.weights import browser_script  # imports NumPy
 
     return browser_script(path)
 
 
 def _initials(name: str) -> str:
-    """Return the first letters of a name's first two words."""
+    """Return the initials of a name's first two words."""
     return "".join(word[0] for word in re.split(r"[\W_]+", name) if word)[:2].upper()
 
 
-def text_of(template: str, **values: object) -> str:
-    """Return a template filled in."""
+def render_text(template: str, **values: object) -> str:
+    """Render a template."""
     return _environment()[0].get_template(template).render(**values)
 
 
-def render(visit: Visit, template: str, status: int = 200, **values: object) -> HTMLResponse:
-    """Return a page for a user."""
-    me = {"name": visit.user.display, "is_guest": visit.user.is_guest}
-    facts = {"me": me, "path": visit.url.path, "version": __version__, "status": status}
-    text = text_of(template, **facts, **values)
+async def cached_template(
+    cache: TimedCache, template: str, load: Callable[..., Awaitable[dict[str, Any]]], *args: object
+) -> Markup:
+    """Render a template with the result of ``load(*args)``, cached by template and arguments."""
+
+    async def compute() -> Markup:
+        return Markup(render_text(template, **await load(*args)).strip())
+
+    found: Markup = await cache.get((template, *args), compute)
+    return found
+
+
+def render(
+    request: UserRequest, template: str, status: int = 200, **values: object
+) -> HTMLResponse:
+    """Render a page for the request's user."""
+    me = {"name": request.user.display_name, "is_guest": request.user.is_guest}
+    facts = {"me": me, "path": request.url.path, "version": __version__, "status": status}
+    text = render_text(template, **facts, **values)
     headers = {"cache-control": "private, no-cache", "content-language": language()}
     return HTMLResponse(text, status, headers | {"vary": "accept-language"})
 
 
-def origin_of(visit: Visit) -> str:
-    """Return where this server is, as others may reach it."""
-    public = visit.services.settings.origin
-    return public or f"{visit.url.scheme}://{visit.url.netloc}"
+def origin_of(request: UserRequest, public_origin: str | None) -> str:
+    """Return the configured public origin, or the one that the request was sent to."""
+    return public_origin or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def presets() -> list[schema.RulesInfo]:
@@ -139,13 +136,13 @@ def presets() -> list[schema.RulesInfo]:
 
 
 def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
-    """Return a game as a row of a list, None if there is none."""
+    """Return a game as a row of a list, or None."""
     found = games.find(game_id)
     return game_row(found) if found else None
 
 
 def last_board(games: GameService, game: RecordSummary | OpenGame) -> Rows | None:
-    """Return the rows of the board of a game, None if it cannot be replayed."""
+    """Return the last board of a game, or None if it cannot be replayed."""
     try:
         state = game.finished if isinstance(game, RecordSummary) else game.revision
         return _board_of(games, game.id, state)
@@ -161,23 +158,23 @@ def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
 def boards_of(
     games: GameService, found: Iterable[RecordSummary | OpenGame]
 ) -> dict[str, Rows | None]:
-    """Return the last boards of some games by their ids."""
+    """Return the last boards of games by id."""
     return {each.id: last_board(games, each) for each in found}
 
 
-def marked(lists: Markup, game: str) -> Markup:
-    """Return lists that all are shown with a game of them marked as one's own."""
+def mark_own_game(lists: Markup, game: str) -> Markup:
+    """Highlight the user's own game in a cached list."""
     row = f'id="row-{game}"'
     return Markup(str(lists).replace(row, f'{row} aria-current="true"'))
 
 
 def sentence(error: object) -> str:
-    """Return an error as a sentence for people."""
+    """Return an error message as a sentence."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
-# How times and people are shown
+# Times
 
 _MONTHS = (
     N_("January"), N_("February"), N_("March"), N_("April"), N_("May"), N_("June"),
@@ -186,7 +183,7 @@ _MONTHS = (
 
 
 def ago(moment: str, now: datetime | None = None) -> str:
-    """Return how long ago a moment of ISO 8601 was, as people say it; of a day its name."""
+    """Return how long ago an ISO 8601 time was; a date is named instead."""
     if "T" not in moment:
         return day_name(moment)
     now = now or datetime.now(UTC)
@@ -206,22 +203,22 @@ def ago(moment: str, now: datetime | None = None) -> str:
 
 
 def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
-    """Return what people call some rules, with the size of the board if that is wanted."""
+    """Return the title of rules, optionally with the board's size."""
     return screen.title_of(rules.name, (rules.rows, rules.columns) if sized else None)
 
 
 def day_name(day: str, today: date | None = None) -> str:
-    """Return what people call a date such as ``2026-11-26``; the year is said if it is another."""
+    """Return the name of an ISO date, without the year if it is the current one."""
     found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
-    said = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
-    return said.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)
+    text = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
+    return text.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)
 
 
 # Forms
 
 
 class FormError(HTTPException):
-    """A form that cannot be granted."""
+    """A rejected form."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(status, message)
@@ -231,7 +228,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        FormError: if the request carries none.
+        FormError: If the request has no valid form.
     """
     kind = request.headers.get("content-type", "application/x-www-form-urlencoded")
     if kind.partition(";")[0].strip() != "application/x-www-form-urlencoded":
@@ -240,7 +237,7 @@ async def read_form(request: Request) -> dict[str, str]:
         text = (await request.body()).decode()
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=10)
         if any("\0" in values[-1] for values in fields.values()):
-            raise ValueError  # no browser sends it, and PostgreSQL cannot look for it
+            raise ValueError  # PostgreSQL rejects NUL characters
     except (ClientDisconnect, ValueError):
         raise FormError(_("The form cannot be read.")) from None
     return {key: values[-1] for key, values in fields.items()}
@@ -249,41 +246,51 @@ async def read_form(request: Request) -> dict[str, str]:
 # The pages
 
 
-def play_values() -> dict[str, Any]:
-    """Return what the page for playing shows wherever it is."""
+def play_page() -> dict[str, Any]:
+    """Return the template values that the play page needs with and without a server."""
     return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
 
 
-async def play(visit: Visit) -> Response:
-    """Play at once. This page needs no store: it is the first that people see."""
-    today, players = {"day": str(datetime.now(UTC).date())}, visit.services.hints.specs
-    return render(visit, "play.html", today=today, players=players, **play_values())
+@dataclass(eq=False)
+class CommonPages:
+    """The play page, the about page, the language form and the static files.
 
+    Args:
+        auth: Identifies users.
+        players: Specs of the computer players.
+    """
 
-async def about(visit: Visit) -> Response:
-    """Show what is promised."""
-    return render(visit, "about.html")
+    auth: Authenticator
+    players: tuple[str, ...]
 
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            self.auth.route("/", self.play, needs_store=False),
+            self.auth.route("/about", self.about, needs_store=False),
+            Route("/language", self.choose_language, methods=["POST"]),
+            Route("/static/{path:path}", self.show_file),
+        ]
 
-async def choose_language(request: Request) -> Response:
-    """Have this browser's pages in a language, and go back to the page that asked."""
-    chosen = (await read_form(request)).get("language", "")
-    if chosen not in LANGUAGES:
-        raise FormError(_("There is no such language."))
-    came_from = urlsplit(request.headers.get("referer", ""))
-    back = f"/{came_from.path.lstrip('/')}?{came_from.query}".rstrip("?")
-    cookie = services_of(request).cookies.header(LANGUAGE_COOKIE, chosen)
-    return RedirectResponse(back, 303, {"set-cookie": cookie})
+    async def play(self, request: UserRequest) -> Response:
+        """Show the board. Does not wait for the store, because visitors see this page first."""
+        today = {"day": str(datetime.now(UTC).date())}
+        return render(request, "play.html", today=today, players=self.players, **play_page())
 
+    async def about(self, request: UserRequest) -> Response:
+        """Show the about page."""
+        return render(request, "about.html")
 
-async def show_file(request: Request) -> Response:
-    """Send a file of the pages."""
-    return await assets().file(request)
+    async def choose_language(self, request: Request) -> Response:
+        """Set the language cookie and redirect to the previous page."""
+        chosen = (await read_form(request)).get("language", "")
+        if chosen not in LANGUAGES:
+            raise FormError(_("There is no such language."))
+        referer = urlsplit(request.headers.get("referer", ""))
+        back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
+        cookie = self.auth.cookies.header(LANGUAGE_COOKIE, chosen)
+        return RedirectResponse(back, 303, {"set-cookie": cookie})
 
-
-ROUTES = (
-    page("/", play, needs_store=False),
-    page("/about", about, needs_store=False),
-    Route("/language", choose_language, methods=["POST"]),
-    Route("/static/{path:path}", show_file),
-)
+    async def show_file(self, request: Request) -> Response:
+        """Send a static file."""
+        return await assets().file(request)

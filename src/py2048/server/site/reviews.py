@@ -1,12 +1,12 @@
-"""Reviews of finished games: who may ask for one, how it is computed, and what it says.
+"""Reviews of finished games: requests, the queue that computes them, and their texts.
 
-The queue of requests is in the store. Each review is computed in a process of its own at low
-priority, so no move of a player waits for one, whatever the game and however long kernels take to
-compile; a process that hangs or crashes spoils nothing but its review.
+The queue is in the store. Each review runs in its own low-priority process, so it does not delay
+moves, whatever the game and however long kernels take to compile. A process that hangs or crashes
+affects only its own review.
 
-A review does not help in a game: it needs a record, which only finished games have, and that of a
-daily challenge opens when the secret of the day is known, even to its player, who could play the
-day again as a guest.
+Reviews cannot be used as hints: a review needs a record, which only finished games have. Reviews of
+a daily game are sealed until the secret of the day is revealed, even for its player, who could
+otherwise replay the day as a guest.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -36,103 +37,106 @@ from py2048.presentation.plots import graph
 from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
 from py2048.review.mistakes import MistakeKind, mistake_kind
 from py2048.server import schema
+from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import Metrics
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
 from py2048.server.schema import ActionRejected
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
-    from py2048.server.services import Services
 
 _log = logging.getLogger("py2048.web")
 
 VERSION = "3"
-"""Reviews of another version count as none: raise it when judges, grades or a summary change."""
+"""Increase this when judges, grades or the summary change: older reviews are discarded."""
 
-MAX_KEPT = 5_000
-"""The number of reviews that are kept, the latest."""
-
-MAX_MOVES = 20_000
-"""The longest game that is reviewed."""
-
-MAX_PENDING = 200
-"""The longest queue."""
-
-MAX_PENDING_EACH = 20
-"""The most places in the queue for one address."""
-
-MAX_MISTAKES = 40
-"""The mistakes that are shown with their boards, the worst."""
+MAX_KEPT = 5_000  # Reviews in the store.
+MAX_MOVES = 20_000  # Longer games are not reviewed.
+MAX_PENDING = 200  # Length of the queue.
+MAX_PENDING_EACH = 20  # Places in the queue per address.
+MAX_MISTAKES = 40  # Mistakes listed with their boards.
 
 NICENESS = 10
 TIMEOUT_S = 600.0
-"""How long a review may take."""
-
-_LEASE = timedelta(seconds=20)
-"""A process that renews no claim for this long has died, and another one begins its review anew."""
-
-_POLL_S = 5.0
-"""Between two looks for requests that came to other processes."""
-
+_LEASE = timedelta(seconds=20)  # Another process takes over a claim that is not renewed.
+_POLL_S = 5.0  # Finds requests that other processes received.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _MAX_ADDRESSES = 10_000
-_DIGITS = 6
+_SIGNIFICANT_DIGITS = 6
 _UNFINISHED = "the server could not finish it"
 
 
-# What is asked for
+# Requests
 
 
-async def request_review(
-    services: Services, game_id: str, account: str, address: str, *, for_figures: bool = False
-) -> None:
-    """Ask for the review of a finished game, unless it is there or on its way.
+@dataclass(eq=False)
+class ReviewRequests:
+    """Accepts requests for reviews.
 
-    For the figures alone, which help with no move, a player may ask for that of a game that is
-    sealed, or that an undo could still take up again.
-
-    Raises:
-        ActionRejected: if reviews are switched off (``off``), there is no such game
-            (``unknown_game``), it is sealed (``sealed``) or too long (``length``), or too many are
-            asked for or wait (``busy``).
+    Args:
+        backend: The store.
+        limits: Rate limits.
+        queue: Computes the reviews.
+        is_enabled: Whether this server reviews games.
     """
-    if not services.settings.reviews:
-        raise ActionRejected("off", "games are not reviewed on this server")
-    services.limits.check(reviews=account, reviews_from=address)
-    owner = account if for_figures else ""
-    await services.do(_request, game_id, services.reviews.asked_from(address), owner)
-    services.reviews.wake()
+
+    backend: Backend
+    limits: RateLimits
+    queue: ReviewQueue
+    is_enabled: bool
+
+    async def request(
+        self, game_id: str, account: str, address: str, *, for_figures: bool = False
+    ) -> None:
+        """Request the review of a finished game, unless it exists or is already queued.
+
+        With `for_figures`, players may also request reviews of their own games that are sealed or
+        can still be undone, because the summary figures reveal no moves.
+
+        Raises:
+            ActionRejected: If reviews are disabled (``off``), the game does not exist
+                (``unknown_game``), is sealed (``sealed``) or too long (``length``), or too many
+                reviews are requested or queued (``busy``).
+        """
+        if not self.is_enabled:
+            raise ActionRejected("off", "reviews are disabled on this server")
+        self.limits.check(reviews=account, reviews_from=address)
+        owner = account if for_figures else ""
+        await self.backend.do(_enqueue, game_id, self.queue.requested_from(address), owner)
+        self.queue.wake()
 
 
-def _request(games: GameService, game_id: str, asked: set[str], owner: str) -> None:
+def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) -> None:
+    """Put a review in the store's queue; `requested` are the reviews of the same address."""
     reviews, own = games.store.reviews, owner and ended_game(games, game_id)
     is_own = own and own[1].owner == owner
-    plies = own[0].plies if own and is_own else _record(games, game_id).plies
+    plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
     if plies > MAX_MOVES:
         raise ActionRejected(
             "length", f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         )
     if reviews.pending() >= MAX_PENDING:
         raise ActionRejected("busy", "too many games wait for a review: try again later")
-    asked.intersection_update(reviews.waiting(asked))
-    if len(asked - {game_id}) >= MAX_PENDING_EACH:
+    requested.intersection_update(reviews.waiting(requested))
+    if len(requested - {game_id}) >= MAX_PENDING_EACH:
         raise ActionRejected("busy", "too many games from here wait for a review: try again later")
     reviews.request(game_id, VERSION)
-    asked.add(game_id)
+    requested.add(game_id)
 
 
 def review_answer(
     games: GameService, game_id: str, first: int = 0, limit: int = 0
 ) -> schema.ReviewAnswer:
-    """Return the review of a finished game as far as it is, with some of its moves.
+    """Return the review of a finished game so far, with some of its moves.
 
     Raises:
-        ActionRejected: if there is no such game (``unknown_game``), or it is ``sealed``.
+        ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
     """
     with games.store.snapshot():
-        record, review = _record(games, game_id), games.store.reviews.find(game_id)
+        record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
         state = _state(review)
         done = review if state == "done" else None
         moves: Any = games.store.reviews.moves(game_id) if limit and done else None
@@ -143,22 +147,24 @@ def review_answer(
             done=review.done if review else 0,
             total=record.plies,
             fault=review.fault if review else None,
-            summary=_told(msgspec.convert(done.summary, schema.ReviewSummary)) if done else None,
+            summary=_with_words(msgspec.convert(done.summary, schema.ReviewSummary))
+            if done
+            else None,
             first=first,
             moves=[*map(_in_words, moves[first : first + limit])] if moves else [],
         )
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
-    """Return a game that is over, also one without a record, which an undo could take up again."""
+    """Return a game that is over, including one whose end can still be undone."""
     found, info = games.find(game_id), games.store.online.info(game_id)
     return (game_row(found), info) if found and found.is_over and info else None
 
 
 def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
-    """Return how far the review of a game is, and what it says.
+    """Return the state of a game's review, and its summary once it is done.
 
-    Of a game that is sealed only its player may be told, and no move.
+    Only the player of a sealed game may see its figures; its moves stay hidden.
     """
     review = games.store.reviews.find(game_id)
     if review is None or (state := _state(review)) != "done":
@@ -166,11 +172,11 @@ def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSumm
     return state, msgspec.convert(review.summary, schema.ReviewSummary)
 
 
-def _record(games: GameService, game_id: str) -> RecordSummary:
-    """Return the summary of a game that was finished on this server and may be reviewed."""
+def _reviewable(games: GameService, game_id: str) -> RecordSummary:
+    """Return the summary of a game that was finished on this server and is not sealed."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
-        raise ActionRejected("unknown_game", "there is no record of such a game yet")
+        raise ActionRejected("unknown_game", "there is no record of this game yet")
     if opens := fairness.sealed_until(info.day):
         raise ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
     return found
@@ -188,51 +194,51 @@ def _state(review: StoredReview | None) -> str:
 
 
 Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
-"""Returns the summary and the moves of a record's review, and notes how many moves are done."""
+"""Reviews a record; calls the second argument with the number of reviewed moves."""
 
 
 class ReviewQueue:
-    """The threads that work through the queue, each with a process for the review at hand.
+    """Threads that process the queue, each with a process for its current review.
 
     Args:
-        workers: how many reviews at a time; none are computed here if that is 0.
-        metrics: counts them.
-        reviewer: computes one; it is sent to the process.
+        workers: Number of threads; 0 if another process computes the reviews.
+        metrics: Counts reviews.
+        reviewer: Computes a review; must be picklable.
 
     Attributes:
-        backlog: how many reviews wait or are being computed, as last seen.
+        backlog: Reviews waiting or running when last checked.
     """
 
     def __init__(self, workers: int, metrics: Metrics, reviewer: Reviewer | None = None) -> None:
         self._metrics = metrics
         self._reviewer: Reviewer = reviewer or computed
         self.backlog = 0
-        self._asked: dict[str, set[str]] = {}
+        self._requested: dict[str, set[str]] = {}
         self._wanted = threading.Semaphore(0)
         self._is_closed = False
         self._workers = workers
         self._threads: list[threading.Thread] = []
 
     def start(self, store: Store) -> None:
-        """Begin to work through the queue of a store."""
+        """Start processing the queue of a store."""
         for number in range(self._workers):
             name = f"py2048-review-{number}"
             thread = threading.Thread(target=self._run, args=(store,), name=name, daemon=True)
             thread.start()
             self._threads.append(thread)
 
-    def asked_from(self, address: str) -> set[str]:
-        """Return the games whose reviews an address asked for; some may be there by now."""
-        if len(self._asked) > _MAX_ADDRESSES:
-            self._asked.clear()
-        return self._asked.setdefault(address, set())
+    def requested_from(self, address: str) -> set[str]:
+        """Return the games whose reviews an address requested; some may be done by now."""
+        if len(self._requested) > _MAX_ADDRESSES:
+            self._requested.clear()
+        return self._requested.setdefault(address, set())
 
     def wake(self) -> None:
-        """Look for a request now."""
+        """Check the queue now."""
         self._wanted.release()
 
     def close(self) -> None:
-        """Stop; what is being computed goes back to the queue."""
+        """Stop; running reviews return to the queue."""
         self._is_closed = True
         for _ in self._threads:
             self._wanted.release()
@@ -247,21 +253,24 @@ class ReviewQueue:
                 if claim is not None:
                     self._review(store, claim)
                     continue
-            except (StorageError, OSError) as error:  # the claim ends, and others may try
+            except (
+                StorageError,
+                OSError,
+            ) as error:  # the claim expires, and another process may try
                 _log.warning("cannot review games", extra={"fault": str(error)})
             self._wanted.acquire(timeout=_POLL_S)
 
     def _review(self, store: Store, claim: ReviewClaim) -> None:
-        """Compute a claimed review and keep it, or why there is none."""
+        """Compute a claimed review and save it, or the reason why it failed."""
         found: dict[str, Any] = {}
         fault = None
         try:
             if claim.attempt > _MAX_ATTEMPTS:
-                raise RuntimeError("earlier processes died of it")
-            found = self._computed(store, claim)
+                raise RuntimeError("the review crashed too often")
+            found = self._run_reviewer(store, claim)
         except Py2048Error as error:
             fault = str(error)
-        except Exception:  # noqa: BLE001 - whatever is wrong with one, others follow
+        except Exception:  # noqa: BLE001 - other reviews must still run
             fault = _UNFINISHED
             if not self._is_closed:
                 _log.warning("a review failed", exc_info=True, extra={"game": claim.game_id})
@@ -270,11 +279,11 @@ class ReviewQueue:
         elif store.reviews.finish(claim, found.get("summary"), found.get("moves"), fault):
             (self._metrics.failed_reviews if fault else self._metrics.reviews).inc()
 
-    def _computed(self, store: Store, claim: ReviewClaim) -> Any:
-        """Return a review from a new process, renewing the claim while it computes.
+    def _run_reviewer(self, store: Store, claim: ReviewClaim) -> Any:
+        """Run a review in a new process and renew the claim while it runs.
 
         Raises:
-            Exception: what was raised there, or that it has ended or is no longer wanted.
+            Exception: The process's exception, or an error if it was cancelled.
         """
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
@@ -282,25 +291,25 @@ class ReviewQueue:
         process = context.Process(target=_compute, args=work)
         process.start()
         theirs.close()
-        told: object = 0
+        result: object = 0  # progress, then the review or an exception
         try:
-            while isinstance(told, int):
-                if self._is_closed or not store.reviews.renew(claim, told):
-                    raise RuntimeError("it is not wanted any more")
+            while isinstance(result, int):
+                if self._is_closed or not store.reviews.renew(claim, result):
+                    raise RuntimeError("the review was cancelled")
                 self.backlog, until = store.reviews.pending(), time.monotonic() + _RENEWAL_S
-                while isinstance(told, int) and ours.poll(max(0.0, until - time.monotonic())):
-                    told = ours.recv()
+                while isinstance(result, int) and ours.poll(max(0.0, until - time.monotonic())):
+                    result = ours.recv()
         finally:
             process.kill()
             process.join()
             ours.close()
-        if isinstance(told, Exception):
-            raise told
-        return told
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 def _record_text(store: Store, game_id: str) -> str:
-    """Return the record of a game, also of one that an undo could still take up again."""
+    """Return the record of a game, including one whose end can still be undone."""
     saved, info = store.games.find(game_id), store.online.info(game_id)
     if saved is None or info is None:
         return store.records.load(game_id)
@@ -311,26 +320,26 @@ def _record_text(store: Store, game_id: str) -> str:
 
 
 def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
-    """Tell the server how many moves are done, again and again, and in the end the review.
+    """Run a review in this process, sending its progress and then its result or exception.
 
-    The process ends when no one listens any more, or when it takes too long.
+    The process exits when the server closes the pipe or after `TIMEOUT_S`.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the server's log is JSON
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
     os.nice(NICENESS)
     try:
         server.send(reviewer(record, server.send))
-    except Exception as error:  # noqa: BLE001 - the server tells it
+    except Exception as error:  # noqa: BLE001 - the server reports it
         server.send(error)
     except SystemExit as error:
         server.send(RuntimeError(repr(error)))
 
 
 def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
-    """Return the summary and the moves of a game's review, as they are kept.
+    """Review a game and return the stored form of the review.
 
     Raises:
-        Py2048Error: if there is no judge for the rules, or the record breaks them.
+        Py2048Error: If there is no judge for the rules, or the record breaks them.
     """
     game = Record.from_json(record)
     judge, moves = judge_for(game.rules), list[MoveReview]()
@@ -341,12 +350,12 @@ def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
 
 
 def kept(review: Review) -> dict[str, object]:
-    """Return a review as it is kept: its summary and its moves."""
-    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _kept_moves(review)}
+    """Return the stored form of a review: its summary and its moves."""
+    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _stored_moves(review)}
 
 
 def summary_of(review: Review) -> schema.ReviewSummary:
-    """Return what is said of a game as a whole, and of its worst moves."""
+    """Return the summary of a review with its worst moves."""
     return schema.ReviewSummary(
         judge=review.judge,
         unit=review.unit.value,
@@ -366,7 +375,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
 
 
 def _mistakes(review: Review) -> list[schema.Mistake]:
-    """Return the worst mistakes, in order."""
+    """Return the worst mistakes and the critical moves, in game order."""
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
     critical = {move.ply for move in review.critical}
     shown = critical.union(move.ply for move in worst)
@@ -387,7 +396,7 @@ def _mistakes(review: Review) -> list[schema.Mistake]:
             luck=_rounded(move.luck),
             source=move.source,
             critical=move.ply in critical,
-            say=_theme(review, move),  # the words come when it is read, in the reader's language
+            say=_theme(review, move),  # worded when it is read, in the reader's language
         )
         for move in review.moves
         if move.ply in shown
@@ -399,19 +408,19 @@ def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
 
 
 def _rounded(value: float) -> float:
-    """Return a value with as many digits as mean something."""
-    return float(f"{value:.{_DIGITS}g}")
+    """Return a value rounded to significant digits."""
+    return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
 
 
-def _told(summary: schema.ReviewSummary) -> schema.ReviewSummary:
-    """Return a summary that is kept with its mistakes in words."""
+def _with_words(summary: schema.ReviewSummary) -> schema.ReviewSummary:
+    """Translate the themes of a stored summary's mistakes into sentences."""
     for each in summary.mistakes:
         each.say = " ".join(_words(each, each.say))
     return summary
 
 
 def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str, str, str]:
-    """Return the badge of a move, what was best, and why; that is empty without a theme."""
+    """Return a move's badge, its headline and, if it has a theme, an explanation."""
     headline = headline_of(Direction.parse(move.played), Direction.parse(move.best))
     why = why_better(MistakeKind.parse(theme)) if theme else ""
     return badge_of(Grade(move.grade), move.share), headline, why
@@ -422,13 +431,13 @@ def _theme(review: Review, move: MoveReview) -> str:
     return str(mistake_kind(rules, move.board, move.played, move.best)) if is_mistake else ""
 
 
-def _kept_moves(review: Review) -> list[object]:
-    """Return moves as they are kept: the fields of `schema.ReviewedMove`, of `why` the theme."""
+def _stored_moves(review: Review) -> list[object]:
+    """Return moves in stored form: the fields of `schema.ReviewedMove`, with the theme in `why`."""
     moves: list[object] = []
     for move in review.moves:
         way, best, top = str(move.played), str(move.best), move.values[move.best]
         losses = _by_name({each: top - value for each, value in move.values.items()})
-        # A move that loses next to nothing is as good as the best one.
+        # `review` counts moves with a negligible loss as best.
         loss = losses[way] if way != best else 0.0
         facts = move.ply, way, best, loss, move.grade.value, _rounded(top), losses
         moves.append([*facts, _rounded(move.share), "", "", _theme(review, move)])
@@ -436,7 +445,7 @@ def _kept_moves(review: Review) -> list[object]:
 
 
 def _in_words(kept: list[Any]) -> schema.ReviewedMove:
-    """Return a move that was kept, in the reader's language."""
+    """Return a stored move with its texts in the current language."""
     move = schema.ReviewedMove(*kept)
     move.badge, move.headline, move.why = _words(move, move.why)
     return move

@@ -1,68 +1,130 @@
-"""Scores: the leaderboards, the games that are played now, and a player's page with its plots."""
+"""Leaderboards, live games, and player pages with their plots."""
 
 from __future__ import annotations
 
-import asyncio
 import statistics
-import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 
 from py2048.app.storage.values import GameEnd
 from py2048.core import fairness
 from py2048.core.board import Rows
-from py2048.core.language import _, language
+from py2048.core.language import _
 from py2048.server import schema
+from py2048.server.cache import TimedCache
+from py2048.server.http.limits import RateLimits
 from py2048.server.play import messages
+from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
-from py2048.server.site.auth import Visit
+from py2048.server.site.auth import Authenticator, UserRequest
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import boards_of, marked, page, presets, render, text_of
+from py2048.server.site.pages import boards_of, cached_template, mark_own_game, presets, render
 
-if TYPE_CHECKING:
-    from py2048.server.services import Services
+LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
-HELD_S, PLOTS_HELD_S = 1.0, 60.0
-"""How long a leaderboard, and the plots of a player, are shown as they were."""
-
-_MAX_ANSWERS = 256
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
-_MAX_DAYS, _MAX_WEEKS = 31, 105
+_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and then by month
 
 
-async def leaderboards(visit: Visit) -> Response:
-    """Show the best games by rules, board and time."""
-    services, query = visit.services, visit.query_params
-    chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
-    board, period = query.get("board", "ranked"), query.get("period", "ever")
-    seasons = await services.do(lambda games: games.store.leaderboards.seasons())
-    if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
-        raise HTTPException(404, _("There is no such board."))
-    wanted = board, chosen.text, period
-    part = services.leaderboards.part
-    lists = await part("_leaderboard.html", services.do, _lists, *wanted)
-    now = await part("_now.html", _live, services, _MAX_LIVE)
-    mine = None
-    if not visit.user.is_guest:
-        mine = await services.do(standing_of, visit.user.account, *wanted)
-    if mine and (own := marked(lists, mine.game)) != lists:
-        lists, mine = own, None
-    shown: dict[str, Any] = {"chosen": chosen, "board": board, "period": period, "rules": presets()}
-    shown |= {"seasons": seasons, "lists": lists, "mine": mine}
-    return render(visit, "leaderboards.html", now=now if period in PERIODS else "", **shown)
+@dataclass(eq=False)
+class ScorePages:
+    """Leaderboards, live games and player pages.
+
+    Args:
+        auth: Identifies users.
+        backend: The store and the open games.
+        limits: Rate limits.
+        leaderboard_cache: Caches rendered leaderboards.
+        plot_cache: Caches rendered plots.
+    """
+
+    auth: Authenticator
+    backend: Backend
+    limits: RateLimits
+    leaderboard_cache: TimedCache
+    plot_cache: TimedCache
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            self.auth.route("/leaderboards", self.show_leaderboard),
+            self.auth.route("/live", self.live),
+            self.auth.route("/player/{name}", self.player),
+        ]
+
+    async def show_leaderboard(self, request: UserRequest) -> Response:
+        """Show a leaderboard for rules, a board and a period."""
+        do, query = self.backend.do, request.query_params
+        chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
+        board, period = query.get("board", "ranked"), query.get("period", "ever")
+        seasons = await do(lambda games: games.store.leaderboards.seasons())
+        if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
+            raise HTTPException(404, _("There is no such board."))
+        wanted = board, chosen.text, period
+        cached = partial(cached_template, self.leaderboard_cache)
+        lists = await cached("_leaderboard.html", do, _lists, *wanted)
+        now = await cached("_now.html", self._live, _MAX_LIVE)
+        mine = None
+        if not request.user.is_guest:
+            mine = await do(standing_of, request.user.account, *wanted)
+        if mine and (marked := mark_own_game(lists, mine.game)) != lists:
+            lists, mine = marked, None
+        values: dict[str, Any] = {"chosen": chosen, "board": board, "period": period}
+        values |= {"rules": presets(), "seasons": seasons, "lists": lists, "mine": mine}
+        values["now"] = now if period in PERIODS else ""
+        return render(request, "leaderboards.html", **values)
+
+    async def live(self, request: UserRequest) -> Response:
+        """Show the games that can be watched now."""
+        return render(request, "live.html", **await self._live())
+
+    async def _live(self, limit: int | None = None) -> dict[str, Any]:
+        """Return the template values for live games."""
+        rooms = self.backend.rooms
+        found = (await rooms.live_games())[:limit]
+        boards: dict[str, Rows | None] = {
+            each.id: room.game.session.game.board.rows
+            for each in found
+            if (room := rooms.open.get(each.id))
+            and room.is_settled  # unsaved moves may be rolled back
+        }
+        closed = [each for each in found if each.id not in boards]
+        boards |= await self.backend.do(boards_of, closed)
+        return {
+            "live": messages.game_rows(found),
+            "live_boards": boards,
+            "moved": {each.id: each.updated for each in found},
+        }
+
+    async def player(self, request: UserRequest) -> Response:
+        """Show a player's statistics, plots and games."""
+        do, rules = self.backend.do, request.query_params.get("rules")
+        name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
+        found = None if "\0" in name else await do(player_page, name, chosen)
+        if found is None:
+            raise HTTPException(404, _("There is no player of that name here."))
+        account, values = found
+        plots = ""
+        if values["chosen"]:
+            queue, games = self.limits.plotting, self.backend.rooms.games
+            draw = partial(queue.do, request.address, plots_of_player, games)
+            key = account, values["chosen"].text
+            plots = await cached_template(self.plot_cache, "_plots.html", draw, *key)
+        return render(request, "player.html", plots=plots, **values)
 
 
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
-    """Return the lists of a leaderboard, which are the same for all who look at it."""
+    """Return the template values of a leaderboard, the same for all users."""
     best = games.store.leaderboards.top(board, rules, period)
     return {"board": board, "rows": messages.game_rows(best), "boards": boards_of(games, best[:3])}
 
@@ -70,62 +132,20 @@ def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str,
 def standing_of(
     games: GameService, account: str, board: str, rules: str, period: str
 ) -> schema.GameRow | None:
-    """Return an account's own row of a board, with its place there; None if it has none."""
+    """Return an account's row on a leaderboard with its place, or None."""
     found = games.store.leaderboards.standing(account, board, rules, period)
     return found and messages.game_row(found[1], found[0])
-
-
-async def live(visit: Visit) -> Response:
-    """Show the games that can be watched now."""
-    return render(visit, "live.html", **await _live(visit.services))
-
-
-async def _live(services: Services, most: int | None = None) -> dict[str, Any]:
-    """Return the games that are played now, with the boards of those that are open here."""
-    found = (await services.rooms.live_games())[:most]
-    rooms = ((each.id, services.rooms.open.get(each.id)) for each in found)
-    boards: dict[str, Rows | None] = {
-        game: room.game.session.game.board.rows
-        for game, room in rooms
-        if room and room.is_settled  # what is not written may be taken back
-    }
-    left = [each for each in found if each.id not in boards]
-    boards |= await services.do(boards_of, left)
-    return {
-        "live": messages.game_rows(found),
-        "live_boards": boards,
-        "moved": {each.id: each.updated for each in found},
-    }
-
-
-async def player(visit: Visit) -> Response:
-    """Show a player's statistics and games."""
-    services, rules = visit.services, visit.query_params.get("rules")
-    name, chosen = visit.path_params["name"][:100], rules and str(checked_rules(rules))
-    found = None if "\0" in name else await services.do(player_page, name, chosen)
-    if found is None:
-        raise HTTPException(404, _("There is no player of that name here."))
-    account, values = found
-    plots = ""
-    if values["chosen"]:
-        queue, games = services.limits.plotting, services.rooms.games
-        drawn = partial(queue.do, visit.address, plots_of_player, games)
-        plots = await services.plots.part("_plots.html", drawn, account, values["chosen"].text)
-    return render(visit, "player.html", plots=plots, **values)
-
-
-ROUTES = (page("/leaderboards", leaderboards), page("/live", live), page("/player/{name}", player))
 
 
 def player_page(
     games: GameService, name: str, rules: str | None = None
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return a player's account, and what its page shows beside plots; None if there is none.
+    """Return a player's account and the template values of their page, or None.
 
     Args:
-        games: the games.
-        name: the player's name.
-        rules: the text of the rules for the plots; None takes those that were played most.
+        games: The game service.
+        name: The player's name.
+        rules: Rules text for the plots; None selects the most played rules.
     """
     store = games.store
     account = store.accounts.find_name(name)
@@ -157,7 +177,7 @@ def player_page(
 
 
 def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
-    """Return what the plots of an account's games show; nothing without games."""
+    """Return the template values of an account's plots; empty without games."""
     ends = games.store.records.ends(account, rules)
     if not ends:
         return {}
@@ -182,14 +202,14 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
 
 
 class Period(NamedTuple):
-    """The games that ended in a day, a week or a month.
+    """The games that ended in a day, week or month.
 
     Attributes:
-        name: what it is called, such as ``2026-11-23``, ``2026-W48`` or ``2026-11``.
-        scores: their scores.
-        best: the best of these, if there is one.
-        median: the median.
-        accuracy: the mean accuracy of those that are reviewed, 0 to 100.
+        name: Such as ``2026-11-23``, ``2026-W48`` or ``2026-11``.
+        scores: The scores of all games.
+        best: The best score, if any.
+        median: The median score, if any.
+        accuracy: Mean accuracy of the reviewed games, 0 to 100.
     """
 
     name: str
@@ -202,11 +222,11 @@ class Period(NamedTuple):
 def periods_of(
     ends: Sequence[GameEnd], accuracies: Sequence[tuple[str, float]] = ()
 ) -> list[Period]:
-    """Return games by the days on which they ended, by weeks or by months, none left out between.
+    """Group games by the day, week or month in which they ended, without gaps.
 
     Args:
-        ends: the games, the oldest first.
-        accuracies: when reviewed games ended, and the accuracy of each.
+        ends: The games, oldest first.
+        accuracies: End time and accuracy of each reviewed game.
     """
     if not ends:
         return []
@@ -220,55 +240,11 @@ def periods_of(
         shares[_day(ended).strftime(name)].append(accuracy)
     found = []
     for each in dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days)):
-        made, median = scores[each], statistics.median(scores[each]) if scores[each] else None
+        scored, median = scores[each], statistics.median(scores[each]) if scores[each] else None
         mean = round(statistics.fmean(shares[each]), 1) if shares[each] else None
-        found.append(Period(each, made, max(made, default=None), median, mean))
+        found.append(Period(each, scored, max(scored, default=None), median, mean))
     return found
 
 
 def _day(ended: str) -> date:
     return date.fromisoformat(ended[:10])
-
-
-# What is kept for a while
-
-
-class RecentParts:
-    """Parts of pages that are the same for all who look, each made once for all who ask meanwhile.
-
-    Args:
-        seconds: how long one is used.
-        clock: tells the seconds.
-    """
-
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = seconds
-        self._clock = clock
-        self._answers: dict[object, tuple[float, asyncio.Future[Any]]] = {}
-
-    async def part(
-        self, template: str, values: Callable[..., Awaitable[dict[str, Any]]], *about: object
-    ) -> Markup:
-        """Return a template filled in with what `values` returns of these facts."""
-
-        async def made() -> Markup:
-            return Markup(text_of(template, **await values(*about)).strip())
-
-        found: Markup = await self.get((template, *about), made)
-        return found
-
-    async def get(self, question: object, answer: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the recent answer, or work it out; a failure is told to all who wait, once."""
-        now, question = self._clock(), (question, language())
-        since, found = self._answers.get(question, (0.0, None))
-        is_over = found is not None and found.done()
-        if found is None or (is_over and (now - since > self._seconds or found.exception())):
-            if len(self._answers) >= _MAX_ANSWERS:
-                self._answers.clear()
-            found = asyncio.ensure_future(answer())
-            self._answers[question] = now, found
-        return await asyncio.shield(found)
-
-    def clear(self) -> None:
-        """Forget all answers."""
-        self._answers.clear()

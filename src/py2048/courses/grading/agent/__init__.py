@@ -1,7 +1,7 @@
-"""The part of the grader inside a submission's process: nothing here knows an expected answer.
+"""The part of the grader inside a submission's process; it never sees expected results.
 
-These modules are loaded by path under the package name ``_grader`` and never import py2048,
-which a submission cannot reach.
+The modules are loaded by path as the package ``_grader``. They do not import py2048, which
+submissions cannot access.
 """
 
 from __future__ import annotations

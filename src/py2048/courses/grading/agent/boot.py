@@ -1,11 +1,11 @@
-"""First code of a submission's process: give up rights, set the limits, then serve the grader.
+"""Entry point of a submission's process: drop privileges, set limits, then serve requests.
 
-Run by path: ``python -s -S -P boot.py REQUESTS REPLIES`` with two inherited file descriptors.
-The first request is the configuration; see `py2048.courses.grading.sandbox.Process`.
+Run by path: ``python -s -S -P boot.py REQUESTS REPLIES`` with two inherited file descriptors. The
+first request is the configuration; see `py2048.courses.grading.sandbox.Process`.
 
-Landlock hides the files of this machine from a process and needs no rights. It is there in Linux
-since 5.13 (https://docs.kernel.org/userspace-api/landlock.html). A newer kernel also keeps off TCP
-(interface 4) and signals to other processes (interface 6).
+Landlock, available since Linux 5.13, restricts a process's file access and needs no privileges
+(https://docs.kernel.org/userspace-api/landlock.html). Newer kernels can also block TCP (version 4)
+and signals to other processes (version 6).
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ import os
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COPIED = "/py2048/submission"
+SUBMISSION = "/py2048/submission"
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
-NO_NEW_PRIVILEGES = 38  # of prctl
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # On every architecture.
+NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # to listen and to connect
-OUTSIDE = 0b11  # abstract sockets and signals
+TCP = 0b11  # Bind and connect.
+SCOPES = 0b11  # Abstract sockets and signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
-    """Read one request: four bytes of length, then marshalled data from the trusted side.
+    """Read a request: four bytes of length, then marshalled data from the trusted grader.
 
     Raises:
-        EOFError: when the grader has gone.
+        EOFError: If the grader has closed the pipe.
     """
     size = int.from_bytes(_read(descriptor, 4), "big")
     request: dict[str, Any] = loads(_read(descriptor, size))
@@ -49,14 +49,14 @@ def _read(descriptor: int, size: int) -> bytes:
     while size:
         part = os.read(descriptor, size)
         if not part:
-            raise EOFError("the grader has gone")
+            raise EOFError("the grader has closed the pipe")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
 
 
 def copy_tree(source: str, target: str, user: int | None) -> None:
-    """Copy what is in `source` into the folder `target`, for `user`."""
+    """Copy the contents of `source` into the folder `target`, owned by `user`."""
     for entry in os.scandir(source):
         place = f"{target}/{entry.name}"
         if entry.is_dir():
@@ -71,10 +71,11 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
         os.chown(target, user, user)
 
 
-def give_up_rights(user: int | None, limits: dict[str, int]) -> None:
-    """Become `user` for good, so that the limit on processes counts; set `limits`, soft and hard.
+def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
+    """Switch to `user` for good, and set resource limits that cannot be raised again.
 
-    Those that this system does not know or change are passed over.
+    The user comes first, so that the process limit applies to it. Limits that the system does not
+    support are skipped.
     """
     import resource
 
@@ -92,8 +93,8 @@ def give_up_rights(user: int | None, limits: dict[str, int]) -> None:
             continue
 
 
-def landlock_interface() -> int:
-    """Return the number of the kernel's Landlock interface; 0 where there is none."""
+def landlock_version() -> int:
+    """Return the kernel's Landlock version, or 0 without Landlock."""
     try:
         return max(0, _system_call(CREATE_RULESET, None, 0, 1))
     except (ImportError, OSError, AttributeError):
@@ -107,25 +108,29 @@ def _system_call(number: int, *words: object) -> int:
 
 
 def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[str]) -> None:
-    """Leave this process and its children these files only, for good.
+    """Restrict this process and its children to certain files, for good.
 
-    `writable` and `readable` are folders, with all that is in them, or files; of the folders
-    `listed` the names of their files can be read, and no more. What does not exist is passed over.
+    Args:
+        writable: Files, or folders with all their contents, that stay readable and writable.
+        readable: Files, or folders with all their contents, that stay readable.
+        listed: Folders whose file names can be listed.
+
+    Missing paths are skipped.
 
     Raises:
-        OSError: if Landlock does not work here.
+        OSError: If Landlock does not work.
     """
     import ctypes
 
-    version = landlock_interface()
+    version = landlock_version()
     everything = (1 << 13) - 1
     everything |= (REFER if version > 1 else 0) | (TRUNCATE if version > 2 else 0)
     everything |= IOCTL if version > 4 else 0
-    parts = [everything, TCP if version > 3 else 0, OUTSIDE if version > 5 else 0]
+    parts = [everything, TCP if version > 3 else 0, SCOPES if version > 5 else 0]
     size = 24 if version > 5 else 16 if version > 3 else 8
     attributes = b"".join(part.to_bytes(8, "little") for part in parts)[:size]
     rules = _system_call(CREATE_RULESET, attributes, size, 0)
-    held = version > 0 and rules >= 0
+    succeeded = version > 0 and rules >= 0
     for paths, rights in ((writable, everything), (readable, READ), (listed, READ_DIR)):
         for path in paths:
             try:
@@ -134,39 +139,39 @@ def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[
                 continue
             allowed = rights if os.path.isdir(path) else rights & FOR_FILES
             rule = allowed.to_bytes(8, "little") + place.to_bytes(4, "little")
-            held = _system_call(ADD_RULE, rules, 1, rule, 0) == 0 and held
+            succeeded = _system_call(ADD_RULE, rules, 1, rule, 0) == 0 and succeeded
             os.close(place)
-    held = held and ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
-    if not held or _system_call(RESTRICT_SELF, rules, 0) != 0:
-        raise OSError("Landlock does not work here")
+    succeeded = succeeded and ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
+    if not succeeded or _system_call(RESTRICT_SELF, rules, 0) != 0:
+        raise OSError("Landlock does not work on this system")
     os.close(rules)
 
 
 def main(requests: int, replies: int) -> None:
-    """Serve the grader until it hangs up, in a process that has no rights any more.
+    """Drop privileges, then serve requests until the grader closes the pipe.
 
-    All that the agent will ever import is imported before the submission's folder can be: the
-    files there may be called ``random.py`` or ``enum.py``.
+    All modules the agent needs are imported before the submission's folder is on the path, because
+    it may contain files such as ``random.py`` or ``enum.py``.
     """
     config = read_request(requests)
     scratch = config["scratch"]
-    package = ModuleType("_grader")  # this folder, wherever it lies
+    package = ModuleType("_grader")
     package.__path__ = [HERE]
     sys.modules["_grader"] = package
     try:
         host = __import__("_grader.host", fromlist=["host"]).Agent(requests, replies, config)
-        if os.path.isdir(COPIED) and not os.listdir(scratch):
-            copy_tree(COPIED, scratch, config["user"])
+        if os.path.isdir(SUBMISSION) and not os.listdir(scratch):
+            copy_tree(SUBMISSION, scratch, config["user"])
         os.chdir(scratch)
-        give_up_rights(config["user"], config["limits"])
+        drop_privileges(config["user"], config["limits"])
         if config["landlock"] is not None:
             restrict(**config["landlock"])
         host.take_over()
         sys.path[:] = [*config["support"], *sys.path, *config["library_paths"]]
         sys.dont_write_bytecode = True
-        host.make_way()
+        host.forget_shadowed_modules()
         sys.path.insert(len(config["support"]), scratch)
-    except Exception as error:  # noqa: BLE001 - the grader reads the reason in any case
+    except Exception as error:  # noqa: BLE001 - reported to the grader
         os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
         os._exit(1)
     host.serve()

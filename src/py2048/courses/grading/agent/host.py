@@ -1,14 +1,14 @@
-"""The server inside a submission's process: loads it, runs the lines it is sent, reports facts.
+"""Request server inside a submission's process: load it, run code, report the results.
 
-Values become JSON text, and none of their methods is trusted: exact built-in types, their
-subclasses read through the built-in's own methods, and NumPy's scalars and arrays are carried as
-data. Everything else becomes its type's name and a text that is for reading only. This module keeps
-its own copy of the built-ins, so a submission that replaces `len` or `isinstance` breaks only
+Values are encoded as JSON without trusting any of their methods. Exact built-in types are carried
+as data, their subclasses are read through the built-in's own methods, and NumPy scalars and arrays
+are supported. Any other object becomes its type's name and a text for display. This module keeps a
+private copy of the builtins, so a submission that replaces `len` or `isinstance` only breaks
 itself.
 
-A file is loaded statement by statement. Those that fail or take too long are left out. Of a file
-that ends the process, such as a game that starts when it is imported, only imports, definitions and
-assignments are run, which is called quiet.
+Programs are loaded statement by statement, and statements that fail or take too long are skipped.
+In quiet mode only imports, definitions and assignments run. It is used for programs that end the
+process, such as games that start when imported.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from types import ModuleType
 from . import terminal
 
 try:
-    from _json import encode_basestring_ascii as string  # spares the import of the whole package
+    from _json import encode_basestring_ascii as string  # avoids importing the whole package
 except ImportError:
     from json.encoder import encode_basestring_ascii as string
 
-TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
+TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from .tk import TkControl
 
     Value = TypeVar("Value")
-    Message = dict[str, Any]  # a request or an answer
-    Names = dict[str, Any]  # in a module
+    Message = dict[str, Any]  # A request or a reply.
+    Names = dict[str, Any]  # A namespace.
 
-# What the functions below use, whatever a submission puts into the builtins later.
+# A private copy, so that submissions cannot replace builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))
 _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _exit_code = os.waitstatus_to_exitcode
@@ -67,36 +67,36 @@ MAX_NODES = 60_000
 MAX_TEXT = 2_000_000
 MAX_SHOWN = 160
 
-BASES = type.__dict__["__mro__"].__get__  # the real order of bases, past any metaclass
+MRO = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
 
 
-class TooMuch(Exception):  # noqa: N818 - only ever caught here
-    """More values than are worth looking at."""
+class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
+    """A value contains more than `MAX_NODES` values."""
 
 
-class Raw:
-    """JSON text to be put into a report as it is."""
+class RawJson:
+    """JSON text to embed in a report as it is."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
 def encode(value: object) -> str:
-    """Return the JSON text of any value."""
+    """Encode any value as JSON."""
     try:
         return _json(value, 0, [MAX_NODES])
-    except TooMuch:
+    except TooManyValues:
         return _opaque(value, f"<{type(value).__name__} with more than {MAX_NODES} values>")
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """Return the text of a value `depth` levels down, while values are `left` to look at."""
+    """Encode a nested value; `left` counts down the values that may still be encoded."""
     left[0] -= 1
     if left[0] < 0:
-        raise TooMuch
+        raise TooManyValues
     if depth > MAX_DEPTH:
-        return _opaque(value, "(nested too deeply to show)")
-    for kind in BASES(type(value)):
+        return _opaque(value, "(nested too deeply)")
+    for kind in MRO(type(value)):
         if kind in SCALARS:
             return SCALARS[kind](value)
         if kind in CONTAINERS:
@@ -111,11 +111,11 @@ def _json(value: object, depth: int, left: list[int]) -> str:
 
 
 def _mark(tag: str, *texts: str) -> str:
-    """Return the JSON text ``{tag: [texts]}``, for what JSON lacks."""
+    """Return the JSON text ``{tag: [texts]}``, for types that JSON lacks."""
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
-def _whole(value: int) -> str:
+def _int_json(value: int) -> str:
     number = int.__index__(value)
     if type(value) is bool:
         return "true" if number else "false"
@@ -124,39 +124,39 @@ def _whole(value: int) -> str:
     return _mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
 
 
-def _real(value: float) -> str:
+def _float_json(value: float) -> str:
     shown = float.__repr__(value)
     return _mark("float", string(shown)) if shown in {"nan", "inf", "-inf"} else shown
 
 
-def _bytes(value: bytes | bytearray) -> str:
+def _bytes_json(value: bytes | bytearray) -> str:
     return _mark("bytes", string(bytes(value)[:MAX_TEXT].hex()))
 
 
 def _opaque(value: object, text: str) -> str:
-    """Encode a value that is not carried: its type and a text."""
+    """Encode any other object: its type and a text."""
     return _mark("object", string(type(value).__name__), string(text))
 
 
 def _shown(value: object) -> str:
-    """Return a short text of any object, whatever its `__repr__` does."""
+    """Return a short text for any object, even if its `__repr__` fails."""
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 - a submission's own method may raise anything
+    except Exception as error:  # noqa: BLE001 - submissions may raise anything
         text = f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
     return str.__str__(text)[:MAX_SHOWN]
 
 
 SCALARS: dict[type, Callable[[Any], str]] = {
     type(None): lambda value: "null",
-    bool: _whole,
-    int: _whole,
-    float: _real,
+    bool: _int_json,
+    int: _int_json,
+    float: _float_json,
     str: lambda value: string(str.__str__(value)[:MAX_TEXT]),
-    bytes: _bytes,
-    bytearray: _bytes,
+    bytes: _bytes_json,
+    bytearray: _bytes_json,
 }
-# The members of each container; a list is a plain JSON array, the others are marked.
+# Members of each container type. Lists become plain JSON arrays, the others are tagged.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -167,13 +167,13 @@ CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
 
 
 def encode_report(part: object) -> str:
-    """Return what the agent reports as JSON: dictionaries, lists, and values in them."""
+    """Encode a report as JSON: dictionaries, lists, and values in them."""
     if type(part) is dict:
         members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
         return "{" + ",".join(members) + "}"
     if type(part) is list:
         return "[" + ",".join(map(encode_report, part)) + "]"
-    return part.text if type(part) is Raw else encode(part)
+    return part.text if type(part) is RawJson else encode(part)
 
 
 # --- loading a program ---
@@ -183,12 +183,12 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Return lines as code; their last expression, if they end with one, as separate code.
+    """Compile code; a final expression is compiled separately.
 
-    What is code already stays as it is.
+    Code objects are returned unchanged.
 
     Raises:
-        SyntaxError: if they are not Python.
+        SyntaxError: If the code is not valid Python.
     """
     if not isinstance(text, str):
         return text, None
@@ -200,16 +200,16 @@ def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
     return lines, compile(ast.Expression(last.value), "<grader>", "eval")
 
 
-def words_of(error: object) -> str:
-    """Return the message of an error, whatever its `__str__` does."""
+def message_of(error: object) -> str:
+    """Return an error's message, even if its `__str__` fails."""
     try:
         return str(error)[:500]
-    except Exception as other:  # noqa: BLE001 - a submission's own exception may do anything
+    except Exception as other:  # noqa: BLE001 - submissions may raise anything
         return f"(its message raised {type(other).__name__})"
 
 
 def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
-    """Return the last file and line of the submission that the error passed through, or ("", 0)."""
+    """Return the last file and line of the submission in an error's traceback, or ("", 0)."""
     place = "", 0
     trace = error.__traceback__
     for _ in range(5000):
@@ -224,29 +224,32 @@ def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
 
 # --- the agent ---
 
-# What Python itself imports when it warns, shows an error or ends.
-NEEDED = """
+# Modules Python imports when it warns, shows an error or exits.
+IMPLICIT_MODULES = """
     ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
     warnings weakref
 """
-# What is there before the first line of any program.
-AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
-DEAF = 86  # the exit code of a process that ignores its alarms
-MAX_RINGS = 5  # alarms before that
+# Modules loaded before any program starts; submissions cannot shadow them.
+STARTUP_MODULES = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
+IGNORED_ALARMS = 86  # exit code of a process that ignores its alarms
+MAX_ALARMS = 5
 
 
 class OutOfTime(BaseException):
-    """Raised in the submission when its time for one call is over."""
+    """Raised in the submission when a call exceeds its time limit."""
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that waits for its user while it is only being imported."""
+    """Raised in a program that waits for its user while it is being loaded."""
 
 
 class Agent:
-    """One submission loaded into this process.
+    """A submission loaded in this process.
 
-    `requests` and `replies` are file descriptors; `config` is the first request.
+    Args:
+        requests: File descriptor to read requests from.
+        replies: File descriptor to write replies to.
+        config: The first request.
     """
 
     def __init__(self, requests: int, replies: int, config: Message) -> None:
@@ -256,7 +259,7 @@ class Agent:
         self.replies = replies
         self.process = _number()
         self.config = config
-        self.slack = 1.0  # how much longer a call may wait than work; each request says it
+        self.slack = 1.0  # wall-clock limit relative to the CPU time limit, set by requests
         self.shadowed: set[str] = set()
         self.modules: Names = {}
         self.file = config["file"]
@@ -266,10 +269,10 @@ class Agent:
         self.module: ModuleType | None = None
         self.pending: Message | None = None
         self.running = False
-        self.rings = 0
+        self.alarms = 0
         self.requests = self.open_request = 0
         for add in (site.setquit, site.setcopyright, site.sethelper):
-            add()  # what Python itself adds at its start, which is without `site` here
+            add()  # usually done by `site`, which is disabled
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"])
@@ -278,11 +281,11 @@ class Agent:
         self.random = terminal.take_over_random()
         self.clock = terminal.VirtualClock(self.wait)
         self.windows: TkControl | None = None
-        for name in NEEDED.split():
+        for name in IMPLICIT_MODULES.split():
             __import__(name)
 
     def take_over(self) -> None:
-        """Replace the terminal and the clock, and take control of the windows."""
+        """Replace the terminal and the clock, and take control of windows."""
         if self.config["gui"]:
             from .tk import TkControl, TkUser
 
@@ -293,22 +296,23 @@ class Agent:
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
         builtins.input = self.builtins["input"] = self.keyboard.input
         if not self.config["trusted"]:
-            sys.meta_path.insert(0, _Hidden)
+            sys.meta_path.insert(0, _ImportBlocker)
         terminal.clear_without_shell()
         self.clock.take_over()
 
-    def make_way(self) -> None:
-        """Forget modules that the submission replaces by its own, as ``python game.py`` would.
+    def forget_shadowed_modules(self) -> None:
+        """Forget standard modules that the submission's own files replace.
 
-        Libraries and the files of the course need the standard ones and are imported before that.
+        The same happens with ``python game.py``. Libraries and the course's files need the standard
+        modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
-        loaded = {*AT_START.split(), *sys.builtin_module_names}
+        loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
         self.shadowed = (entries & sys.stdlib_module_names) - loaded
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
-        of_the_course = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
-        for name in of_the_course if self.shadowed else ():
-            with suppress(Exception):  # the submission finds out what is wrong with it
+        course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
+        for name in course_modules if self.shadowed else ():
+            with suppress(Exception):  # the submission's own import reports the error
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
@@ -316,8 +320,8 @@ class Agent:
             vars(builtins).update(self.builtins)
 
     def _import(self, name: str, globals_: Names | None = None, *words: Any, **options: Any) -> Any:
-        """Run in place of ``import``: only the submission sees the submission's files."""
-        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
+        """Replace ``import``, so that only the submission sees its own files."""
+        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # missing in code without a module
         origin = getattr(spec, "origin", None)
         if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
             return self.modules[name]
@@ -326,12 +330,12 @@ class Agent:
     # -- the protocol -------------------------------------------------------------------
 
     def serve(self) -> None:
-        """Answer requests until the grader hangs up."""
+        """Serve requests until the grader closes the pipe."""
         while True:
             self.answer_next()
 
     def answer_next(self) -> None:
-        """Wait for one request and answer it."""
+        """Wait for a request and handle it."""
         try:
             request = self.read()
         except EOFError:
@@ -340,96 +344,94 @@ class Agent:
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
-        """Let the grader be the user, for a request, for whom a program waits."""
+        """Let the grader act as the user of a program that waits for input."""
         if not self.running:
-            raise LeftAlone("the program waits for a person")
+            raise LeftAlone("the program waits for its user")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-        elif self.open_request:  # what it asked for has opened a dialog, and waits in there
+        elif self.open_request:  # the request opened a dialog, which is waiting
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
-        self._time(0)
+        self._set_alarm(0)
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send `facts` with what was printed and read meanwhile.
+        """Send a reply, with the output and input since the last one.
 
-        A process that the submission forked off arrives here too, and is ended.
+        Processes that the submission forked may get here as well, and are ended.
         """
         if _number() != self.process:
             os_exit(0)
         builtins.__dict__.update(self.builtins)
         sys.setrecursionlimit(self.depth)
         self.errors.take()
-        opened = self.windows is not None and self.windows.interpreters
-        meanwhile = {
+        has_windows = self.windows is not None and self.windows.interpreters
+        common = {
             "state": "done",
             "output": self.output.take(),
             "asked": self.keyboard.asked,
-            "can_be_copied": not opened and not threads_started(),
+            "can_be_copied": not has_windows and not threads_started(),
         }
-        data = encode_report({**meanwhile, **facts}).encode("ascii")
+        data = encode_report({**common, **facts}).encode("ascii")
         data = len(data).to_bytes(4, "big") + data
         while data:
             data = data[_write(self.replies, data) :]
 
     # -- time ---------------------------------------------------------------------------
 
-    def _time(self, seconds: float) -> None:
-        """Let an alarm go off after `seconds` of work, or `slack` times as long of waiting.
+    def _set_alarm(self, seconds: float) -> None:
+        """Set an alarm after `seconds` of CPU time, or `slack` times as long by the clock.
 
-        It goes off again soon, in case it is swallowed. Work is what counts, so that a busy
+        The alarm repeats quickly in case it is caught. CPU time is what counts, so that a busy
         machine costs no marks.
         """
-        self.rings = 0
+        self.alarms = 0
         again = 0.1 if seconds else 0
-        set_handler(SIGPROF, self._ring)
-        set_handler(SIGALRM, self._ring)
+        set_handler(SIGPROF, self._on_alarm)
+        set_handler(SIGALRM, self._on_alarm)
         setitimer(ITIMER_PROF, seconds, again)
         setitimer(ITIMER_REAL, self.slack * seconds, again)
 
-    def _ring(self, number: int, frame: FrameType | None) -> None:
-        self.rings += 1
-        if self.rings > MAX_RINGS:
-            os_exit(DEAF)
-        raise OutOfTime("still running when the time was over")
+    def _on_alarm(self, number: int, frame: FrameType | None) -> None:
+        self.alarms += 1
+        if self.alarms > MAX_ALARMS:
+            os_exit(IGNORED_ALARMS)
+        raise OutOfTime("still running at the time limit")
 
     def guard(
         self, seconds: float, action: Callable[[], Value]
     ) -> tuple[Value | None, BaseException | None]:
-        """Run `action` for at most `seconds`; return its result and the error that ended it."""
+        """Run `action` for at most `seconds`; return its result and the exception it raised."""
         try:
             try:
-                self._time(seconds)
+                self._set_alarm(seconds)
                 return action(), None
             finally:
-                self._time(0)
-        except BaseException as error:  # noqa: BLE001 - whatever a submission raises is a fact
+                self._set_alarm(0)
+        except BaseException as error:  # noqa: BLE001 - submissions may raise anything
             return None, error
 
     # -- the requests -------------------------------------------------------------------
 
     def do_hello(self, request: Message) -> None:
-        """Say that the process is up."""
-        del request
+        """Confirm that the process is running."""
         self._reply({})
 
     def do_fork(self, request: Message) -> None:
-        """Let a copy of this process answer from here on, until it leaves or dies."""
-        del request
-        before = _picture(".")
+        """Fork, and let the child handle requests until it ends."""
+        before = _snapshot(".")
         number = os_fork()
         if number == 0:
             self.process = _number()
-            self.config["own_processes"] = False  # only the original tidies up
+            self.config["own_processes"] = False  # only the original kills processes
             self._reply({"state": "forked"})
             return
         code = _exit_code(_wait_for(number, 0)[1])
-        self._tidy()
-        self._reply({"state": "ended", "exit_code": code, "changed": _picture(".") != before})
+        self._kill_leftovers()
+        self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
 
-    def _tidy(self) -> None:
-        """End the processes that the submission has left running, where only they are met."""
+    def _kill_leftovers(self) -> None:
+        """Kill processes the submission left running, if no others could be affected."""
         if self.config["own_processes"] and _number() == self.process:
             with suppress(OSError):
                 _kill(-1, SIGKILL)
@@ -437,26 +439,25 @@ class Agent:
                     pass
 
     def do_leave(self, request: Message) -> None:
-        """End this copy."""
-        del request
+        """End this fork."""
         os_exit(0)
 
     def do_load(self, request: Message) -> None:
         """Load the student's file as a module."""
         self.module = self._new_module(self.config["module"])
         found, error = self.guard(request["seconds"], lambda: self._load(request))
-        self._tidy()
+        self._kill_leftovers()
         self._reply({"left_out": found or [], "error": self.describe(error)})
 
     def _new_module(self, name: str) -> ModuleType:
-        """Return the module as which the student's file is run."""
+        """Create the module the student's file runs in."""
         module = _modules[name] = ModuleType(name)
         module.__file__ = self.file
         vars(module)["__builtins__"] = builtins
         return module
 
     def _load(self, request: Message) -> list[Message]:
-        """Run the file; return what was left out beside the statements at the lines `skip`."""
+        """Run the file except the lines to skip; describe the statements that failed."""
         with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
         vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
@@ -468,13 +469,13 @@ class Agent:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 futures.append(statement)
             if statement.lineno not in request["skip"]:
-                found.append(self._load_part(statement, futures, request))
+                found.append(self._load_statement(statement, futures, request))
         return [note for note in found if note]
 
-    def _load_part(
+    def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run one statement, or say why it is left out, on which line of the student's file."""
+        """Run a statement; return why and on which line it failed, or None."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -490,26 +491,26 @@ class Agent:
         file, line = place_of(error, self.file, self.config["scratch"])
         if file == self.file and line:
             left_out["line"] = line
-        return {**left_out, "error": type(error).__name__, "message": words_of(error)}
+        return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Make the names fresh: those of the module, the module, the helpers."""
+        """Reset the example's names to those of the module and the helpers."""
         self._reply({"error": self._begin(request)})
 
     def _begin(self, request: Message) -> Message | None:
-        """Begin with fresh names, and run the prelude; return its error."""
+        """Reset the names and run the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
         self.copied = {}
-        self._follow()
+        self._refresh_names()
         if not request["prelude"]:
             return None
         error = self.guard(request["seconds"], lambda: self._evaluate(request["prelude"]))[1]
         return self.describe(error)
 
     def do_example(self, request: Message) -> None:
-        """Prepare, run, and look afterwards, with fresh names."""
+        """Run an example with fresh names: preparation, code, and expressions afterwards."""
         seconds = request["seconds"]
         early = self._begin(request)
         if early is None and request["given"]:
@@ -522,12 +523,12 @@ class Agent:
             facts |= self._run(request["code"], seconds)
             facts["output"] = self.output.take()
             if not facts["error"] or facts["error"]["type"] != "OutOfTime":
-                self._follow()
+                self._refresh_names()
                 facts["then"] = [self._run(expression, seconds) for expression in request["then"]]
         self._reply(facts)
 
-    def _follow(self) -> None:
-        """Bring the names up to date with the module's, but for those that were assigned."""
+    def _refresh_names(self) -> None:
+        """Copy the module's current names, except those the example has assigned."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():
@@ -536,7 +537,7 @@ class Agent:
                 self.names[name] = self.copied[name] = value
 
     def do_run(self, request: Message) -> None:
-        """Run some lines; the value of a last expression is the value of them all."""
+        """Run code, and report the value of a final expression."""
         self._prepare(request)
         before = self.running
         self.requests += 1
@@ -544,18 +545,18 @@ class Agent:
         facts = self._run(request["code"], request["seconds"])
         if before:
             if self.open_request == number:
-                self.pending = facts  # the program continues first; see `wait`
-            self._time(request["seconds"])
+                self.pending = facts  # `wait` replies once the program waits again
+            self._set_alarm(request["seconds"])
         else:
             self._reply(facts)
 
     def _run(self, code: str | CodeType, seconds: float) -> Message:
-        """Run lines: the value of a last expression, or the error."""
+        """Run code; return the encoded value of a final expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
         if error is None:
             text, error = self.guard(seconds, lambda: encode(value))
-        return {"value": text and Raw(text), "error": self.describe(error)}
+        return {"value": text and RawJson(text), "error": self.describe(error)}
 
     def _prepare(self, request: Message) -> None:
         self.keyboard.type(request["typed"])
@@ -565,7 +566,7 @@ class Agent:
                 numpy.random.seed(seed % 2**32)
         self.clock.allow()
         if self.names:
-            self._follow()
+            self._refresh_names()
 
     def _evaluate(self, code: str | CodeType) -> object:
         first, last = parsed(code)
@@ -573,7 +574,7 @@ class Agent:
         return None if last is None else eval(last, self.names)
 
     def do_program(self, request: Message) -> None:
-        """Run the student's file as a program, until it ends or waits for its user."""
+        """Run the student's file as a program until it ends or waits for its user."""
         self._prepare(request)
         sys.argv[:] = [self.file]
         main = self._new_module("__main__")
@@ -590,7 +591,7 @@ class Agent:
         self._reply(facts)
 
     def describe(self, error: BaseException | None) -> Message | None:
-        """Describe an exception, if there was one, as data."""
+        """Convert an exception to plain data."""
         if error is None:
             return None
         file, line = place_of(error, self.file, self.config["scratch"])
@@ -601,29 +602,29 @@ class Agent:
                 file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
-            "bases": [kind.__name__ for kind in BASES(type(error))],
-            "message": words_of(message),
+            "bases": [kind.__name__ for kind in MRO(type(error))],
+            "message": message_of(message),
             "file": file,
             "line": line or 0,
         }
 
 
-def _picture(folder: str) -> list[tuple[str, int, int]]:
-    """Return the files of a folder with size and time of change, to see whether any has changed."""
+def _snapshot(folder: str) -> list[tuple[str, int, int]]:
+    """Return the sizes and modification times of all files in a folder, to detect changes."""
     found = []
     for entry in _scan(folder):
         facts = entry.stat(follow_symlinks=False)
         found.append((entry.path, facts.st_size, facts.st_mtime_ns))
         if entry.is_dir(follow_symlinks=False):
-            found.extend(_picture(entry.path))
+            found.extend(_snapshot(entry.path))
     return sorted(found)
 
 
-class _Hidden:
-    """An import hook that keeps the grader's own package away from submissions."""
+class _ImportBlocker:
+    """Import hook that hides py2048 from submissions."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Refuse py2048."""
+        """Refuse to import py2048."""
         if name.partition(".")[0] == "py2048":
             raise ImportError("py2048 cannot be imported by a submission", name=name)

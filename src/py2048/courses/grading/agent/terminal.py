@@ -1,6 +1,6 @@
-"""What a submission gets in place of the terminal, the random module and the clock.
+"""Replacements for the terminal, the random module and the clock inside a submission.
 
-Input is scripted, output is captured, randomness is seeded, and pauses pass at once.
+Input is scripted, output is captured, random numbers are seeded, and sleeping takes no time.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-# What the functions below use, whatever a submission puts into the builtins later.
+# A private copy, so that submissions cannot replace builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))
 
-FLOODED = 85  # the exit code of a process that printed too much
-IDLE_POLLS = 12  # looks without news in a row, after which a program counts as waiting
-SPAN_S = 5.0  # virtual seconds that a program may run after each request
-TICK_S = 0.01  # virtual seconds that pass with each look
+OUTPUT_FLOOD = 85  # Exit code after too much output.
+IDLE_POLLS = 12  # Polls without events after which a program counts as waiting.
+SPAN_S = 5.0  # Virtual seconds a program may run after each request.
+TICK_S = 0.01  # Virtual seconds per poll.
 
 
 class CapturedOutput(io.TextIOBase):
-    """Takes everything written; more than the limit ends the process."""
+    """Captures output; exceeding the limit ends the process."""
 
     encoding = "utf-8"
 
@@ -44,17 +44,17 @@ class CapturedOutput(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Keep `text`."""
+        """Capture `text`."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self.parts.append(text)
         self.size += len(text)
         if self.size > self.limit:
-            os_exit(FLOODED)
+            os_exit(OUTPUT_FLOOD)
         return len(text)
 
     def take(self) -> str:
-        """Return everything since the last call."""
+        """Return and clear the captured output."""
         text = "".join(self.parts)
         self.parts.clear()
         self.size = 0
@@ -62,7 +62,7 @@ class CapturedOutput(io.TextIOBase):
 
 
 class ScriptedInput(io.TextIOBase):
-    """Lines to read; asking for more is an EOFError, as at the end of a piped input."""
+    """Provides lines of input; reading beyond them is an end of file."""
 
     encoding = "utf-8"
 
@@ -71,7 +71,7 @@ class ScriptedInput(io.TextIOBase):
         self.asked = 0
 
     def type(self, lines: Iterable[str]) -> None:
-        """Put `lines` in place of those that are left."""
+        """Replace the remaining lines."""
         self.lines = deque(lines)
         self.asked = 0
 
@@ -80,30 +80,28 @@ class ScriptedInput(io.TextIOBase):
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """Return the next line with its end, or nothing."""
-        del size
+        """Return the next line with its newline, or "" at the end."""
         self.asked += 1
         return self.lines.popleft() + "\n" if self.lines else ""
 
     def read(self, size: int | None = -1) -> str:
-        """Return all lines that are left."""
-        del size
+        """Return all remaining lines."""
         self.asked += 1
         text = "".join(line + "\n" for line in self.lines)
         self.lines.clear()
         return text
 
     def input(self, prompt: object = "") -> str:
-        """Run in place of `input`: the prompt is printed, the typed line is not echoed."""
+        """Replace the builtin `input`: print the prompt without echoing the line."""
         sys.stdout.write(str(prompt))
         line = self.readline()
         if not line:
-            raise EOFError(f"one question more than was answered: input({str(prompt)[:80]!r})")
+            raise EOFError(f"input() was called too often: input({str(prompt)[:80]!r})")
         return line[:-1]
 
 
 def clear_without_shell() -> None:
-    """Let ``os.system("clear")`` do nothing: there is no terminal to clear."""
+    """Make ``os.system("clear")`` do nothing, because there is no terminal."""
     system = os.system
 
     def quiet(command: Any) -> int:
@@ -113,14 +111,14 @@ def clear_without_shell() -> None:
 
 
 class SeededRandom(random.Random):
-    """What ``random.Random()`` and ``random.SystemRandom()`` become: never seeded by the clock."""
+    """Replaces ``random.Random`` and ``random.SystemRandom``; never seeded by the clock."""
 
     def __init__(self, seed: Any = 0) -> None:
         super().__init__(0 if seed is None else seed)
 
 
 def take_over_random() -> random.Random:
-    """Put a seeded generator behind the functions of the random module; return it."""
+    """Back the functions of the random module with a seeded generator; return it."""
     generator = random.Random(0)
     for name in random.__all__:
         if hasattr(generator, name):
@@ -131,7 +129,11 @@ def take_over_random() -> random.Random:
 
 
 class VirtualClock:
-    """A clock that `sleep` moves on. `wait` is called when the program has to give way."""
+    """A clock advanced by sleeping.
+
+    Args:
+        wait: Called when the program must yield to the grader.
+    """
 
     def __init__(self, wait: Callable[[], None]) -> None:
         self.wait = wait
@@ -142,7 +144,7 @@ class VirtualClock:
         self._main = get_ident()
 
     def take_over(self) -> None:
-        """Put this clock behind the time module."""
+        """Replace the functions of the time module."""
         real_time, monotonic, counter = time.time, time.monotonic, time.perf_counter
         time.sleep = self.sleep  # type: ignore[assignment]
         time.time = lambda: real_time() + self.now
@@ -150,29 +152,29 @@ class VirtualClock:
         time.perf_counter = lambda: counter() + self.now
 
     def allow(self, seconds: float = SPAN_S) -> None:
-        """Let the program run for `seconds` of virtual time before it has to give way."""
+        """Let the program run for `seconds` of virtual time before it must yield."""
         self.until = self.now + seconds
         self.polls = 0
 
     def sleep(self, seconds: float) -> None:
-        """Run in place of `time.sleep`."""
+        """Replace `time.sleep`."""
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
-        if get_ident() != self._main:  # a thread beside the program cannot give way for it
+        if get_ident() != self._main:  # only the main thread can yield
             self._real_sleep(seconds)
             return
         self.now += seconds
         if self.now >= self.until:
-            self.give_way()
+            self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Note that the program looked for events; `news` says whether there were any."""
+        """Record that the program polled for events, and whether there were any."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:
-            self.give_way()
+            self.yield_to_grader()
 
-    def give_way(self) -> None:
-        """Hand over to the grader; start counting anew afterwards."""
+    def yield_to_grader(self) -> None:
+        """Yield to the grader, then start counting polls again."""
         self.wait()
         self.polls = 0

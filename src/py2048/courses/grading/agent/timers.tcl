@@ -1,4 +1,4 @@
-# The command after with another queue: its timers come due when `release` sets the time.
+# Replaces the command `after`: timers become due when `release` sets the virtual time.
 namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
 rename ::after ::py2048::after
 proc ::py2048::due {} {

@@ -1,10 +1,10 @@
-"""Real Tk on a virtual display, and the user before it; in examples that user is `screen`.
+"""Real Tk on a virtual display, and a simulated user, called `screen` in examples.
 
-Tk itself does everything but three things: timers (``after``) follow the virtual clock, waiting
-(``mainloop``, ``wait_variable`` …) gives the grader its turn, and message boxes are
-answered by the grader instead of being shown.
+Tk is modified in three ways: timers (``after``) follow the virtual clock, waiting (``mainloop``,
+``wait_variable`` …) yields to the grader, and the grader answers message boxes instead of showing
+them.
 
-The user asks Tk itself and no object of the program, which may have changed those.
+The user talks to Tk directly, because the program may have changed its own objects.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from .terminal import VirtualClock
 
-# Tcl's dialogs: what they are called in Python, and the answer without an instruction.
-BOXES = {
+# Tcl's dialogs: their names in Python and default answers.
+DIALOG_TYPES = {
     ("ok", "info"): ("showinfo", "ok"),
     ("ok", "warning"): ("showwarning", "ok"),
     ("ok", "error"): ("showerror", "ok"),
@@ -39,7 +39,7 @@ BOXES = {
 
 
 class TclInterpreter:
-    """Tcl's interpreter as `_tkinter` makes it, but for its main loop."""
+    """Tcl's interpreter as created by `_tkinter`, with another main loop."""
 
     def __init__(
         self, real: TkappType, loop: Callable[..., None], quit_: Callable[[], None]
@@ -54,10 +54,10 @@ class TkControl:
     """All windows of a program, and what it waits for.
 
     Attributes:
-        interpreters: Tcl's, one for each `Tk`, oldest first.
-        dialogs: the dialogs so far: kind, title, message.
-        answers: what to answer to the next ones.
-        errors: what callbacks raised, as text.
+        interpreters: Tcl interpreters, one per `Tk`, oldest first.
+        dialogs: Dialogs so far as (kind, title, message).
+        answers: Answers to the next dialogs.
+        errors: Exceptions raised by callbacks, as text.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -81,32 +81,32 @@ class TkControl:
         misc: Any = tkinter.Misc
         wrapper: Any = tkinter.CallWrapper
         _tkinter.create = self._created
-        misc.after = lambda widget, ms, *what: self._later(widget, ms, *what)  # noqa: PLW0108
-        misc.update = lambda widget: self._looked(widget)  # noqa: PLW0108 - becomes a method
+        misc.after = lambda widget, ms, *what: self._after_virtual(widget, ms, *what)  # noqa: PLW0108
+        misc.update = lambda widget: self._update(widget)  # noqa: PLW0108 - becomes a method
         misc.wait_window = lambda widget, window=None: self._wait_window(window or widget)
         misc.wait_variable = lambda widget, name="PY_VAR": self._wait_variable(widget, name)
         misc.waitvar = misc.wait_variable
-        wrapper.__call__ = lambda wrapper, *words: self._called(wrapper, words)
+        wrapper.__call__ = lambda wrapper, *words: self._call_back(wrapper, words)
 
     # -- interpreters -------------------------------------------------------------------
 
     def _created(self, *words: Any) -> Any:
-        """Run in place of `_tkinter.create`."""
+        """Replace `_tkinter.create`."""
         interpreter: Any = TclInterpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
             interpreter.eval(self._timers)
-            interpreter.createcommand("tk_messageBox", self._box)
+            interpreter.createcommand("tk_messageBox", self._message_box)
             self.interpreters.append(interpreter)
         return interpreter
 
     def open(self) -> list[TkappType]:
-        """Return the interpreters whose main window is still there."""
+        """Return the interpreters whose main window is open."""
         return [interpreter for interpreter in self.interpreters if exists(interpreter)]
 
     # -- time ---------------------------------------------------------------------------
 
-    def _later(self, widget: tkinter.Misc, ms: Any, *what: Any) -> str | None:
-        """Run in place of `after`."""
+    def _after_virtual(self, widget: tkinter.Misc, ms: Any, *what: Any) -> str | None:
+        """Replace `after`."""
         if not what or what[0] is None:
             self.clock.sleep(int(ms) / 1000)
             return None
@@ -115,13 +115,16 @@ class TkControl:
         return self._after(widget, ms, *what)
 
     def next_due(self) -> float | None:
-        """Return the virtual seconds until the next timer, if there is one."""
+        """Return the virtual seconds until the next timer, or None without timers."""
         due = [interpreter.eval("::py2048::next") for interpreter in self.open()]
         times = [float(time) / 1000 for time in due if time]
         return max(0.0, min(times) - self.clock.now) if times else None
 
     def advance(self, seconds: float) -> bool:
-        """Let time pass; say whether it has: a program that polls runs after the request."""
+        """Advance the clock; return whether that is done.
+
+        A polling program advances it while it runs, after the request.
+        """
         if not self.waiting:
             self.clock.allow(seconds)
             return False
@@ -132,7 +135,10 @@ class TkControl:
         return True
 
     def settle(self, seconds: float) -> bool:
-        """Let time pass until no timer is set, but no longer than `seconds`; say whether it has."""
+        """Advance the clock by at most `seconds`, until there are no timers.
+
+        Returns whether that is done (see `advance`).
+        """
         end = self.clock.now + seconds
         while (due := self.next_due()) is not None and self.clock.now + due <= end:
             if not self.waiting:
@@ -143,7 +149,7 @@ class TkControl:
         return bool(self.waiting)
 
     def _run_timers(self, end: float) -> None:
-        """Let time pass from timer to timer, up to `end`."""
+        """Run timers in order, up to the time `end`."""
         self.pump(thoroughly=False)
         while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
             self.clock.now += due
@@ -152,7 +158,10 @@ class TkControl:
     # -- events -------------------------------------------------------------------------
 
     def pump(self, *, thoroughly: bool = True) -> None:
-        """Run what is due; with `thoroughly` also the events that the display still holds."""
+        """Run due timers and pending events.
+
+        With `thoroughly`, events are also fetched from the display.
+        """
         for interpreter in self.open():
             interpreter.call("::py2048::release", self.clock.now * 1000)
         for interpreter in self.open()[:1]:
@@ -162,42 +171,42 @@ class TkControl:
                 pass
 
     def _end_program(self) -> None:
-        """Raise what a callback raised to end the program."""
+        """Raise the exception with which a callback ended the program."""
         if self._raised is not None:
             error, self._raised = self._raised, None
             raise error
 
-    def _looked(self, widget: tkinter.Misc) -> None:
-        """Run in place of `update`.
+    def _update(self, widget: tkinter.Misc) -> None:
+        """Replace `update`.
 
-        Asking the display for events takes several switches between threads and processes, and
-        some programs do it after each number drawn. While they draw, drawing is all that is done:
-        the user's actions come from within this process.
+        Fetching events from the display takes several context switches, and some programs update
+        after each number they draw. While a program draws, only drawing is processed. The user's
+        actions come from this process, so none are lost.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
             widget.tk.call("update", "idletasks")
-            if self._drawn():
+            if self._has_drawn():
                 self._end_program()
                 self.clock.poll(news=True)
                 return
         self.pump()
         self._end_program()
-        self.clock.poll(news=self._drawn())
+        self.clock.poll(news=self._has_drawn())
 
-    def _drawn(self) -> bool:
-        """Return whether anything was drawn since the last time, by the requests to the display."""
+    def _has_drawn(self) -> bool:
+        """Return whether anything was drawn since the last call, judging by display requests."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
             self._serial = int(interpreter.call("set", "::py2048::serial"))
         return abs(self._serial - before) > IDLE_REQUESTS
 
-    def _called(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
-        """Call a program's function for Tk."""
+    def _call_back(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
+        """Replace `CallWrapper.__call__`: run a callback and record its exceptions."""
         try:
             return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
-        except Exception as error:  # noqa: BLE001 - Tk reports whatever a callback raises
+        except Exception as error:  # noqa: BLE001 - callbacks may raise anything
             self.errors.append(f"{type(error).__name__}: {error}")
             wrapper.widget._report_exception()
         except BaseException as error:  # noqa: BLE001 - `sys.exit` or the grader's alarm
@@ -207,8 +216,7 @@ class TkControl:
     # -- waiting ------------------------------------------------------------------------
 
     def _loop(self, threshold: int = 0) -> None:
-        """Run in place of `mainloop`."""
-        del threshold
+        """Replace `mainloop`."""
         self._quitting = False
         self._wait_while(lambda: bool(self.open()) and not self._quitting)
         self._quitting = False
@@ -233,7 +241,7 @@ class TkControl:
             widget.tk.deletecommand(name)
 
     def _wait_while(self, condition: Callable[[], bool]) -> None:
-        """Stay in an event loop: what is due happens, then the grader has its turn."""
+        """Run an event loop that yields to the grader when nothing is due."""
         self.waiting += 1
         try:
             self.pump()
@@ -241,18 +249,18 @@ class TkControl:
                 self.pump(thoroughly=False)
                 self._end_program()
                 if condition():
-                    self.clock.give_way()
+                    self.clock.yield_to_grader()
                     self._end_program()
         finally:
             self.waiting -= 1
 
     # -- dialogs ------------------------------------------------------------------------
 
-    def _box(self, *words: str) -> str:
-        """Run in place of ``tk_messageBox``."""
+    def _message_box(self, *words: str) -> str:
+        """Replace ``tk_messageBox``."""
         options = dict(zip(words[::2], words[1::2], strict=False))
         form = options.get("-type", "ok")
-        kind, usual = BOXES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
+        kind, usual = DIALOG_TYPES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
         message = "\n".join(filter(None, [options.get("-message"), options.get("-detail")]))
         self.dialogs.append((kind, options.get("-title", ""), message))
         answer = self.answers.pop(0) if self.answers else usual
@@ -266,11 +274,11 @@ class TkControl:
         return agreed if answer else refused
 
 
-IDLE_REQUESTS = 1  # requests to the display of an `update` that draws nothing
+IDLE_REQUESTS = 1  # display requests of an `update` that draws nothing
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
-    """Return whether a window is still there."""
+    """Return whether a widget still exists."""
     try:
         return bool(int(interpreter.call("winfo", "exists", path)))
     except (TclError, ValueError):
@@ -278,15 +286,15 @@ def exists(interpreter: TkappType, path: str = ".") -> bool:
 
 
 CLICKABLE = {"Button", "TButton", "Radiobutton", "TRadiobutton", "Checkbutton", "TCheckbutton"}
-SPEAKING = CLICKABLE | {"Label", "TLabel", "Message"}
-SPEAKING |= {"Menubutton", "TMenubutton", "Labelframe", "TLabelframe"}
-READABLE = {"Entry", "TEntry", "Spinbox", "TSpinbox", "TCombobox"}
-LABELLED = {"command", "cascade", "checkbutton", "radiobutton"}  # kinds of menu entries
+TEXT_WIDGETS = CLICKABLE | {"Label", "TLabel", "Message"}
+TEXT_WIDGETS |= {"Menubutton", "TMenubutton", "Labelframe", "TLabelframe"}
+INPUT_WIDGETS = {"Entry", "TEntry", "Spinbox", "TSpinbox", "TCombobox"}
+LABELLED_ENTRIES = {"command", "cascade", "checkbutton", "radiobutton"}
 ITEM_OPTIONS = ("text", "fill", "outline", "image", "state", "tags")
 
 
 class Widget:
-    """A widget by its path; ``winfo_width()`` and the like ask ``winfo``."""
+    """A widget identified by its path; methods such as ``winfo_width()`` call ``winfo``."""
 
     def __init__(self, interpreter: TkappType, path: object) -> None:
         self.interpreter = interpreter
@@ -308,58 +316,58 @@ class Widget:
 
     @property
     def kind(self) -> str:
-        """Its class, such as ``Label``."""
+        """Widget class, such as ``Label``."""
         return str(self.winfo_class())
 
     @property
     def is_window(self) -> bool:
-        """Whether it is a window; Tk counts menus as windows of their own, people do not."""
+        """Whether it is a window; menus, which Tk counts as windows, are not."""
         return str(self.winfo_toplevel()) == self.path and self.kind != "Menu"
 
     def call(self, *words: object) -> Any:
-        """Give the widget's own command."""
+        """Call the widget's Tcl command."""
         return self.interpreter.call(self.path, *words)
 
     def _split(self, found: object) -> list[str]:
         return [str(word) for word in self.interpreter.splitlist(found)]
 
     def cget(self, name: str) -> str:
-        """Return an option; nothing where the widget has no such option."""
+        """Return an option's value, or "" if the widget lacks the option."""
         try:
             return str(self.call("cget", f"-{name}"))
         except TclError:
             return ""
 
     def text(self) -> str:
-        """Return the text that a label or a button shows."""
+        """Return the text a label or button displays."""
         variable = self.cget("textvariable")
-        if variable and self.kind.startswith("T"):  # those do not follow with their text
+        if variable and self.kind.startswith("T"):  # the option "text" is not updated there
             return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
     def children(self) -> list[Widget]:
-        """Return the widgets in it, without Tk's own copies of menus."""
+        """Return the child widgets, without Tk's internal menu clones."""
         paths = self._split(self.winfo_children())
         return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
 
     def grid(self) -> dict[str, str]:
-        """Return its place in a grid."""
+        """Return the widget's grid options."""
         words = self._split(self.interpreter.call("grid", "info", self.path))
         return {k.lstrip("-"): v for k, v in zip(words[::2], words[1::2], strict=True)}
 
     def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
-        """Return what is drawn on a canvas, the lowest first: kind, coordinates, options."""
+        """Return a canvas's items from bottom to top as (kind, coordinates, options)."""
         split = self.interpreter.splitlist
         found = []
         for item in split(self.interpreter.call("::py2048::items", self.path, ITEM_OPTIONS)):
             kind, coords, values = split(item)
             options = zip(ITEM_OPTIONS, split(values), strict=True)
-            told = {name: str(value) for name, value in options if value not in {"", ()}}
-            found.append((str(kind), [float(number) for number in split(coords)], told))
+            given = {name: str(value) for name, value in options if value not in {"", ()}}
+            found.append((str(kind), [float(number) for number in split(coords)], given))
         return found
 
     def drawn_texts(self) -> list[tuple[str, list[float]]]:
-        """Return the texts on a canvas that are not hidden, and where they are."""
+        """Return the visible texts on a canvas and their coordinates."""
         return [
             (options.get("text", ""), coords)
             for kind, coords, options in self.items()
@@ -368,26 +376,26 @@ class Widget:
 
 
 class TkUser:
-    """Presses keys and buttons, and reads what the windows show."""
+    """Simulated user: presses keys and buttons, and reads what windows show."""
 
     def __init__(self, windows: TkControl) -> None:
         self._windows = windows
 
-    # -- looking ------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------
 
     def windows(self) -> list[Widget]:
-        """Return the open windows that are not hidden, oldest first."""
+        """Return the visible windows, oldest first."""
         mains = [Widget(interpreter, ".") for interpreter in self._windows.open()]
         found = [widget for main in mains for widget in _tree(main) if widget.is_window]
         return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
 
     def widgets(self, kind: str = "") -> list[Widget]:
-        """Return the widgets that are shown, those of a class if one is named."""
+        """Return the displayed widgets, optionally only those of a class."""
         found = [widget for window in self.windows() for widget in _within(window, placed=True)]
         return [widget for widget in found if not kind or widget.kind in {kind, f"T{kind}"}]
 
     def texts(self) -> list[str]:
-        """Return each text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
+        """Return all visible texts: titles, labels, buttons, canvas texts, entries and menus."""
         found: list[str] = []
         for window in self.windows():
             found.append(str(window.interpreter.call("wm", "title", window.path)))
@@ -396,25 +404,25 @@ class TkUser:
         return [text for text in found if text.strip()]
 
     def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
-        """Return what is drawn on a canvas, in order: kind, coordinates, options."""
+        """Return a canvas's items in order as (kind, coordinates, options)."""
         return _handle(canvas).items()
 
     def dialogs(self) -> list[tuple[str, str, str]]:
-        """Return the message boxes so far: kind, title, message."""
+        """Return the message boxes so far as (kind, title, message)."""
         return list(self._windows.dialogs)
 
     def errors(self) -> list[str]:
-        """Return the exceptions that callbacks raised so far."""
+        """Return the exceptions callbacks have raised so far."""
         return list(self._windows.errors)
 
-    # -- doing --------------------------------------------------------------------------
+    # -- acting -------------------------------------------------------------------------
 
     def answer(self, *values: object) -> None:
-        """Set the answers to the next message boxes and questions, in order."""
+        """Set the answers to the next message boxes, in order."""
         self._windows.answers.extend(values)
 
     def press(self, key: str) -> None:
-        """Press and release a key, for whatever has the focus."""
+        """Press and release a key in the widget that has the focus."""
         target = self._focused()
         for event in (f"<KeyPress-{key}>", f"<KeyRelease-{key}>"):
             if exists(target.interpreter, target.path):
@@ -422,7 +430,7 @@ class TkUser:
                 self._windows.pump()
 
     def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
-        """Click at a place of a widget; on a canvas, where that place has been scrolled to."""
+        """Click at a position in a widget; on a canvas, relative to its scrolled content."""
         target = _handle(widget)
         if target.kind == "Canvas":
             x, y = x - float(target.call("canvasx", 0)), y - float(target.call("canvasy", 0))
@@ -434,7 +442,7 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click into the middle of a widget, on the topmost widget there."""
+        """Click in the middle of a widget, or on another widget that covers it."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))
@@ -442,7 +450,10 @@ class TkUser:
         self.click(on_top, x - int(on_top.winfo_rootx()), y - int(on_top.winfo_rooty()))
 
     def push(self, text: str) -> bool:
-        """Use the first button, drawn text, menu entry or label that contains `text`, if any."""
+        """Use the first button, drawn text, menu entry or label that contains `text`.
+
+        Returns whether there is one.
+        """
         for label, use in self._pushable():
             if text.lower() in label.lower():
                 use()
@@ -450,12 +461,12 @@ class TkUser:
         return False
 
     def use(self, button: Widget, *entry: int) -> None:
-        """Use a button, or an entry of a menu."""
+        """Press a button, or choose an entry of a menu."""
         button.call("invoke", *entry)
         self._windows.pump()
 
     def _pushable(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield what can be used: the text that says so, and how."""
+        """Yield the text of each control and a function that uses it."""
         for button in self.widgets():
             if button.kind in CLICKABLE:
                 yield button.text(), partial(self.use, button)
@@ -472,7 +483,7 @@ class TkUser:
                 yield shown.text(), partial(self.click, shown, 2, 2)
 
     def _focused(self) -> Widget:
-        """Give the keys to what had them last in the newest window."""
+        """Return the focused widget of the newest window, giving it the keyboard focus."""
         windows = self.windows()
         if not windows:
             raise RuntimeError("no window is open")
@@ -485,28 +496,28 @@ class TkUser:
     # -- waiting ------------------------------------------------------------------------
 
     def advance(self, ms: float) -> bool:
-        """Let milliseconds pass; say whether they have: a program that polls runs afterwards."""
+        """Advance the clock by milliseconds; see `TkControl.advance` for the result."""
         return self._windows.advance(ms / 1000)
 
     def settle(self, seconds: float = 5.0) -> bool:
-        """Let time pass until no timer is set, but no longer than `seconds`; say whether it has."""
+        """Advance the clock until there are no timers; return whether that is done."""
         return self._windows.settle(seconds)
 
 
 def _handle(widget: Any) -> Widget:
-    """Return a widget of the program, or one of ours."""
+    """Return a handle for one of the program's widgets; handles are returned as they are."""
     return widget if isinstance(widget, Widget) else Widget(widget.tk, widget._w)
 
 
 def _tree(widget: Widget) -> Iterator[Widget]:
-    """Yield a widget and everything in it."""
+    """Yield a widget and all its descendants."""
     yield widget
     for child in widget.children():
         yield from _tree(child)
 
 
 def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
-    """Yield all in a window but not in those it owns; if asked, only what has its place."""
+    """Yield the widgets in a window except in child windows; `placed` ones only if asked."""
     for child in window.children():
         if not child.is_window and (not placed or child.winfo_manager()):
             yield child
@@ -514,16 +525,16 @@ def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
 
 
 def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
-    """Yield the entries of a menu that have a label: index, kind, label."""
+    """Yield a menu's labelled entries as (index, kind, label)."""
     last = str(menu.call("index", "end"))
     for index in range(int(last) + 1 if last.isdigit() else 0):
         kind = str(menu.call("type", index))
-        if kind in LABELLED:
+        if kind in LABELLED_ENTRIES:
             yield index, kind, str(menu.call("entrycget", index, "-label"))
 
 
 def _texts_of(widget: Widget) -> list[str]:
-    """Return the texts that a widget shows."""
+    """Return the texts a widget displays."""
     kind = widget.kind
     if kind == "Menu":
         return [label for _, _, label in _entries(widget)]
@@ -531,10 +542,10 @@ def _texts_of(widget: Widget) -> list[str]:
         return []
     if kind == "Canvas":
         return [text for text, _ in widget.drawn_texts()]
-    if kind in READABLE:
+    if kind in INPUT_WIDGETS:
         return [str(widget.call("get"))]
     if kind == "Text":
         return [str(widget.call("get", "1.0", "end")).rstrip("\n")]
     if kind == "Listbox":
         return [str(line) for line in widget.interpreter.splitlist(widget.call("get", 0, "end"))]
-    return [widget.text()] if kind in SPEAKING else []
+    return [widget.text()] if kind in TEXT_WIDGETS else []

@@ -1,4 +1,4 @@
-// Arrow keys go to the previous and the next student; what was typed is not lost by leaving.
+// Arrow keys switch between students; leaving a page with unsaved entries asks first.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
@@ -11,9 +11,9 @@ document.addEventListener("keydown", (event) => {
 const form = document.querySelector("form[method=post]");
 if (form) {
   const fields = () => new URLSearchParams(new FormData(form)).toString();
-  let kept = fields();
-  form.addEventListener("submit", () => { kept = null; });
+  let saved = fields();
+  form.addEventListener("submit", () => { saved = null; });
   window.addEventListener("beforeunload", (event) => {
-    if (kept !== null && kept !== fields()) event.preventDefault();
+    if (saved !== null && saved !== fields()) event.preventDefault();
   });
 }

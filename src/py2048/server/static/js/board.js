@@ -1,10 +1,10 @@
-// The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: it is told
-// where each tile goes, and a tile is worth what slid into it.
+// The board on the screen: tiles that slide, merge, appear and disappear. It knows no rules: motions
+// say where each tile goes, and a merged tile is the sum of the tiles that slid into it.
 import { element } from "./elements.js";
 import { _ } from "./language.js";
 import { GROW, LEAN, LIGHT, POP, SLIDE, SWEEP, moves } from "./motion.js";
 
-// A merged tile is under what slides into it, then there at once: its number never vanishes.
+// A merged tile appears at once above the tiles that slid into it, so its number is always visible.
 const POPPING = [
   { scale: 1, opacity: 0 },
   { scale: 1, opacity: 1, offset: 0.01 },
@@ -17,9 +17,10 @@ const LIGHTING = [{ scale: 1, opacity: 1 }, { scale: 1.35, opacity: 0 }];
 const SWEEPING = [{ translate: "-100cqw 0" }, { translate: "100cqw 0" }];
 const SLIDING = "cubic-bezier(0.3, 0, 0.2, 1)";
 const WAYS = { up: "0 -4px", down: "0 4px", left: "-4px 0", right: "4px 0" };
-// All that moves begins and ends together: the main thread rests between.
+// All animations of a move begin and end together, so the main thread is idle in between.
 const MOVE = SLIDE + Math.max(POP, GROW);
 
+/** @param {number[]} cell */
 const key = ([row, column]) => `${row},${column}`;
 
 export class BoardView {
@@ -31,18 +32,18 @@ export class BoardView {
   #after = [];
   #rest = null;
 
-  /** @param {HTMLElement} place where the board goes */
+  /** @param {HTMLElement} place the element for the board */
   constructor(place) {
     this.#place = place;
     this.shape = [0, 0];
   }
 
-  /** Whether something moves. */
+  /** Whether an animation is running. */
   get isMoving() {
     return this.#running.length > 0;
   }
 
-  /** The tiles as they are shown, for those who want to compare. */
+  /** The tiles on the screen. */
   get board() {
     const [rows, columns] = this.shape;
     return Array.from({ length: rows }, (_row, row) =>
@@ -60,7 +61,7 @@ export class BoardView {
     this.#cells.show(board);
   }
 
-  /** Show the board of a game that begins: all its tiles grow. */
+  /** Show the board of a new game, whose tiles grow. */
   appear(board) {
     this.show(board);
     for (const tile of this.#tiles.values()) this.#animate(tile, GROWING, GROW);
@@ -68,9 +69,9 @@ export class BoardView {
   }
 
   /**
-   * Slide tiles, then let what merged pop and the new tile grow.
-   * @param {{motions: object[], spawn: ?{tile: number, cell: number[]}}} event
-   * @param {number[][]} board the board at the end
+   * Slide the tiles, then let merged tiles pop and the new tile grow.
+   * @param {{motions: import("./rules.js").Motion[], spawn: ?{tile: number, cell: number[]}}} event
+   * @param {number[][]} board after the move
    */
   move({ motions, spawn }, board) {
     this.finish();
@@ -88,7 +89,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Let the tile of the last move grow, when its slide has ended. */
+  /** Let the new tile grow when the slide that is shown has ended. */
   add(spawn, board) {
     const [slide] = this.#running;
     const from = slide ? Math.max(SLIDE, slide.currentTime) : 0;
@@ -99,7 +100,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Come to another board: what is not on it fades, what is missing grows. */
+  /** Change to another board: wrong tiles fade and missing tiles grow. */
   correct(board) {
     if (!same(this.shape, [board.length, board[0].length])) {
       this.show(board);
@@ -121,7 +122,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Take a move back: the tile that came goes, the others slide home. */
+  /** Undo a move: the new tile goes and the others slide back. */
   unmove({ motions }, board) {
     this.finish();
     this.#cells.show(board);
@@ -134,20 +135,20 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Bring what moves to its end at once. */
+  /** Finish all animations at once. */
   finish() {
     for (const animation of this.#running) animation.finish();
     this.#ended();
   }
 
-  /** Lean towards a side on which nothing moves. */
+  /** Lean the board towards a side where nothing moves. */
   lean(direction) {
     if (!moves()) return;
     const frames = [{ translate: "0 0" }, { translate: WAYS[direction] }, { translate: "0 0" }];
     this.#place.querySelector(".board").animate(frames, { duration: LEAN, easing: "ease-out" });
   }
 
-  /** Let a tile that was never made before shine, and the target in gold. */
+  /** Let the game's first tile of a value shine; the target tile shines in gold. */
   shine(value, isTarget) {
     if (!moves()) return;
     const tile = [...this.#tiles.values()].find((each) => Number(each.dataset.value) === value);
@@ -155,7 +156,7 @@ export class BoardView {
     if (isTarget) passing(this.#place.querySelector(".board"), "sweep", SWEEPING, { duration: SWEEP, delay: SLIDE });
   }
 
-  /** Put the reader's focus on a neighbouring cell. */
+  /** Focus a neighbouring cell. */
   look(direction) {
     this.#cells?.go(direction);
   }
@@ -186,7 +187,7 @@ export class BoardView {
     this.#animate(tile, frames, SLIDE, 0, whole, SLIDING);
   }
 
-  // Animate a tile for some milliseconds of a whole, and keep it as it is before and after them.
+  // Animate a tile for `lasts` of `whole` milliseconds; before and after, it keeps the first and last frame.
   #animate(tile, frames, lasts, from = 0, whole = lasts, easing = "ease") {
     if (!moves()) return;
     const timed = frames.map((frame, index) => {
@@ -198,7 +199,7 @@ export class BoardView {
     this.#running.push(tile.animate(timed, whole));
   }
 
-  // Come to rest on exactly this board, now or when the last animation has ended.
+  // Show exactly this board now, or when the last animation has ended.
   #settle(board) {
     this.#cells.show(board);
     this.#rest = board;
@@ -254,7 +255,7 @@ export class BoardView {
   }
 }
 
-/** The board for assistive technology: a grid with rows and cells, whose text is the tile. */
+/** The board for assistive technology: a grid with a row of cells for each row of tiles. */
 class Cells {
   #cells = [];
   #place = [0, 0];
@@ -295,7 +296,7 @@ class Cells {
     );
   }
 
-  /** Put the focus on the neighbouring cell in a direction. */
+  /** Focus the neighbouring cell in a direction. */
   go(direction) {
     if (this.grid.contains(document.activeElement)) {
       const [row, column] = this.#place;
@@ -317,17 +318,17 @@ class Cells {
 }
 
 const styles = getComputedStyle(document.documentElement);
-// Read once: each reading has the browser work out all styles anew.
+// Read once, because each reading makes the browser compute all styles.
 let [known, beyond] = [0, 0];
 
-/** The width of the widest bold digit of the page's font, as a share of the font's size. */
+/** The width of the widest bold digit of the page's font, relative to the font size. */
 function digitWidth() {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `800 100px digits, ${styles.fontFamily}`;
   return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
 }
 
-/** The number of a tile's style; beyond the table the last ones are repeated. */
+/** The number of a tile's style. Beyond the table, its last styles repeat. */
 export function rank(value) {
   const own = Math.round(Math.log2(value));
   if (!known) {
@@ -343,7 +344,7 @@ function* filled(board) {
   }
 }
 
-// Something that is only there while it moves.
+// Add an element to a place for the duration of an animation.
 function passing(place, kind, frames, timing) {
   const made = element("i", { class: kind });
   place.append(made);

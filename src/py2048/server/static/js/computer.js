@@ -1,15 +1,20 @@
-// The computer player: who it is, how fast it plays, and what it thinks of each direction.
+// The computer player: which one it is, how fast it plays, and its hints.
 import { $, put } from "./elements.js";
 import { _, ngettext } from "./language.js";
-import { read, write } from "./settings.js";
+import { read, write } from "./storage.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
+/**
+ * @typedef {Pick<Protocol.HintMessage, "direction" | "options" | "headline" | "reason" | "outlook" | "say">} Hint
+ */
+
+// Moves a second; the last entry means without a pause.
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 
 export class Computer {
   #changed;
 
-  /** @param {() => void} changed called when the player or the speed was changed */
+  /** @param {() => void} changed called when the player or the speed has changed */
   constructor(changed) {
     this.#changed = changed;
     const player = read("player");
@@ -61,7 +66,10 @@ export class Computer {
   }
 }
 
-/** Mark the best direction on the board's edge, and list what the others lose; or show nothing. */
+/**
+ * Mark the best direction at the board's edge and list what the others lose; null removes both.
+ * @param {?Hint} hint
+ */
 export function showHint(hint) {
   const best = hint?.direction;
   markEdge(best);
@@ -76,7 +84,11 @@ export function showHint(hint) {
   put("outlook", hint.outlook);
 }
 
-/** The coach's word on a move, by what a hint said of its position. */
+/**
+ * The coach's comment on a move, from the hint for the position before it.
+ * @param {string} direction
+ * @param {Hint} hint
+ */
 export function wordOn(direction, hint) {
   const grade = hint.options.find((option) => option.direction === direction)?.grade;
   const way = WAYS[hint.direction];

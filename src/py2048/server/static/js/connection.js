@@ -1,23 +1,23 @@
-// A WebSocket that comes back by itself.
+// A WebSocket that reconnects by itself.
 import { _ } from "./language.js";
 
-const FIRST_DELAY = 500;
-const LAST_DELAY = 10_000;
-const QUIET = 20_000;
-const TIMEOUT_MS = 5_000;
-const OPENING = 10_000; // browsers themselves would wait for minutes
-const SIGN_IN = 1008;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 10_000;
+const HEARTBEAT_MS = 20_000;
+const PONG_TIMEOUT_MS = 5_000;
+const OPEN_TIMEOUT_MS = 10_000; // browsers would wait for minutes
+const LOGGED_OUT_CODE = 1008;
 
-/** What a page says while it has no connection, and why. */
+/** What pages say while they have no connection. */
 export const AWAY = _("The server is away; trying again.");
 export const LOGGED_OUT = _("You are logged out. Load the page again to go on as a guest.");
 
-/** Reasons why a server refuses what it may grant after a while. */
-export const LATER = ["busy", "rate", "storage"];
+/** Reasons of refusals after which the same request may succeed later. */
+export const RETRYABLE = ["busy", "rate", "storage"];
 
-/** After how many milliseconds to try again, for the n-th time in a row. */
+/** Milliseconds to wait after a number of failed attempts in a row, with jitter. */
 export function delay(attempt, chance = Math.random()) {
-  return Math.min(FIRST_DELAY * 2 ** attempt, LAST_DELAY) * (0.75 + chance / 2);
+  return Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS) * (0.75 + chance / 2);
 }
 
 export class Connection {
@@ -30,12 +30,12 @@ export class Connection {
   #deadline = 0;
   #isGreeted = false;
 
-  /** Whether the server refuses this browser: its session has ended. */
+  /** Whether the server has refused this browser because its session has ended. */
   isLoggedOut = false;
 
   /**
    * @param {string} path the path of the socket on this server
-   * @param {{message: (message: object) => void, lost: () => void}} listener
+   * @param {{message: (message: Protocol.ServerMessage) => void, lost: () => void}} listener
    */
   constructor(path, listener) {
     const address = new URL(path, location.href);
@@ -55,19 +55,22 @@ export class Connection {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Send a message; say whether it left. */
+  /**
+   * Send a message; return whether it left.
+   * @param {Protocol.PageMessage} message
+   */
   send(message) {
     if (!this.isOpen) return false;
     this.#socket.send(JSON.stringify(message));
     return true;
   }
 
-  /** See whether the server is still there; if it does not answer soon, connect again. */
+  /** Ping the server, and reconnect if it does not answer soon. */
   check() {
     if (!this.isOpen) this.#reconnectNow();
     else if (!this.#deadline) {
       this.send({ type: "ping" });
-      this.#deadline = setTimeout(() => this.#drop(), TIMEOUT_MS);
+      this.#deadline = setTimeout(() => this.#drop(), PONG_TIMEOUT_MS);
     }
   }
 
@@ -76,27 +79,27 @@ export class Connection {
     const socket = new WebSocket(this.#address);
     this.#socket = socket;
     this.#isGreeted = false;
-    this.#deadline = setTimeout(() => this.#drop(), OPENING);
-    socket.addEventListener("open", () => socket === this.#socket && this.#rest());
-    socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
+    this.#deadline = setTimeout(() => this.#drop(), OPEN_TIMEOUT_MS);
+    socket.addEventListener("open", () => socket === this.#socket && this.#startHeartbeat());
+    socket.addEventListener("message", ({ data }) => this.#receive(socket, data));
     socket.addEventListener("close", ({ code }) => this.#closed(socket, code));
   }
 
-  #heard(socket, data) {
+  #receive(socket, data) {
     if (socket !== this.#socket) return;
     this.#attempt = 0;
     this.#isGreeted = true;
     this.isLoggedOut = false;
-    this.#rest();
+    this.#startHeartbeat();
     const message = JSON.parse(data);
     if (message.type !== "pong") this.#listener.message(message);
   }
 
-  #rest() {
+  #startHeartbeat() {
     clearTimeout(this.#deadline);
     clearTimeout(this.#heartbeat);
     this.#deadline = 0;
-    this.#heartbeat = setTimeout(() => this.check(), QUIET);
+    this.#heartbeat = setTimeout(() => this.check(), HEARTBEAT_MS);
   }
 
   #drop() {
@@ -111,9 +114,9 @@ export class Connection {
     clearTimeout(this.#deadline);
     clearTimeout(this.#heartbeat);
     this.#deadline = 0;
-    this.isLoggedOut = code === SIGN_IN;
+    this.isLoggedOut = code === LOGGED_OUT_CODE;
     this.#listener.lost();
-    // Another tab may have logged in again meanwhile; if not, the same cookie is always refused.
+    // Try once more, since another tab may have logged in again. A refused cookie stays refused.
     if (this.isLoggedOut && !this.#isGreeted) return;
     this.#retry = setTimeout(() => this.#open(), delay(this.#attempt++));
   }

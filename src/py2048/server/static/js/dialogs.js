@@ -1,34 +1,11 @@
-// The dialogs: a new game, and my games in progress.
-import { $, button, element, put } from "./elements.js";
+// The dialogs for a new game and for games in progress.
+import { $, button, element, openDialog, put } from "./elements.js";
 import { _, grouped } from "./language.js";
-import { read, write } from "./settings.js";
+import { readJson, write, writeJson } from "./storage.js";
+import { KINDS, lastMode } from "./view.js";
 
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
-const PAUSE = 200;
-
-/** The kinds of games in words. */
-export const KINDS = {
-  casual: _("casual"),
-  ranked: _("ranked"),
-  daily: _("daily"),
-  battle: _("battle"),
-  assisted: _("assisted"),
-  computer: _("with the computer"),
-  offline: _("offline"),
-  position: _("from a position"),
-};
-
-/** Give the board the focus, so that keys are for it again. */
-export function toBoard() {
-  $("board").focus({ preventScroll: true });
-}
-
-/** Open a dialog from the board, to which the browser returns the focus when it is closed. */
-export function openDialog(id) {
-  if ($(id).open) return;
-  toBoard();
-  $(id).showModal();
-}
+const CHECK_PAUSE_MS = 200;
 
 export class NewGameDialog {
   #play;
@@ -40,23 +17,18 @@ export class NewGameDialog {
     this.#play = play;
     $("new-form").addEventListener("input", () => this.#update());
     $("new-form").addEventListener("submit", (event) => this.#submitted(event));
-    this.#fill(read("own-rules"));
-  }
-
-  /** The mode chosen last. */
-  get mode() {
-    return read("mode", "casual");
+    this.#fill(readJson("own-rules") ?? {});
   }
 
   /**
    * Open the dialog.
-   * @param {string} warning what happens to the game on the table, or an empty text
-   * @param {?{rules: {name: string}, mode: string}} game the game on the table
+   * @param {string} warning what happens to the game on the board; may be empty
+   * @param {?{rules?: {name: string}, mode?: string}} game the game on the board
    */
   open(warning, game) {
     const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
     if (game) $("rules").value = known ? game.rules.name : "own";
-    $("new-form").mode.value = game?.mode ?? this.mode;
+    $("new-form").mode.value = game?.mode ?? lastMode();
     put("new-warning", warning);
     $("new-warning").hidden = !warning;
     this.#update();
@@ -64,7 +36,7 @@ export class NewGameDialog {
     $("new-play").focus({ preventScroll: true });
   }
 
-  /** The rules as the server takes them. */
+  /** The chosen rules, as a preset's name or in full. */
   get rules() {
     return $("rules").value === "own" ? ownText() : $("rules").value;
   }
@@ -74,7 +46,7 @@ export class NewGameDialog {
     $("rules-choice").hidden = $("new-form").mode.value === "daily";
     $("own").hidden = !isOwn;
     clearTimeout(this.#timer);
-    if (isOwn) this.#timer = setTimeout(() => this.#check(), PAUSE);
+    if (isOwn) this.#timer = setTimeout(() => this.#check(), CHECK_PAUSE_MS);
     else this.#say($("rules").selectedOptions[0].dataset.summary, false);
   }
 
@@ -86,7 +58,7 @@ export class NewGameDialog {
       if (asked !== this.#asked) return;
       this.#say(answer.ok ? rules.summary : (rules.error ?? ""), answer.status === 422);
     } catch {
-      // Out of reach for the moment; the server looks at the rules again when the game starts.
+      // No connection. The server checks the rules again when the game starts.
       this.#say("", false);
     }
   }
@@ -101,25 +73,25 @@ export class NewGameDialog {
     if (event.submitter?.value !== "play") return;
     const mode = $("new-form").mode.value;
     write("mode", mode);
-    if ($("rules").value === "own") write("own-rules", JSON.stringify(ownFields()));
+    if ($("rules").value === "own") writeJson("own-rules", ownFields());
     this.#play(mode === "daily" ? "classic" : this.rules, mode);
   }
 
-  #fill(kept) {
-    if (!kept) return;
-    for (const [name, value] of Object.entries(JSON.parse(kept))) {
-      if (name === "ends") $("own-ends").checked = value;
-      else if ($(`own-${name}`)) $(`own-${name}`).value = value;
+  #fill({ ends = false, ...fields }) {
+    $("own-ends").checked = ends === true;
+    for (const [name, value] of Object.entries(fields)) {
+      if ($(`own-${name}`)) $(`own-${name}`).value = value;
     }
   }
 }
 
+/** @returns {{[name: string]: any}} */
 function ownFields() {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, $(`own-${name}`).value.trim()]));
   return { name: $("own-name").value.trim() || "own", ...fields, ends: $("own-ends").checked };
 }
 
-/** The form in the grammar that records and the command line use. */
+// The form as rules in full, as records and the command line write them.
 function ownText() {
   const { name, rows, columns, start, spawn, merging, scoring, target, ends } = ownFields();
   const end = ends ? "target" : "stuck";
@@ -129,8 +101,10 @@ function ownText() {
 }
 
 /**
- * Show a list of my games in progress, without the one on the table.
- * @param {(game: string) => void} open takes a game up again
+ * Show the player's other games in progress.
+ * @param {Protocol.OpenGameInfo[]} games
+ * @param {string | undefined} current the game on the board
+ * @param {(game: string) => void} open goes on with a game
  */
 export function showGames(games, current, open) {
   const others = games.filter(({ game }) => game !== current);

@@ -1,4 +1,5 @@
-// Keys by their place on the keyboard, whatever is printed on them.
+// Maps keys, swipes and clicks to moves and commands.
+import { read, write } from "./storage.js";
 
 const MOVES = {
   ArrowUp: "up", KeyW: "up", KeyK: "up",
@@ -13,21 +14,53 @@ const COMMANDS = {
   Equal: "faster", NumpadAdd: "faster", Minus: "slower", NumpadSubtract: "slower",
 };
 
+const CHARACTER_KEYS = /^(Key|Equal$|Minus$|Numpad)/;
+
+/** Whether keys that write a character are shortcuts. Speech input may press them by accident. */
+export function hasLetterKeys() {
+  return read("letters") !== "off";
+}
+
+/** Switch keys that write a character on or off; return whether they are on. */
+export function toggleLetterKeys() {
+  write("letters", hasLetterKeys() ? "off" : "");
+  return hasLetterKeys();
+}
+
 /**
- * What a key press means: `{move}`, `{look}` (go to a neighbouring cell), `{command}` or null.
+ * Name a pressed key as in a table. The letter on the key counts if the table has it, so M works on
+ * every layout. Otherwise the position counts, so WASD stay together on every layout.
+ * @param {{key: string, code: string}} event
+ * @param {{[name: string]: string}} table
+ */
+export function keyName({ key, code }, table) {
+  const name = /^[a-z]$/i.test(key ?? "") ? `Key${key.toUpperCase()}` : code;
+  const found = name in table ? name : code;
+  return CHARACTER_KEYS.test(found) && !hasLetterKeys() ? "" : found;
+}
+
+/**
+ * Map a key press to `{move}`, `{look}` (go to a neighbouring cell), `{command}` or null.
  * @param {KeyboardEvent} event
+ * @returns {?{move?: string, look?: string, command?: string}}
  */
 export function meaning(event) {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return null;
-  if (event.key === "?") return { command: "hint" };
-  const move = MOVES[event.code];
-  if (move && event.shiftKey && event.code.startsWith("Arrow")) return { look: move };
+  if (hasModifier(event) || event.isComposing) return null;
+  if (event.key === "?") return hasLetterKeys() ? { command: "hint" } : null;
+  const name = keyName(event, { ...MOVES, ...COMMANDS });
+  const move = MOVES[name];
+  if (move && event.shiftKey && name.startsWith("Arrow")) return { look: move };
   if (move) return { move };
-  const command = COMMANDS[event.code];
+  const command = COMMANDS[name];
   return command && !event.repeat ? { command } : null;
 }
 
-/** Whether what has the focus needs this key for itself. */
+/** Whether a modifier makes a key press the browser's. */
+export function hasModifier({ ctrlKey, altKey, metaKey }) {
+  return ctrlKey || altKey || metaKey;
+}
+
+/** Whether the focused element needs a key for itself. */
 export function isTaken(event) {
   const focus = event.target instanceof Element ? event.target : document.body;
   if (document.querySelector("dialog[open]:not(.result)")) return true;
@@ -37,26 +70,27 @@ export function isTaken(event) {
   return presses && focus.closest("button, a, summary, input") !== null;
 }
 
-// Swipes, drags and clicks on the board, and nowhere else.
-
-const FAR = 12;
+// Shorter drags are clicks.
+const MIN_SWIPE_PX = 12;
+// Clicks nearer to the middle than this share of the board mean nothing.
+const MIDDLE = 0.2;
 
 /** The direction of a movement in pixels, or null if it is too short. */
-export function directionOf(x, y, far = FAR) {
-  if (Math.max(Math.abs(x), Math.abs(y)) < far) return null;
+export function directionOf(x, y, min = MIN_SWIPE_PX) {
+  if (Math.max(Math.abs(x), Math.abs(y)) < min) return null;
   if (Math.abs(x) > Math.abs(y)) return x > 0 ? "right" : "left";
   return y > 0 ? "down" : "up";
 }
 
-/** The side that a point near the edge of a rectangle belongs to, or null in the middle. */
+/** The side of a rectangle that a point is near, or null in the middle. */
 export function sideOf(x, y, { width, height }) {
   const [across, down] = [x / width - 0.5, y / height - 0.5];
-  if (Math.max(Math.abs(across), Math.abs(down)) < 0.2) return null;
+  if (Math.max(Math.abs(across), Math.abs(down)) < MIDDLE) return null;
   return directionOf(across, down, 0);
 }
 
-/** Call `act(direction)` for each swipe, drag, or mouse click near a side of an element. */
-export function onSwipe(element, act, click = clicked) {
+/** Call `act(direction)` for each swipe and drag on an element, and each click near one of its sides. */
+export function onSwipe(element, act, click = clickedSide) {
   let start = null;
   element.addEventListener("pointerdown", (event) => {
     if (!event.isPrimary || event.button !== 0 || event.target.closest("button, a")) return;
@@ -73,7 +107,7 @@ export function onSwipe(element, act, click = clicked) {
   element.addEventListener("pointercancel", () => (start = null));
 }
 
-function clicked(element, event) {
+function clickedSide(element, event) {
   if (event.pointerType !== "mouse") return null;
   const box = element.getBoundingClientRect();
   return sideOf(event.clientX - box.x, event.clientY - box.y, box);

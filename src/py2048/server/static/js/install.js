@@ -1,15 +1,14 @@
-// Keeps the page in the browser, so that it opens without the server and can be installed.
+// Caches the page for playing, so that it opens without the server and can be installed.
 
-/** Hand the page and all files that it has loaded to the worker of their version. */
+/** Have the service worker cache the page and all files that it has loaded. */
 export async function keepPage() {
-  if (!("serviceWorker" in navigator)) return; // such as over plain http
+  if (!("serviceWorker" in navigator)) return; // for example over plain http
   if (document.readyState !== "complete") {
     await new Promise((done) => addEventListener("load", done, { once: true }));
   }
   const address = new URL("worker.js", import.meta.url);
   try {
-    const options = { scope: "/", updateViaCache: "all" };
-    const registration = await navigator.serviceWorker.register(address, options);
+    const registration = await navigator.serviceWorker.register(address, { scope: "/", updateViaCache: "all" });
     const worker = registration.installing ?? registration.waiting ?? registration.active;
     const files = performance.getEntriesByType("resource").map(({ name }) => new URL(name));
     const here = files.filter(({ pathname }) => pathname.startsWith("/static/"));

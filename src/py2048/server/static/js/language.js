@@ -1,14 +1,25 @@
-// The page's language, and numbers as it writes them: English is in the sources; a page in another
-// loads its `messages` before the modules, which `make messages` writes.
+// The page's language and its number format. English texts are in the sources. A page in another
+// language loads the translated `messages`, which `make messages` writes, before its modules.
 
 const messages = globalThis.messages ?? {};
+const locale = globalThis.document?.documentElement.lang ?? "en";
 
-/** A text, with the values of its {names}. */
+/**
+ * Translate a text and fill in its {names}.
+ * @param {string} text
+ * @param {{[name: string]: unknown}} [values]
+ */
 export function _(text, values = {}) {
-  return filled([messages[text] ?? text].flat()[0], values); // some have a form for many as well
+  return filled([messages[text] ?? text].flat()[0], values); // a text with a plural is a list
 }
 
-/** The text for `count` things, by the rule of the language. */
+/**
+ * Translate the text for `count` things, by the language's plural rule.
+ * @param {string} one
+ * @param {string} many
+ * @param {number} count
+ * @param {{[name: string]: unknown}} [values]
+ */
 export function ngettext(one, many, count, values = {}) {
   const form = messages[one]?.[messages[""](count)] ?? (count === 1 ? one : many);
   return filled(form, { n: grouped(count), ...values });
@@ -16,11 +27,12 @@ export function ngettext(one, many, count, values = {}) {
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-/** A number with its thousands apart. */
+/** Format a number with the language's separators, rounded as the server does. */
 export function grouped(value, digits = 0) {
-  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return value.toLocaleString(document.documentElement.lang, options);
+  /** @type {Intl.NumberFormatOptions} */
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
+  return value.toLocaleString(locale, options);
 }
 
-/** A change with its sign. */
+/** Format a change with its sign. */
 export const signed = (value) => (value < 0 ? `−${grouped(-value)}` : `+${grouped(value)}`);

@@ -1,11 +1,11 @@
-// The boards that are watched, anew every few seconds while somebody looks and uses none of them.
+// Refreshes the boards of games in progress, except while the list is hovered, focused or hidden.
 import { fetched } from "./server.js";
 
-const PAUSE = 4000;
+const REFRESH_MS = 4000;
 const list = document.querySelector(".now");
 
 setInterval(async () => {
   if (document.hidden || list.matches(":hover, :focus-within")) return;
   const fresh = (await fetched(location.pathname))?.querySelector(".now");
   if (fresh) list.replaceChildren(...fresh.children);
-}, PAUSE);
+}, REFRESH_MS);

@@ -1,5 +1,5 @@
-// The times of what moves, in milliseconds, from the table of looks, and whether anything may move.
-import { read, write } from "./settings.js";
+// Durations of animations in milliseconds, from the style sheet, and whether anything moves at all.
+import { read, write } from "./storage.js";
 
 const styles = getComputedStyle(document.documentElement);
 const ms = (name) => parseFloat(styles.getPropertyValue(`--ms-${name}`));
@@ -9,13 +9,13 @@ export const [SLIDE, POP, GROW, RISE, LEAN, LIGHT, SWEEP, WAIT] = [
 
 const asked = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Whether tiles move: not where the system asks for less motion, nor where it was switched off. */
+/** Whether tiles move: as chosen in the menu, otherwise unless the system asks for reduced motion. */
 export function moves() {
   const chosen = read("motion");
   return chosen ? chosen === "on" : !asked.matches;
 }
 
-/** Switch the motion off or on; return whether it is on now. */
+/** Switch animation on or off; return whether it is on. */
 export function toggleMotion() {
   write("motion", moves() ? "off" : "on");
   mark();

@@ -1,15 +1,15 @@
-// What every page does.
-import { $ } from "./elements.js";
-import { read, write } from "./settings.js";
+// The scripts of every page: themes, forms and menus.
+import { $, find } from "./elements.js";
+import { nameOf, read, write } from "./storage.js";
 
 const select = $("theme");
 select.value = read("theme");
 select.addEventListener("change", () => choose(select.value));
 addEventListener("storage", (event) => {
-  if (event.key === "theme") choose(event.newValue ?? "");
+  if (nameOf(event.key) === "theme") choose(event.newValue ?? "");
 });
 
-/** Go to the next theme in the menu's order; return its title. */
+/** Choose the next theme of the menu; return its title. */
 export function nextTheme() {
   const next = select.options[(select.selectedIndex + 1) % select.options.length];
   choose(next.value);
@@ -23,21 +23,22 @@ function choose(theme) {
   else delete document.documentElement.dataset.theme;
 }
 
-const SAME_PRESS = 5000;
-/** When each form was sent, in milliseconds: a second press would drop the answer to the first. */
+// A second press of a form's button within this time would drop the answer to the first.
+const DOUBLE_PRESS_MS = 5000;
+/** @type {Map<EventTarget, number>} when each form was sent */
 const sent = new Map();
 addEventListener("pageshow", () => sent.clear());
 addEventListener("submit", (event) => {
-  const form = event.target;
+  const form = /** @type {HTMLFormElement} */ (event.target);
   if (event.defaultPrevented || form.method !== "post") return;
-  if (event.timeStamp - sent.get(form) < SAME_PRESS) event.preventDefault();
+  if (event.timeStamp - sent.get(form) < DOUBLE_PRESS_MS) event.preventDefault();
   else sent.set(form, event.timeStamp);
 });
 
-// An open menu closes as people expect of menus.
+// A click elsewhere or Escape closes an open menu.
 for (const kind of ["click", "keydown"]) {
-  addEventListener(kind, (event) => {
-    const menu = document.querySelector("details.menu[open]");
+  addEventListener(kind, (/** @type {any} */ event) => {
+    const menu = find("details.menu[open]");
     const isLeft = kind === "click" ? !menu?.contains(event.target) : event.key === "Escape";
     if (menu && isLeft) menu.open = false;
     if (menu && isLeft && kind === "keydown") menu.firstElementChild.focus();

@@ -1,276 +1,261 @@
-// The page on which one plays.
-import { Computer, showHint, wordOn } from "./computer.js";
-import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
-import { KINDS, NewGameDialog, openDialog, showGames, toBoard } from "./dialogs.js";
-import { $, button, link, put } from "./elements.js";
-import { keepPage } from "./install.js";
-import { isTaken, meaning, onSwipe } from "./input.js";
+// The page for playing.
+import { AWAY, Connection, LOGGED_OUT, RETRYABLE } from "./connection.js";
+import { $, badge, find, findAll, openDialog, press, toBoard } from "./elements.js";
+import { isTaken, hasLetterKeys, meaning, onSwipe, toggleLetterKeys } from "./input.js";
 import { _, grouped, ngettext } from "./language.js";
 import { moves as mayMove, toggleMotion } from "./motion.js";
 import { OfflineGame } from "./offline.js";
-import { ActionQueue, MOST } from "./queue.js";
-import { ResultDialog } from "./result.js";
-import { Scene } from "./scene.js";
-import { fetched } from "./server.js";
-import { read, write } from "./settings.js";
-import { spoken } from "./speech.js";
 import { nextTheme } from "./page.js";
+import { ActionQueue, MAX_ACTIONS } from "./queue.js";
+import { Scene } from "./scene.js";
+import { initial, reduce } from "./session.js";
+import { spoken } from "./speech.js";
+import { nameOf, read } from "./storage.js";
+import { GameView, lastMode, presetOf } from "./view.js";
 
-const SLOW = 1000;
-const LOST = 5000;
-const LEFT = 250;
-const PAUSE = 400;
-const LESSONS = 3;
-/** Whether this page came from a server: one from a disk, or from a site of files, plays without. */
-const HAS_SERVER = !("alone" in document.body.dataset);
-const NOWHERE = { isOpen: false, isLoggedOut: false, send: () => false };
+const SLOW_ANSWER_MS = 4000;
+const SILENT_SERVER_MS = 5000;
+const RETRY_MS = 1000;
+const LEAVE_MS = 250;
+// Help and dialogs load after the first move, or after this time without a move.
+const LAZY_LOAD_MS = 3000;
+const NO_CONNECTION = { isOpen: false, isLoggedOut: false, send: () => false, check() {} };
 
-class Table {
+const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
+const CHANGED = _("The board has changed meanwhile.");
+const NOTHING = {
+  undo: _("There is nothing to undo."),
+  redo: _("There is nothing to redo."),
+  hint: _("The game is over."),
+};
+
+/** Connects the session with the board, the dialogs, the action queue and the server. */
+export class PlayPage {
   #slow = 0;
-  #autoplay = null;
-  #rivals = null;
-  #unanswered = [];
-  #current; // the server's word, once it has greeted
-  #isSyncing = false;
-  #hasState = false;
   #retry = 0;
-  #coached = null; // what a hint said of the board on the table
-  #pause = 0;
-  #wantsHint = false;
+  #rivals = null;
+  /** @type {?Promise<void>} */
+  #loading = null;
+
+  // Null until they are loaded:
+  /** @type {?import("./help.js").Help} */
+  help = null;
+  /** @type {?import("./dialogs.js").NewGameDialog} */
+  newGame = null;
+  /** @type {?import("./result.js").ResultDialog} */
+  result = null;
 
   constructor() {
-    this.offline = new OfflineGame();
+    this.session = initial(wishOf(location.search), !("alone" in document.body.dataset));
     this.scene = new Scene();
-    this.result = new ResultDialog({
-      do: (command) => this.do(command),
-      move: (direction) => this.move(direction),
-      leave: (address) => this.leave(address),
-    });
-    this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
-    this.computer = new Computer(() => {
-      if (this.#autoplay) this.#letPlay(this.computer.player);
-      if (!$("menu-dialog").open) this.#announce(this.computer.pace);
-    });
-    this.queue = new ActionQueue(
-      (message) => this.connection.send(message),
-      () => this.#waiting(),
-    );
-    const listener = { message: (message) => this.#hear(message), lost: () => this.#lost() };
-    this.connection = HAS_SERVER ? new Connection("/ws", listener) : NOWHERE;
-    if (!HAS_SERVER) {
-      if (this.offline.game) this.#showKept();
-      else this.start("classic");
-      return;
-    }
-    // A connection that swallows everything is found dead much later.
-    if (!location.search) setTimeout(() => this.#current === undefined && this.#lost(), LOST);
+    this.view = new GameView();
+    this.queue = new ActionQueue((message) => this.send(message), () => this.#watchAnswers());
+    this.offline = new OfflineGame((kept) => this.dispatch({ type: "kept", ...kept }));
+    this.connection = this.hasServer ? this.#connect() : NO_CONNECTION;
+    if (!this.hasServer && this.offline.game) this.#resume();
+    else if (!this.hasServer) this.start("classic");
+    if (!this.hasServer || read("coach") === "on") this.load();
   }
+
+  /** Load what the first move does not need, then have the service worker cache the whole page. */
+  load() {
+    this.#loading ??= Promise.all([
+      import("./dialogs.js"),
+      import("./help.js"),
+      import("./install.js"),
+      import("./result.js"),
+    ]).then(
+      ([{ NewGameDialog }, { Help }, { keepPage }, { ResultDialog }]) => {
+        this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
+        this.result = new ResultDialog({
+          do: (command) => this.do(command),
+          move: (direction) => this.move(direction),
+          leave: (address) => this.leave(address),
+          refresh: () => this.game && this.view.lookBeside(this.game),
+        });
+        this.help = new Help(this);
+        if (this.hasServer) keepPage();
+      },
+      () => {
+        this.#loading = null; // the server is away: the next move tries again
+      },
+    );
+    return this.#loading;
+  }
+
+  // Call `act` when help and dialogs are loaded, synchronously if they already are.
+  async #whenLoaded(act) {
+    if (!this.help) await this.load();
+    if (this.help) act();
+    else this.announce(AWAY, "warn");
+  }
+
+  #connect() {
+    // The connection itself would notice a silent server much later.
+    if (!location.search) {
+      setTimeout(() => this.session.current === undefined && this.#lose(), SILENT_SERVER_MS);
+    }
+    return new Connection("/ws", { message: (message) => this.#hear(message), lost: () => this.#lose() });
+  }
+
+  // What the page knows
 
   get game() {
-    return this.scene.game;
+    return this.session.game;
   }
 
-  /** Whether leaving the game would leave something. */
+  get hasServer() {
+    return this.session.hasServer;
+  }
+
+  /** Whether the game goes on without the server. */
+  get isAlone() {
+    return this.session.phase === "alone";
+  }
+
+  get isCasual() {
+    return this.game?.mode === "casual";
+  }
+
+  /** Whether the game is over and no action is on its way. */
+  get isOver() {
+    return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
+  }
+
+  /** Whether a new game would interrupt this one. */
   get isInProgress() {
     return this.game !== null && this.game.outcome === "playing" && this.game.ply > 0;
   }
 
+  // What the player does
+
   start(rules, mode) {
-    if (!HAS_SERVER) this.#startAlone(rules);
-    else if (!this.connection.send({ type: "new", rules, mode })) this.#cannot(_("A new game needs it."));
+    if (!this.hasServer) this.#startAlone(rules);
+    else if (!this.send({ type: "new", rules, mode })) this.#tellCannot(_("A new game needs it."));
   }
 
   move(direction) {
-    if (this.game && !this.#isOver()) this.#push({ type: "move", direction });
-    else if (this.game && !this.result.isUp) this.#end(false);
+    if (this.game && !this.isOver) this.push({ type: "move", direction });
+    else if (this.game && !this.result?.isUp) this.#showEnd(false);
   }
 
-  /** Do what a key or a button says. */
+  /** Carry out the command of a key or a button. */
   do(command) {
     this.#commands[command]?.();
   }
 
   #commands = {
-    undo: () => this.#act("undo", this.game?.can_undo || (this.#isCasual() && this.queue.length > 0)),
+    undo: () => this.#act("undo", this.game?.can_undo || (this.isCasual && this.queue.length > 0)),
     redo: () => this.#act("redo", this.game?.can_redo),
-    hint: () => this.#act("hint", this.#isCasual() && !this.#isOver(), { player: this.computer.player }),
-    auto: () => this.#toggleAutoplay(),
+    hint: () => this.#act("hint", this.isCasual && !this.isOver),
+    auto: () => this.#whenLoaded(() => this.help.toggleAutoplay()),
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
-    games: () => HAS_SERVER && (this.connection.send({ type: "games" }) || this.#cannot(_("Your other games need it."))),
+    games: () => this.hasServer && (this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it."))),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
-    more: () => openDialog("menu-dialog"),
-    player: () => {
+    more: () => {
       openDialog("menu-dialog");
-      $("player-choice").querySelector("input:checked, input").focus();
+      this.load();
     },
-    coach: () => this.#toggleCoach(),
-    pad: () => showPad(document.querySelector(".pad").hidden),
-    faster: () => this.computer.changeSpeed(1),
-    slower: () => this.computer.changeSpeed(-1),
-    theme: () => this.#announce(_("Theme: {theme}.", { theme: nextTheme() })),
+    player: () =>
+      this.#whenLoaded(() => {
+        openDialog("menu-dialog");
+        $("player-choice").querySelector("input:checked, input").focus();
+      }),
+    coach: () => this.#whenLoaded(() => this.help.toggleCoach()),
+    pad: () => this.view.showPad(find(".pad").hidden),
+    letters: () => {
+      this.announce(toggleLetterKeys() ? _("Letter keys on.") : _("Letter keys off."));
+      press("letters-line", hasLetterKeys());
+    },
+    faster: () => this.#whenLoaded(() => this.help.computer.changeSpeed(1)),
+    slower: () => this.#whenLoaded(() => this.help.computer.changeSpeed(-1)),
+    theme: () => this.announce(_("Theme: {theme}.", { theme: nextTheme() })),
     motion: () => {
-      this.#announce(toggleMotion() ? _("Animation on.") : _("Animation off."));
+      this.announce(toggleMotion() ? _("Animation on.") : _("Animation off."));
       press("motion", mayMove());
     },
   };
 
-  #act(type, can, more = {}) {
+  /** Go to another page. A game that can be undone becomes a record when its player leaves it. */
+  leave(address) {
+    this.send({ type: "leave" });
+    setTimeout(() => location.assign(address), LEAVE_MS);
+  }
+
+  /** Show what another tab has played without the server. */
+  follow() {
+    if (!this.isAlone || !this.offline.follow()) return;
+    this.#resume();
+    this.scene.note(this.#awayText(), "warn");
+  }
+
+  #act(type, can) {
     if (!this.game) return;
     if (!can) {
-      this.#announce(this.#isCasual() ? NOTHING[type] : NEEDS_CASUAL);
+      this.announce(this.isCasual ? NOTHING[type] : NEEDS_CASUAL);
       return;
     }
     this.scene.view.finish();
-    this.#wantsHint = type === "hint";
-    if (this.#isAlone) this.#helpAlone(type);
-    else this.#push({ type, ...more });
+    if (type === "hint") {
+      this.#whenLoaded(() => this.help.ask());
+      return;
+    }
+    this.help?.forgetAsked();
+    if (this.isAlone) this.#takeBackAlone(type);
+    else this.push({ type });
   }
 
-  // Send an action; what a move is certain to do is shown before the server answers.
-  #push(action) {
-    if (this.#isAlone) {
-      this.#autoplayed(null);
-      this.#showAlone(this.offline.play(action.direction));
+  /**
+   * Send an action, or make a move without the server. The slide of a move is shown at once.
+   * @param {import("./queue.js").Action} action
+   */
+  push(action) {
+    if (this.isAlone && action.type === "move") {
+      this.help?.autoplayed(null);
+      this.playAlone(action.direction);
       return;
     }
-    if (this.#autoplay) this.#letPlay(null);
+    if (this.help?.isAutoplaying) this.help.letPlay(null);
     if (!this.queue.push(action)) {
-      this.#unsent();
+      this.#tellUnsent();
       return;
     }
-    this.result.lower();
+    this.result?.lower();
     if (this.queue.length === 1) this.#showAhead();
   }
 
-  #showAhead() {
-    const { head } = this.queue;
-    if (this.scene.isAhead || this.game.outcome !== "playing") return;
-    if (head?.type === "move") this.scene.slide(head.direction);
+  /**
+   * Send a message; return whether it left.
+   * @param {Protocol.PageMessage} message
+   */
+  send(message) {
+    return this.connection.send(message);
   }
 
-  // Whether the game continues without the server.
-  get #isAlone() {
-    const isKept = this.game !== null && this.game.game === this.offline.game?.game;
-    return isKept && this.queue.isPaused && !this.#isSyncing && !this.connection.isLoggedOut;
+  /** Make a move without the server. */
+  playAlone(direction, isComputers = false) {
+    this.dispatch({ type: "played", message: this.offline.play(direction, isComputers) });
+  }
+
+  #takeBackAlone(type) {
+    this.help?.autoplayed(null);
+    const message = this.offline[type]();
+    if (message) this.dispatch({ type: "played", message });
+    else this.tellNoHelp();
   }
 
   #startAlone(rules) {
-    const { value, dataset } = this.#presetOf(rules);
-    this.#autoplayed(null);
-    this.result.lower();
-    showHint(null);
+    const { value, dataset } = presetOf(rules);
+    this.help?.autoplayed(null);
+    this.help?.reset();
+    this.result?.lower();
     this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary });
-    this.#showKept();
+    this.#resume();
   }
 
-  #presetOf(rules) {
-    return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
-  }
-
-  // What hints by the small network for the rules of the game; null where there is none.
-  async #adviser() {
-    const address = this.#presetOf(this.game.rules.text)?.dataset.network;
-    return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
-  }
-
-  async #hintAlone() {
-    const { game, version } = this.game;
-    const hintOn = await this.#adviser();
-    const isThere = hintOn && this.#isAlone && this.game.game === game && this.game.outcome === "playing";
-    return isThere ? { ...hintOn(this.game), game, version } : null;
-  }
-
-  async #helpAlone(type) {
-    this.#autoplayed(null);
-    const found = type === "hint" ? await this.#hintAlone() : this.offline[type]();
-    if (!found) this.#helpIsAway();
-    else if (type === "hint") this.#hinted(found);
-    else this.#showAlone(found);
-  }
-
-  async #watchAlone() {
-    const run = {};
-    this.#autoplayed(run);
-    while (this.#autoplay === run) {
-      const hint = await this.#hintAlone();
-      if (this.#autoplay !== run) return;
-      if (hint) this.#showAlone(this.offline.play(hint.direction, true));
-      else this.#helpIsAway();
-      if (!hint || this.result.isUp) this.#autoplayed(null);
-      await new Promise((done) => setTimeout(done, this.computer.delay));
-    }
-  }
-
-  #helpIsAway() {
-    const why = HAS_SERVER ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
-    this.#announce(why, "warn");
-  }
-
-  #showAlone(message) {
-    this.result.lower();
-    this.scene.events(message);
-    showHint(null);
-    this.#judge(message.events);
-    this.#render();
-    if (HAS_SERVER && message.events[0].kind !== "nothing_moved") this.scene.note(this.#away(), "warn");
-    this.#ended(message.events);
-    this.#watchOver();
-  }
-
-  #away() {
-    if (!this.#isAlone) return AWAY;
-    const { length } = this.offline;
-    const unsent = length ? ngettext("{n} move to be sent.", "{n} moves to be sent.", length) : "";
-    return `${AWAY} ${_("You can play on.")} ${unsent}`.trimEnd();
-  }
-
-  // Send the server what was played without it; say whether it has all, or wants nothing of it.
-  #sync(state) {
-    const messages = this.offline.messages(state);
-    this.#isSyncing = Boolean(messages?.length);
-    for (const message of messages ?? []) this.connection.send(message);
-    if (this.#isSyncing) return "";
-    this.#unanswered = [];
-    const { saved, length } = this.offline;
-    this.offline.forget();
-    if (!messages) return lost(_("The game has changed meanwhile"), length);
-    return ngettext("Connected again: {n} move saved.", "Connected again: {n} moves saved.", saved);
-  }
-
-  #syncRefused({ reason, retry_ms, message }) {
-    if (reason === "gap" || LATER.includes(reason)) {
-      this.#enterLater(retry_ms);
-      if (reason !== "gap") this.scene.note(message, "warn");
-      return;
-    }
-    const { game, length } = this.offline;
-    this.#isSyncing = false;
-    if (reason === "not_yours") this.offline.leave(); // till the player of them logs in again
-    else {
-      this.offline.forget();
-      this.#announce(lost(message, length), "warn");
-    }
-    if (NOT_OURS.includes(reason)) this.#beginAnew();
-    else this.#open(game.game);
-  }
-
-  #cannot(why) {
-    this.scene.note(this.connection.isLoggedOut ? LOGGED_OUT : `${AWAY} ${why}`, "warn");
-  }
-
-  #unsent() {
-    if (this.queue.isPaused) this.#cannot(_("Keys pressed until then are not kept."));
-    else if (this.queue.length >= MOST) this.scene.note(_("Too fast: wait for the board."), "warn");
-  }
-
-  // Actions that were meant for another board than there is are not done, and that is said.
-  #dropped(count, why) {
-    if (count) this.#announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
-  }
-
-  // The same game again where nothing is lost; otherwise ask.
+  // Restart the same kind of game if that interrupts nothing; otherwise ask.
   #again() {
     if (this.isInProgress || !this.game || ["daily", "battle"].includes(this.game.mode)) this.#choose();
     else this.start(this.game.rules.text, this.game.mode);
@@ -278,459 +263,323 @@ class Table {
 
   #choose() {
     const points = grouped(this.game?.score ?? 0);
-    const warning = HAS_SERVER
+    const warning = this.hasServer
       ? _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points })
       : _("A game is in progress, with {points} points. The new one takes its place.", { points });
-    this.newGame.open(this.isInProgress ? warning : "", this.game);
+    this.#whenLoaded(() => this.newGame.open(this.isInProgress ? warning : "", this.game));
   }
 
-  #toggleAutoplay() {
-    if (this.#autoplay) this.#letPlay(null);
-    else if (!this.#isCasual()) this.#announce(NEEDS_CASUAL);
-    else if (!this.#isOver()) {
-      this.result.lower();
-      this.#letPlay(this.computer.player);
-    }
-  }
+  // What the connection and the server say
 
-  #toggleCoach() {
-    if (!this.#isCasual() && !this.#isCoached) {
-      this.#announce(NEEDS_CASUAL);
-      return;
-    }
-    write("coach", this.#isCoached ? "" : "on");
-    this.#showCoach(_("A word after each move"));
-    this.#watchOver();
-  }
-
-  get #isCoached() {
-    return read("coach") === "on";
-  }
-
-  #showCoach(word) {
-    for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
-    put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
-    put("coach-word", word);
-  }
-
-  // The coach looks at the board when its player pauses before it: play never waits for it.
-  #watchOver() {
-    clearTimeout(this.#pause);
-    const isOn = this.#isCoached && this.#isCasual() && !this.#autoplay;
-    if (!isOn || this.game.outcome !== "playing" || this.#coached) return;
-    this.#pause = setTimeout(() => {
-      if (this.#isAlone) this.#hintAlone().then((hint) => hint && this.#hinted(hint));
-      else if (!this.queue.length) this.queue.push({ type: "hint", player: this.computer.player });
-    }, PAUSE);
-  }
-
-  // Say what the coach thinks of a move, if it had looked at the board.
-  #judge(events) {
-    const turns = events.filter(({ motions }) => motions);
-    if (!turns.length) return;
-    const word = this.#coached && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#coached) : "";
-    this.#coached = null;
-    if (!this.#isCoached) return;
-    this.#showCoach(word || _("A word after each move"));
-    if (word) this.scene.speech.say(word);
-  }
-
-  #open(game) {
-    this.connection.send({ type: "open", game });
-  }
-
-  #letPlay(player) {
-    if (!this.#isAlone) this.connection.send({ type: "autoplay", player, delay: this.computer.delay });
-    else if (player === null) this.#autoplayed(null);
-    else this.#watchAlone();
-  }
-
-  #isCasual() {
-    return this.game?.mode === "casual";
-  }
-
-  #isOver() {
-    return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
-  }
-
-  #announce(text, kind = "") {
-    this.scene.note(text, kind);
-    this.scene.speech.announce(text);
-  }
-
+  /** @param {Protocol.ServerMessage} message */
   #hear(message) {
-    const heard = {
-      hello: () => this.#greeted(message),
-      state: () => this.#state(message),
-      events: () => this.#events(message),
-      hint: () => this.#hinted(message),
-      compiling: () => message.game === this.game?.game && this.scene.note(message.say),
-      autoplay: () => message.game === this.game?.game && this.#autoplayed(message.player),
-      games: () => showGames(message.games, this.game?.game, (game) => this.#open(game)),
-      refused: () => this.#refused(message),
-      battle: () => this.#rivals?.show(message),
-    };
-    heard[message.type]?.();
+    if (message.type === "hello") this.#followBeforeEntering();
+    if (message.type === "refused" && this.queue.isStale(message)) return;
+    const isShown = "game" in message && message.game === this.game?.game;
+    if (message.type === "compiling") isShown && this.scene.note(message.say);
+    else if (message.type === "autoplay") isShown && this.#whenLoaded(() => this.help.autoplayed(message.player));
+    else if (message.type === "games") this.#showGames(message.games);
+    else if (message.type === "battle") this.#rivals?.show(message);
+    else this.dispatch(message);
   }
 
-  #greeted({ current }) {
-    this.#current = current;
-    this.#enter();
-    this.scene.note("");
+  async #showGames(games) {
+    const { showGames } = await import("./dialogs.js");
+    showGames(games, this.game?.game, (game) => this.send({ type: "open", game }));
   }
 
-  // Go to the game that this page is about.
-  #enter() {
-    if (this.game?.game === this.offline.game?.game) this.offline.follow();
-    const wish = new URLSearchParams(location.search);
-    const unsent = this.offline.length ? this.offline.game.game : null;
-    const shown = this.#hasState ? this.game?.game : null; // a game that was only kept was not asked for
-    const game = unsent ?? shown ?? wish.get("game") ?? this.#current;
-    this.#isSyncing = unsent !== null;
-    const mode = ["daily", "ranked"].find((name) => name === wish.get("new"));
-    const rules = (mode === "ranked" && wish.get("rules")) || "classic";
-    if (!unsent && !shown && mode) this.start(rules, mode);
-    else if (game) this.#open(game);
-    else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
+  #lose() {
+    const unanswered = this.queue.pause().map(({ type }) => type);
+    this.dispatch({ type: "lost", isLoggedOut: this.connection?.isLoggedOut ?? false, unanswered });
   }
 
-  #enterLater(milliseconds = 1000) {
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#enter(), milliseconds);
+  #followBeforeEntering() {
+    if (this.game && this.game.game === this.offline.game?.game) this.offline.follow();
   }
 
-  #state(state) {
-    let synced = "";
-    this.#hasState = true;
-    clearTimeout(this.#retry);
-    if (this.offline.length && state.game === this.offline.game.game) {
-      synced = this.#sync(state);
-      if (!synced) return;
+  // The session and its effects
+
+  /** Update the session and carry out the effects. */
+  dispatch(message) {
+    const { state, effects } = reduce(this.session, message);
+    this.session = state;
+    for (const effect of effects) this.#effects[effect.type](effect);
+  }
+
+  /** @type {{[type: string]: (effect: any) => void}} */
+  #effects = {
+    send: ({ message }) => this.send(message),
+    start: ({ rules, mode }) => this.start(rules, mode),
+    startUsual: () => this.start("classic", lastMode() === "daily" ? "casual" : lastMode()),
+    reconcile: ({ state }) => {
+      const messages = this.offline.messages(state);
+      const { saved, length: unsent } = this.offline;
+      this.dispatch({ type: "reconciled", state, messages, saved, unsent });
+    },
+    forget: () => this.offline.forget(),
+    leaveKept: () => this.offline.leave(),
+    resume: () => this.#resume(),
+    retryLater: ({ ms = RETRY_MS }) => {
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => {
+        this.#followBeforeEntering();
+        this.dispatch({ type: "retry" });
+      }, ms);
+    },
+    stopRetry: () => clearTimeout(this.#retry),
+    restartQueue: ({ version }) => this.queue.restart(version),
+    correctQueue: ({ version }) => this.#tellDropped(this.queue.state(version), CHANGED),
+    pauseQueue: () => this.queue.pause(),
+    clearAddress: () => clearAddress(),
+    clearNote: () => this.scene.note(""),
+    note: ({ text }) => this.scene.note(text, "warn"),
+    tellUnmade: ({ count }) => this.#tellDropped(count, _("The connection was lost.")),
+    tellSaved: ({ count }) =>
+      this.announce(ngettext("Connected again: {n} move saved.", "Connected again: {n} moves saved.", count)),
+    tellLost: ({ count, why = _("The game has changed meanwhile") }) =>
+      this.announce(`${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`, "warn"),
+    tellAway: (effect) => this.#tellAway(effect),
+    tellLoggedOut: () => this.#tellLoggedOut(),
+    stopAutoplay: () => this.help?.autoplayed(null),
+    draw: ({ isFresh }) => this.scene.show(this.game, isFresh),
+    retract: () => this.game && this.scene.retract(this.game),
+    welcome: ({ isFresh }) => this.#welcome(isFresh),
+    animate: (effect) => this.#animate(effect),
+    animateAlone: (effect) => this.#animateAlone(effect),
+    showHint: ({ hint }) => this.#showHint(hint),
+    refuse: (effect) => this.#refuse(effect),
+  };
+
+  // Show everything around a board that the server has described.
+  #welcome(isFresh) {
+    if (isFresh) {
+      clearAddress();
+      this.scene.note("");
     }
-    const unanswered = this.#unanswered.length;
-    const made = Math.min(state.version - this.queue.version, unanswered);
-    const fresh = this.scene.state(state);
-    if (fresh && location.search) history.replaceState(null, "", "/");
-    if (fresh) this.scene.note("");
-    this.#unanswered = [];
-    if (fresh) this.queue.restart(state.version);
-    else if (!this.queue.isPaused) this.#dropped(this.queue.state(state.version), CHANGED);
-    else {
-      this.queue.restart(state.version);
-      this.#dropped(unanswered - made, _("The connection was lost."));
-    }
-    showHint(null);
-    this.#coached = null;
-    this.#showCoach(_("A word after each move"));
-    this.result.lower();
-    this.#autoplayed(state.autoplay);
+    this.help?.reset();
+    this.result?.lower();
+    this.help?.autoplayed(this.game.autoplay);
+    if (this.game.autoplay) this.load();
+    else setTimeout(() => this.load(), LAZY_LOAD_MS);
     this.#render();
     this.offline.keep(this.game);
-    if (synced) this.#announce(synced);
-    if (state.outcome !== "playing") this.#end(false);
-    this.#battle();
-    this.#watchOver();
-    if (fresh) this.#lookBeside();
+    if (this.game.outcome !== "playing") this.#showEnd(false);
+    this.#followBattle();
+    this.help?.watch();
+    if (isFresh) this.view.lookBeside(this.game);
   }
 
-  // What stands beside the board comes when the board is there.
-  async #lookBeside() {
-    const rules = encodeURIComponent(this.game.rules.text);
-    const fresh = await fetched(`/today?rules=${rules}`);
-    if (!fresh) return;
-    $("today").replaceChildren(...fresh.body.childNodes);
-    const { days } = document.querySelector(".streak").dataset;
-    $("streak-chip").hidden = !days;
-    $("streak-chip").lastElementChild.textContent = days ?? "";
+  #animate({ before, message }) {
+    const { events, version, autoplay, outcome } = message;
+    this.scene.play(before, this.game, events);
+    this.offline.keep(this.game);
+    const dropped = this.queue.events(version, events);
+    if (events.length) {
+      this.result?.lower();
+      this.help?.comment(events);
+    }
+    this.help?.autoplayed(autoplay);
+    this.#render();
+    this.#tellDropped(dropped, CHANGED);
+    if (outcome !== "playing") this.#tellDropped(this.queue.drop(), _("The game is over."));
+    this.#tellEnd(events);
+    this.#showAhead();
+    this.help?.watch();
+    this.load();
   }
 
-  // In a battle everybody's board is beside one's own.
-  async #battle() {
-    const isOn = this.game.mode === "battle";
+  #animateAlone({ before, message: { events } }) {
+    this.result?.lower();
+    this.scene.play(before, this.game, events);
+    this.help?.comment(events);
+    this.#render();
+    if (this.hasServer && events[0].kind !== "nothing_moved") this.scene.note(this.#awayText(), "warn");
+    this.#tellEnd(events);
+    this.help?.watch();
+    this.load();
+  }
+
+  #showHint(hint) {
+    this.queue.hinted(hint.version);
+    if (!this.isAlone) this.offline.keep(this.game);
+    this.#whenLoaded(() => this.help.show(hint));
+    this.#render();
+    this.#showAhead();
+  }
+
+  #refuse({ before, message }) {
+    const { reason, of, state } = message;
+    const isKnown = state && JSON.stringify(state.board) === JSON.stringify(before?.board);
+    const dropped = this.queue.refused(message, Boolean(isKnown));
+    if (state) this.scene.show(state, before?.game !== state.game);
+    else if (!this.queue.head && before) this.scene.retract(before);
+    if (state) this.help?.autoplayed(state.autoplay);
+    // Announce a repeated reason only once; the note stays until the action succeeds.
+    const isTold = RETRYABLE.includes(reason) && this.scene.noted === message.message;
+    const isQuiet = of === "hint" && this.help?.isQuiet;
+    if (reason === "gap") this.#tellDropped(dropped, CHANGED);
+    else if (!isTold && !isQuiet) this.announce(message.message, "warn");
+    if (!this.game) return;
+    this.#render();
+    if (reason === "over" && this.game.outcome !== "playing") this.#showEnd(false);
+    this.#showAhead();
+  }
+
+  #showAhead() {
+    const { head } = this.queue;
+    if (this.scene.isAhead || this.game.outcome !== "playing") return;
+    if (head?.type === "move") this.scene.slide(this.game, head.direction);
+  }
+
+  // Show the kept game without the server.
+  #resume() {
+    this.dispatch({ type: "resumed", game: this.offline.game });
+    this.#render();
+    if (this.game.outcome !== "playing") this.#showEnd(false);
+  }
+
+  // Show or hide the boards of the other players in a battle.
+  async #followBattle() {
+    const { game, mode } = this.game;
+    const isOn = mode === "battle";
     if (isOn) {
       const { Rivals } = await import("./rivals.js");
-      this.#rivals ??= new Rivals(
-        $("rivals"),
-        (text) => this.scene.speech.announce(text),
-        (time) => badge("mode", time),
-      );
+      const announce = (text) => this.scene.speech.announce(text);
+      this.#rivals ??= new Rivals($("rivals"), announce, (time) => badge("mode", time));
     } else {
       this.#rivals?.hide();
     }
-    if (this.#rivals) this.connection.send({ type: "battle", game: isOn ? this.game.game : null });
+    if (this.#rivals) this.send({ type: "battle", game: isOn ? game : null });
   }
 
-  #events(message) {
-    if (message.game !== this.game?.game || this.#isSyncing) return;
-    this.scene.events(message);
-    this.offline.keep(this.game);
-    const dropped = this.queue.events(message.version, message.events);
-    if (message.events.length) {
-      showHint(null);
-      this.result.lower();
-      this.#judge(message.events);
-    }
-    this.#autoplayed(message.autoplay);
-    this.#render();
-    this.#dropped(dropped, CHANGED);
-    if (message.outcome !== "playing") this.#dropped(this.queue.drop(), _("The game is over."));
-    this.#ended(message.events);
-    this.#showAhead();
-    this.#watchOver();
-  }
-
-  #ended(events) {
-    const won = events.find((each) => each.kind === "won");
-    if (events.some((each) => each.kind === "over")) this.#end(true);
-    else if (won) this.#won(won);
-  }
-
-  #hinted(message) {
-    if (message.game !== this.game?.game) return;
-    this.queue.hinted(message.version);
-    this.game.version = message.version;
-    if (message.category) this.game.category = message.category;
-    if (!this.#isAlone) {
-      this.offline.keep(this.game);
-      this.#adviser().then(keepPage); // who asks for hints has them without the server, too
-    }
-    this.#coached = message;
-    // The coach asks in silence; a better answer takes the place of a quick one.
-    if (this.#wantsHint || $("hint-card").classList.contains("shown")) {
-      this.#wantsHint = false;
-      showHint(message);
-      this.scene.note(`${message.headline}.`, "good");
-      this.scene.speech.announce(message.say);
-    }
-    this.#render();
-    this.#showAhead();
-  }
-
-  #refused(message) {
-    if (this.#isSyncing) {
-      this.#syncRefused(message);
-      return;
-    }
-    if (this.queue.isStale(message)) return;
-    const isKnown = JSON.stringify(message.state?.board) === JSON.stringify(this.game?.board);
-    const dropped = this.queue.refused(message, isKnown);
-    if (message.state) this.scene.state(message.state);
-    else if (!this.queue.head) this.scene.retract();
-    if (NOT_OURS.includes(message.reason)) {
-      history.replaceState(null, "", "/");
-      const isOfOther = ["open", "battle"].includes(message.of);
-      if (this.queue.isPaused || !isOfOther) this.#beginAnew();
-    } else if (this.queue.isPaused && LATER.includes(message.reason)) {
-      this.#enterLater(message.retry_ms); // no game came
-    }
-    if (message.state) this.#autoplayed(message.state.autoplay);
-    // What is tried again and again is said once, and stands there until it works.
-    const isSaid = LATER.includes(message.reason) && $("status").textContent === message.message;
-    const isQuiet = message.of === "hint" && !this.#wantsHint;
-    if (message.reason === "gap") this.#dropped(dropped, CHANGED);
-    else if (!isSaid && !isQuiet) this.#announce(message.message, "warn");
-    if (!this.game) return;
-    this.#render();
-    if (message.reason === "over" && this.game.outcome !== "playing") this.#end(false);
-    this.#showAhead();
-  }
-
-  #lost() {
-    const isNews = this.connection && !document.body.classList.contains("away");
-    if (!this.queue.isPaused) this.#autoplayed(null);
-    this.#unanswered.push(...this.queue.pause());
-    this.#isSyncing = false;
-    clearTimeout(this.#retry);
-    this.scene.retract();
-    if (this.connection?.isLoggedOut) {
-      this.#loggedOut();
-      return;
-    }
-    if (!this.game && this.offline.game) this.#showKept();
-    if (!this.game) return;
-    this.offline.lost(this.game, this.#unanswered.map(({ type }) => type));
-    if (isNews) this.#announce(this.#away(), "warn");
-    else if (!this.scene.noted) this.scene.note(this.#away(), "warn");
-  }
-
-  // Nothing that is played now would reach anybody.
-  #loggedOut() {
-    if (this.result.isUp && this.scene.noted === LOGGED_OUT) return; // said, and seen
-    this.#announce(LOGGED_OUT, "warn");
-    const { length } = this.offline;
-    const text = length
-      ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", length)
-      : "";
-    const actions = [
-      link(_("Log in"), "/account", "primary"),
-      button(_("Go on as a guest"), () => location.reload()),
-    ];
-    this.result.raise({ title: _("You are logged out"), text, won: false, actions }, false);
-  }
-
-  /** Show what another tab has played without the server. */
-  follow() {
-    if (!this.#isAlone || !this.offline.follow()) return;
-    this.#showKept();
-    this.scene.note(this.#away(), "warn");
-  }
-
-  // Without the server: the game as this browser has it.
-  #showKept() {
-    this.scene.state(this.offline.game);
-    this.#render();
-    if (this.game.outcome !== "playing") this.#end(false);
-  }
-
-  // The game that the page wants is not there, or not ours.
-  #beginAnew() {
-    this.queue.pause();
-    this.offline.forget();
-    this.scene.game = null;
-    if (this.#current) this.#open(this.#current);
-    else this.start("classic", "casual");
-    this.#current = null;
-  }
-
-  // When an answer is late, see whether the server is still there.
-  #waiting() {
+  // Check whether the server is still there if an answer is late.
+  #watchAnswers() {
     clearTimeout(this.#slow);
-    document.body.classList.toggle("away", !this.connection?.isOpen);
-    if (this.queue.head) this.#slow = setTimeout(() => this.#late(), LOST - SLOW);
+    if (this.queue.head) this.#slow = setTimeout(() => this.#checkServer(), SLOW_ANSWER_MS);
   }
 
-  #late() {
+  #checkServer() {
     this.scene.note(_("The server is slow to answer …"), "warn");
     this.connection.check();
   }
 
-  #autoplayed(player) {
-    this.#autoplay = player;
-    press("auto", Boolean(player));
-    $("stop").hidden = !player;
-    $("hint").hidden = Boolean(player);
+  #showEnd(soon) {
+    this.#whenLoaded(() => {
+      if (this.game.outcome !== "playing") this.result.end(this.game, soon, this.hasServer);
+    });
   }
 
   #render() {
-    const { rules, mode, category, can_undo, can_redo, game, day } = this.game;
-    const over = this.game.outcome !== "playing";
-    put("rules-name", rules.name);
-    const { target } = rules;
-    put("rules-summary", target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary);
-    const kind = mode === "battle" ? this.#rivals?.time : day && _("daily {day}", { day });
-    badge("mode", kind || (mode === "casual" ? "" : KINDS[mode]));
-    badge("category", KINDS[category]);
-    disable("undo", !can_undo);
-    disable("redo", !can_redo);
-    disable("hint", mode !== "casual" || over);
-    disable("auto", mode !== "casual" || over);
-    for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
-    put("next", 2 * Math.max(...this.game.board.flat()));
-    // After a few moves a player knows how the tiles slide.
-    if (!read("steps") && this.game.ply >= LESSONS) write("steps", LESSONS);
-    document.querySelector(".play").classList.toggle("first-steps", !read("steps"));
-    $("permanent").href = `/game/${game}`;
-    document.title = over ? "2048" : `${grouped(this.game.score)} · 2048`;
+    this.view.render(this.game, this.#rivals?.time);
   }
 
-  /** Go elsewhere: a game that can be undone becomes a record when its player has left it. */
-  leave(address) {
-    this.connection.send({ type: "leave" });
-    setTimeout(() => location.assign(address), LEFT);
+  // What the page says
+
+  /** Show a line and have screen readers say it. */
+  announce(text, kind = "") {
+    this.scene.note(text, kind);
+    this.scene.speech.announce(text);
   }
 
-  #won({ tile }) {
-    const mine = this.#isMine();
-    this.scene.note(mine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile }), "good");
-    const on = button(_("Keep playing"), () => this.result.lower(), "primary");
-    const again = button(_("New game"), () => this.#choose());
-    const title = mine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
-    const text = _("Any move plays on.");
-    this.result.raise({ title, text, won: true, actions: [on, again] }, true);
+  /** Say that help needs a casual game. */
+  tellNeedsCasual() {
+    this.announce(NEEDS_CASUAL);
   }
 
-  // Whom a computer player helped with its moves has not won.
-  #isMine() {
-    return this.game.category !== "computer";
+  /** Say why there is no help without the server. */
+  tellNoHelp() {
+    const why = this.hasServer ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
+    this.announce(why, "warn");
   }
 
-  #end(soon) {
-    const { outcome, score } = this.game;
-    const won = this.#isMine() && (outcome === "won" || this.game.won);
-    const title = won ? _("You win") : _("Game over");
-    const actions = [button(_("New game"), () => this.#again(), "primary")];
-    const text = ngettext("{n} point.", "{n} points.", score);
-    const content = { title, text, won: false, actions };
-    if (HAS_SERVER) this.result.end(this.game, content, soon).then(() => this.#lookBeside());
-    else this.result.raise({ ...content, actions: [...actions, button(_("Undo the last move"), () => this.do("undo"))] }, soon);
+  #tellAway({ isNews, unanswered }) {
+    if (!this.game) return;
+    this.offline.lost(this.game, unanswered);
+    if (isNews) this.announce(this.#awayText(), "warn");
+    else if (!this.scene.noted) this.scene.note(this.#awayText(), "warn");
+  }
+
+  #awayText() {
+    if (!this.isAlone) return AWAY;
+    const { length } = this.offline;
+    const unsent = length ? ngettext("{n} move to be sent.", "{n} moves to be sent.", length) : "";
+    return `${AWAY} ${_("You can play on.")} ${unsent}`.trimEnd();
+  }
+
+  #tellLoggedOut() {
+    if (this.result?.isUp && this.scene.noted === LOGGED_OUT) return;
+    this.announce(LOGGED_OUT, "warn");
+    this.#whenLoaded(() => this.result.showLoggedOut(this.offline.length));
+  }
+
+  #tellCannot(why) {
+    this.scene.note(this.session.phase === "loggedOut" ? LOGGED_OUT : `${AWAY} ${why}`, "warn");
+  }
+
+  #tellUnsent() {
+    if (this.session.phase !== "online") this.#tellCannot(_("Keys pressed until then are not kept."));
+    else if (this.queue.length >= MAX_ACTIONS) this.scene.note(_("Too fast: wait for the board."), "warn");
+  }
+
+  // Announce that actions were dropped because they were meant for another board.
+  #tellDropped(count, why) {
+    if (count) this.announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
+  }
+
+  #tellEnd(events) {
+    const won = events.find(({ kind }) => kind === "won");
+    if (events.some(({ kind }) => kind === "over")) this.#showEnd(true);
+    else if (won) this.#whenLoaded(() => this.scene.note(this.result.celebrate(this.game, won.tile), "good"));
   }
 }
 
-const NOT_OURS = ["unknown_game", "not_yours"];
-const CHANGED = _("The board has changed meanwhile.");
-const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
-const NOTHING = { undo: _("There is nothing to undo."), redo: _("There is nothing to redo."), hint: _("The game is over.") };
-
-const lost = (why, count) => `${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`;
-
-function badge(id, text) {
-  put(id, text);
-  $(id).hidden = !text;
+function wishOf(search) {
+  const asked = new URLSearchParams(search);
+  return { game: asked.get("game"), mode: asked.get("new"), rules: asked.get("rules") };
 }
 
-// A button that cannot be used now stays in reach of the keyboard, so that no focus is lost.
-function disable(id, is) {
-  $(id).disabled = false;
-  $(id).setAttribute("aria-disabled", String(is));
+function clearAddress() {
+  if (location.search) history.replaceState(null, "", "/");
 }
 
-// A switch that is on or off.
-function press(id, is) {
-  $(id).setAttribute("aria-pressed", String(is));
-}
-
-function showPad(is) {
-  write("pad", is ? "on" : "");
-  document.querySelector(".pad").hidden = !is;
-  press("pad-line", is);
-}
-
-// Within reach of the console and of the tests; the server believes nothing that is done with it.
-const table = (window.py2048 = new Table());
+// For the console and the tests. The server does not trust anything that the page sends.
+const page = (globalThis.py2048 = new PlayPage());
 
 document.addEventListener("keydown", (event) => {
   if (isTaken(event)) return;
   const meant = meaning(event);
   if (!meant) return;
   event.preventDefault();
-  // A key that is held repeats itself only as fast as the server follows.
-  if (event.repeat && table.queue.length > 1) return;
-  if (meant.move) table.move(meant.move);
-  else if (meant.look) table.scene.view.look(meant.look);
-  else table.do(meant.command);
+  // A held key repeats itself only as fast as the server answers.
+  if (event.repeat && page.queue.length > 1) return;
+  if (meant.move) page.move(meant.move);
+  else if (meant.look) page.scene.view.look(meant.look);
+  else page.do(meant.command);
 });
 
-addEventListener("storage", () => table.follow());
+addEventListener("storage", ({ key }) => {
+  if (page.offline.isStoredAs(nameOf(key))) page.follow();
+});
 
-onSwipe($("board"), (direction) => table.move(direction));
+onSwipe($("board"), (direction) => page.move(direction));
 
-for (const arrow of document.querySelectorAll(".pad button")) {
-  arrow.addEventListener("click", () => table.move(arrow.dataset.direction));
+for (const arrow of findAll(".pad button")) {
+  arrow.addEventListener("click", () => page.move(arrow.dataset.direction));
 }
-const STAYING = ["motion", "theme", "pad"]; // what one sees of them is the page itself
-for (const each of document.querySelectorAll(":is(.play, #menu-dialog) [data-do]")) {
+const STAYING = ["motion", "theme", "pad", "letters"]; // their effect is seen while the menu is open
+for (const each of findAll(":is(.play, #menu-dialog) [data-do]")) {
   each.addEventListener("click", (event) => {
     const menu = each.closest("#menu-dialog");
     if (menu && !STAYING.includes(each.dataset.do)) menu.close();
-    else if (!menu && event.detail) toBoard(); // from a pointer: the next key is for the board
-    table.do(each.dataset.do);
+    else if (!menu && event.detail) toBoard(); // after a click, the next key is for the board
+    page.do(each.dataset.do);
   });
 }
 $("permanent").addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  table.leave(event.currentTarget.href);
+  page.leave(event.currentTarget.href);
 });
-showPad(read("pad") === "on");
+page.view.showPad(read("pad") === "on");
 press("motion", mayMove());
-if (HAS_SERVER) keepPage();
+press("letters-line", hasLetterKeys());

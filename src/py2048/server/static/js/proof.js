@@ -1,7 +1,7 @@
-// Whether the secret is the one that was committed to, checked in this browser.
+// Checks in the browser that a game's secret matches its commitment.
 import { _ } from "./language.js";
 
-/** SHA-256 of the bytes of a secret in hexadecimal digits, which may have a kind before a dash. */
+/** The SHA-256 of a secret in hexadecimal digits, which may have a prefix before a dash. */
 async function digest(text) {
   const digits = text.slice(text.lastIndexOf("-") + 1);
   const secret = Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
@@ -9,7 +9,7 @@ async function digest(text) {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Check a secret against its commitment and write the result. */
+/** Check a secret against its commitment and write the result into an element. */
 export async function check(commitment, secret, place) {
   if (!crypto.subtle) {
     place.textContent = _("Your browser checks this only over a secure connection (https).");

@@ -1,10 +1,10 @@
-// The page of a puzzle: keys that slide tiles elsewhere press its buttons; days solved in a row.
+// The page of a puzzle: movement keys press its buttons, and a streak counts the days solved in a row.
 import { $ } from "./elements.js";
 import { isTaken, meaning } from "./input.js";
 import { ngettext } from "./language.js";
-import { read, write } from "./settings.js";
+import { readJson, writeJson } from "./storage.js";
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const form = $("puzzle");
 const answer = $("answer");
 const chip = $("puzzle-streak");
@@ -17,14 +17,15 @@ document.addEventListener("keydown", (event) => {
 });
 answer?.focus();
 
-// The first answer to a day's puzzle counts; its result is known to this browser alone.
+// Only the first answer to a day's puzzle counts. Only this browser knows its result.
 const today = new Date().toISOString().slice(0, 10);
-const yesterday = new Date(Date.now() - DAY).toISOString().slice(0, 10);
-let { day = "", days = 0 } = JSON.parse(read("puzzles", "{}"));
+const yesterday = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+const streak = readJson("puzzles") ?? {};
+let [day, days] = [String(streak.day ?? ""), Number(streak.days) || 0];
 if (answer?.dataset.day === today && day !== today) {
   days = answer.dataset.right === "1" ? (day === yesterday ? days : 0) + 1 : 0;
   day = today;
-  write("puzzles", JSON.stringify({ day, days }));
+  writeJson("puzzles", { day, days });
 }
 if (days && day >= yesterday) {
   chip.querySelector("span").textContent = ngettext("Streak: {n} day", "Streak: {n} days", days);

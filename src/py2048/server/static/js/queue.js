@@ -1,29 +1,34 @@
-// Actions on their way to the server: in order, numbered, none done twice, none done blind.
+// The actions on their way to the server. They are numbered, so that the server does each at most
+// once, and only on the board that the player saw.
 //
-// Each leaves at once, so that quick keys need one round trip together. Those that leave before the
-// answers to others are a chain: the server drops the rest of it when one cannot be done or somebody
-// else has acted, and so does this queue. Nothing waits for a connection that is away: what has no
-// answer then is forgotten, and the game's version says afterwards whether it was done.
+// Every action leaves at once: fast key presses share one round trip. Actions that leave before
+// earlier ones are answered form a chain. If one of a chain cannot be done, or somebody else has
+// acted, both the server and this queue drop the rest. Nothing is kept for a later connection: the
+// game's version tells afterwards how many of the unanswered actions were done.
 
 /**
- * @typedef {{type: string, direction?: string, player?: string}} Action
+ * @typedef {{type: "move", direction: string} | {type: "undo" | "redo"} | {type: "hint", player: string}} Action
  */
 
-/** The most actions that may be on their way. */
-export const MOST = 32;
+/** How many actions may be on their way at the same time. */
+export const MAX_ACTIONS = 32;
+
+const STORAGE_RETRY_MS = 1000;
 
 export class ActionQueue {
   #send;
   #changed;
-  #flying = [];
+  /** @type {Action[]} */
+  #sent = [];
+  /** @type {?Action} the action that will be sent again when the store works */
   #later = null;
-  #ready = false;
+  #isOpen = false;
   #timer = 0;
   #chain = 0;
 
   /**
-   * @param {(message: object) => boolean} send sends a message; says whether it left
-   * @param {() => void} changed called when the number of actions on their way has changed
+   * @param {(message: any) => boolean} send sends a message and returns whether it left
+   * @param {() => void} changed called when the number of unanswered actions has changed
    */
   constructor(send, changed = () => {}) {
     this.#send = send;
@@ -31,134 +36,140 @@ export class ActionQueue {
     this.version = 0;
   }
 
-  /** How many actions have not been answered yet. */
+  /** How many actions are unanswered. */
   get length() {
-    return this.#flying.length + (this.#later ? 1 : 0);
+    return this.#sent.length + (this.#later ? 1 : 0);
   }
 
-  /** The action that is answered next: the server does it on the board that this page knows. */
+  /** The action that is answered next, for which the page knows the board. */
   get head() {
-    return this.#flying[0] ?? null;
+    return this.#sent[0] ?? null;
   }
 
-  /** Whether no game is on the table, or the connection to it is away. */
-  get isPaused() {
-    return !this.#ready && !this.#later;
-  }
-
-  /** Whether a refusal is of actions that are forgotten already. */
+  /** Whether a refusal is about actions that have been dropped already. */
   isStale({ chain }) {
-    return chain !== undefined && (chain !== this.#chain || !this.#flying.length);
+    return chain !== undefined && (chain !== this.#chain || !this.#sent.length);
   }
 
-  /** Send an action; say whether it left. */
+  /** Send an action; return whether it left. */
   push(action) {
-    if (!this.#ready || this.#flying.length >= MOST) return false;
-    if (!this.#flying.length) this.#chain++;
-    const number = this.version + this.#flying.length + 1;
+    if (!this.#isOpen || this.#sent.length >= MAX_ACTIONS) return false;
+    if (!this.#sent.length) this.#chain++;
+    const number = this.version + this.#sent.length + 1;
     if (!this.#send({ ...action, number, chain: this.#chain })) return false;
-    this.#flying.push(action);
+    this.#sent.push(action);
     this.#changed();
     return true;
   }
 
-  /** A game is on the table, or the same again after the connection was away. */
+  /** Begin with a game at a version, or go on with it after the connection was lost. */
   restart(version) {
     this.version = version;
     this.drop();
-    this.#ready = true;
+    this.#isOpen = true;
   }
 
-  /** The connection is gone; return the actions that have no answer. */
+  /** Take no more actions: the connection is lost. Return the unanswered ones. */
   pause() {
-    const unanswered = this.#later ? [this.#later] : this.#flying;
+    const unanswered = this.#later ? [this.#later] : this.#sent;
     this.drop();
-    this.#ready = false;
+    this.#isOpen = false;
     return unanswered;
   }
 
-  /** Forget what has not been answered; return how many actions that were. */
+  /** Drop the unanswered actions; return how many there were. */
   drop() {
     const count = this.length;
-    this.#flying = [];
+    this.#sent = [];
     this.#forgetLater();
     this.#changed();
     return count;
   }
 
-  /** The server told the whole game; return how many actions are dropped for it. */
+  /** Take over the version of a whole state; return how many actions are dropped. */
   state(version) {
     if (version === this.version) return 0;
     this.version = version;
     return this.drop();
   }
 
-  /** The game changed; return how many actions are dropped because somebody else did it. */
+  /**
+   * Take over the version after some events; return how many actions are dropped because the events
+   * are somebody else's.
+   * @param {number} version
+   * @param {Protocol.PlayedEvent[]} events
+   */
   events(version, events) {
     const follows = version <= this.version + 1;
-    const head = this.head ?? this.#later; // the store may have had what was to be tried again
-    const isMine = follows && head !== null && answers(head, events[0]);
+    const head = this.head ?? this.#later; // the store may have done an action before it failed
+    const isMine = follows && head !== null && isAnswer(events[0], head);
     const grew = version > this.version;
     this.version = version;
     if (isMine) this.#answered();
     return grew && !isMine ? this.drop() : 0;
   }
 
-  /** A hint was shown, which is an action of its own. */
+  /** Take over the version after a hint, which counts as an action. */
   hinted(version) {
     this.version = version;
     if (this.head?.type === "hint") this.#answered();
   }
 
   /**
-   * The server refused an action; return how many are dropped.
-   * @param {object} message the refusal
-   * @param {boolean} isKnown whether the board is the one that the page knows
+   * The server has refused an action; return how many are dropped.
+   * @param {Pick<Protocol.RejectedMessage, "reason" | "of" | "state" | "retry_ms" | "chain">} message
+   * @param {boolean} isKnown whether the board in the refusal is the one on the page
    */
-  refused({ reason, of, state, retry_ms, chain }, isKnown = false) {
+  refused({ reason, of, state, retry_ms: retryMs = STORAGE_RETRY_MS, chain }, isKnown = false) {
     if (chain === undefined && of) return 0;
     const moved = state !== null && state.version !== this.version;
-    const actions = this.#flying;
+    const actions = this.#sent;
     const made = moved ? Math.max(0, state.version - this.version) : 0;
     if (state) this.version = state.version;
     const count = this.drop();
     if (reason === "storage" && actions.length) {
-      // The store may have some, though it did not say so: which, attempts that move nothing hide.
+      // The store may have done some without saying so. Which ones is unknown, because attempts that
+      // move nothing look the same.
       if (moved) return Math.max(0, count - made);
-      this.#wait(actions[0], retry_ms ?? 1000);
+      this.#sendLater(actions[0], retryMs);
       return count - 1;
     }
     if (reason !== "gap" || !moved || !isKnown) return count;
-    for (const action of actions) this.push(action); // only the number was wrong
+    for (const action of actions) this.push(action); // only the numbers were wrong
     return 0;
   }
 
   #answered() {
-    this.#flying.shift();
+    this.#sent.shift();
     this.#forgetLater();
     this.#changed();
   }
 
   #forgetLater() {
     clearTimeout(this.#timer);
-    if (this.#later) this.#ready = true;
+    if (this.#later) this.#isOpen = true;
     this.#later = null;
   }
 
-  // What could not be written goes again alone: it is the only one meant for this board.
-  #wait(action, milliseconds) {
-    this.#ready = false;
+  // Only the first action of a chain is sent again: the others were meant for later boards.
+  #sendLater(action, ms) {
+    this.#isOpen = false;
     this.#later = action;
     this.#timer = setTimeout(() => {
       this.#forgetLater();
       this.push(action);
-    }, milliseconds);
+    }, ms);
   }
 }
 
-/** Whether an event is what an action asks for. */
-function answers({ type, direction }, event) {
-  const isMove = type === "move" && direction === event?.direction;
-  if (event?.kind === "undone") return type === "undo";
-  return event?.redone ? type === "redo" : isMove;
+/**
+ * Whether an event is what an action asks for.
+ * @param {Protocol.PlayedEvent | undefined} event
+ * @param {Action} action
+ */
+function isAnswer(event, action) {
+  if (event?.kind === "undone") return action.type === "undo";
+  if (event?.kind === "moved" && event.redone) return action.type === "redo";
+  const isTurn = event?.kind === "moved" || event?.kind === "nothing_moved";
+  return isTurn && action.type === "move" && action.direction === event.direction;
 }

@@ -1,7 +1,7 @@
-// The page of a finished game: go through it move by move.
+// The page of a finished game, which steps through its moves.
 import { BoardView } from "./board.js";
 import { $, put } from "./elements.js";
-import { isTaken } from "./input.js";
+import { hasModifier, isTaken, keyName } from "./input.js";
 import { toggleMotion } from "./motion.js";
 import { _, grouped } from "./language.js";
 import { check } from "./proof.js";
@@ -10,7 +10,10 @@ import { rise } from "./scene.js";
 import { Pages } from "./server.js";
 import { Speech, spoken } from "./speech.js";
 
-/** The turns of a finished game. */
+/**
+ * The turns of a finished game, in pages of the server's `TurnsAnswer`.
+ * @extends {Pages<Protocol.TurnsAnswer>}
+ */
 class Turns extends Pages {
   /** @param {string} game the game's id */
   constructor(game) {
@@ -18,14 +21,14 @@ class Turns extends Pages {
     this.total = 0;
   }
 
-  /** The position after `index` turns: `{board, score}`. */
+  /** The position before the turn at an index. */
   async position(index) {
     if (index > 0) return this.turn(index - 1);
     const { page } = await this.#page(0);
     return { board: page.start, score: 0 };
   }
 
-  /** The turn that was played after `index` turns, with the board and the score after it. */
+  /** The turn at an index, with the board and the score after it. */
   async turn(index) {
     const { page, at } = await this.#page(index);
     return { ...page.turns[at], millis: page.times[at] ?? 0 };
@@ -52,7 +55,8 @@ class Replay {
     this.speech = new Speech($("live"));
     this.index = 0;
     this.board = [];
-    /** Called with the place after each change of it. */
+    /** Called with the place whenever it changes.
+     * @type {(index: number) => void} */
     this.placed = () => {};
   }
 
@@ -60,12 +64,12 @@ class Replay {
     return $("run").getAttribute("aria-pressed") === "true";
   }
 
-  /** Go to a place without animation; while one is fetched, the last that is wanted comes next. */
+  /** Go to a place without animation. While a place is being fetched, only the last request counts. */
   seek(index) {
     this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index);
     this.#seeking ??= this.#arrive().finally(() => {
       this.#seeking = null;
-      this.#wanted = this.index; // also where the way there failed
+      this.#wanted = this.index; // in case the place could not be fetched
       $("place").value = this.index;
     });
     return this.#seeking;
@@ -83,17 +87,17 @@ class Replay {
     this.#write(found.board, found.score);
   }
 
-  /** Go on or back by a number of turns without animation, from where the last such step leads. */
+  /** Go forward or back by a number of turns without animation, counted from the place wanted last. */
   jump(by) {
     return this.seek(this.#wanted + by);
   }
 
-  /** Play the next turn; say whether there was one. */
+  /** Play the next turn; return whether there was one. */
   async forward() {
     const from = this.index;
     if (from >= this.turns.total) return false;
     const turn = await this.turns.turn(from);
-    if (this.index !== from) return true; // another press was for the same turn
+    if (this.index !== from) return true; // a second press while the turn was fetched
     this.#wanted = ++this.index;
     if (turn.motions) this.view.move(turn, turn.board);
     if (turn.points) rise(turn.points);
@@ -102,7 +106,7 @@ class Replay {
     return true;
   }
 
-  /** Take a turn back. */
+  /** Undo a turn. */
   async back() {
     const from = this.index;
     if (from === 0) return;
@@ -116,14 +120,14 @@ class Replay {
     this.speech.say(_("Back at move {ply}. Score {score}.", { ply: grouped(this.index), score: grouped(score) }));
   }
 
-  /** Run through the game, or stop. */
+  /** Start or stop playing by itself. */
   async toggle() {
     if (!this.isRunning && this.index >= this.turns.total) await this.seek(0);
     this.run(!this.isRunning);
     this.#tick();
   }
 
-  /** Run on by itself, or stop. */
+  /** Show whether the replay plays by itself. */
   run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));
@@ -200,14 +204,14 @@ for (const name of ["first", "back", "forward", "last", "run"]) {
 }
 $("place").addEventListener("input", by(() => replay.seek(Number($("place").value))));
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
-  if (steps.takes(event)) return;
+  if (hasModifier(event) || isTaken(event) || steps.takes(event)) return;
+  const name = keyName(event, KEYS);
   if (event.shiftKey && event.code.startsWith("Arrow")) {
     replay.view.look(event.code.slice("Arrow".length).toLowerCase());
     event.preventDefault();
-  } else if (KEYS[event.code] && event.target.type !== "range") {
+  } else if (KEYS[name] && /** @type {HTMLInputElement} */ (event.target).type !== "range") {
     event.preventDefault();
-    acts[KEYS[event.code]]();
+    acts[KEYS[name]]();
   }
 });
 

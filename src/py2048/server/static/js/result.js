@@ -1,25 +1,27 @@
-// What the end of a game shows, in a dialog over the board: the server's answer, or a few words.
-import { toBoard } from "./dialogs.js";
-import { element } from "./elements.js";
+// The dialog over the board: a game's end with the server's figures, a target tile, or a session's end.
+import { button, element, link, toBoard } from "./elements.js";
 import { onSwipe } from "./input.js";
-import { _ } from "./language.js";
+import { _, ngettext } from "./language.js";
 import { WAIT, moves } from "./motion.js";
 import { fetched } from "./server.js";
-import { share } from "./share.js";
 
-const PATIENCE = 1500; // with a server that is slow to answer
-const LOOK = 1000;
-const SLOWER = 1.4;
+/** @import { Game } from "./session.js" */
+
+const SERVER_TIMEOUT_MS = 1500;
+// The review is asked for at growing intervals.
+const FIRST_LOOK_MS = 1000;
+const LOOK_GROWTH = 1.4;
 
 export class ResultDialog {
   #dialog = element("dialog", { class: "dialog result", "aria-labelledby": "result-title" });
-  #game = 0; // grows with each that is shown, and when one is taken away
+  #shown = 0; // incremented whenever the dialog is raised or lowered
   #isComing = false;
   #act;
 
   /**
-   * @param {{do: (command: string) => void, leave: (address: string) => void,
-   *          move: (direction: string) => void}} act what its buttons do
+   * @param {{do: (command: string) => void, leave: (address: string) => void, refresh: () => void,
+   *          move: (direction: string) => void}} act carries out its buttons and swipes, and refreshes
+   *   the cards beside the board
    */
   constructor(act) {
     this.#act = act;
@@ -32,25 +34,81 @@ export class ResultDialog {
     onSwipe(this.#dialog, (direction) => this.isWon && this.#act.move(direction), () => null);
   }
 
-  /** Whether it covers the board, or is about to. */
+  /** Whether the dialog covers the board or will do so in a moment. */
   get isUp() {
     return this.#dialog.open || this.#isComing;
   }
 
-  /** Whether the game it shows continues with any move. */
+  /** Whether the dialog celebrates a tile and any move goes on. */
   get isWon() {
     return this.#dialog.open && this.#dialog.classList.contains("won");
   }
 
   /**
-   * Show a few words.
+   * Celebrate the target tile; return the line for the status.
+   * @param {Game} game
+   * @param {number} tile
+   */
+  celebrate(game, tile) {
+    const isMine = isByPlayer(game);
+    const actions = [
+      button(_("Keep playing"), () => this.lower(), "primary"),
+      button(_("New game"), () => this.#act.do("rules")),
+    ];
+    const title = isMine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
+    this.#raise({ title, text: _("Any move plays on."), won: true, actions }, true);
+    return isMine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile });
+  }
+
+  /**
+   * Show the end of a game.
+   * @param {Game} game
+   * @param {boolean} soon whether to wait until the last move has been seen
+   * @param {boolean} hasServer whether to fetch figures about the game
+   */
+  end(game, soon, hasServer) {
+    const won = isByPlayer(game) && (game.outcome === "won" || game.won);
+    const title = won ? _("You win") : _("Game over");
+    const text = ngettext("{n} point.", "{n} points.", game.score);
+    const actions = [button(_("New game"), () => this.#act.do("new"), "primary")];
+    if (!hasServer) actions.push(button(_("Undo the last move"), () => this.#act.do("undo")));
+    const content = { title, text, won: false, actions };
+    if (hasServer) this.#showFigures(game, content, soon).then(() => this.#act.refresh());
+    else this.#raise(content, soon);
+  }
+
+  /**
+   * Show that the session has ended.
+   * @param {number} unsent the number of moves that the server does not know
+   */
+  showLoggedOut(unsent) {
+    const text = unsent
+      ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", unsent)
+      : "";
+    const actions = [
+      link(_("Log in"), "/account", "primary"),
+      button(_("Go on as a guest"), () => location.reload()),
+    ];
+    this.#raise({ title: _("You are logged out"), text, won: false, actions }, false);
+  }
+
+  /** Close the dialog and focus the board. */
+  lower() {
+    const wasOpen = this.#dialog.open;
+    this.#next(false);
+    this.#dialog.close();
+    if (wasOpen) toBoard();
+  }
+
+  /**
+   * Show a title and a text.
    * @param {{title: string, text: string, won: boolean, actions: HTMLElement[]}} content
    * @param {boolean} soon whether to wait until the last move has been seen
    */
-  async raise({ title, text, won, actions }, soon) {
-    const game = this.#next();
+  async #raise({ title, text, won, actions }, soon) {
+    const shown = this.#next();
     if (soon && moves()) await pause(WAIT);
-    if (game !== this.#game) return;
+    if (shown !== this.#shown) return;
     this.#show(
       soon,
       element("h2", { id: "result-title", tabindex: -1, autofocus: "" }, title),
@@ -61,39 +119,32 @@ export class ResultDialog {
   }
 
   /**
-   * Show the end of a game as the server tells it; its review is asked for, and comes later.
-   * @param {{game: string, can_undo: boolean}} game
-   * @param {object} content what to `raise` without the server
+   * Show the server's figures about a game that has ended, and ask for its review, which comes later.
+   * @param {Game} game
+   * @param {object} content shown by `#raise` if the server does not answer
+   * @param {boolean} soon whether to wait until the last move has been seen
    */
-  async end({ game: id, can_undo }, content, soon) {
-    const game = this.#next();
+  async #showFigures({ game: id, can_undo }, content, soon) {
+    const shown = this.#next();
     const address = `/game/${encodeURIComponent(id)}/result`;
     const answer = fetched(address, { method: "POST" });
     if (soon && moves()) await pause(WAIT);
-    const found = await Promise.race([answer, pause(PATIENCE)]);
-    if (game !== this.#game) return;
+    const found = await Promise.race([answer, pause(SERVER_TIMEOUT_MS)]);
+    if (shown !== this.#shown) return;
     if (!found) {
-      this.raise(content, false);
+      this.#raise(content, false);
       return;
     }
     this.#show(soon, ...found.body.childNodes);
     for (const undo of this.#dialog.querySelectorAll("[data-do=undo]")) undo.hidden = !can_undo;
-    for (let wait = LOOK; this.#pending; wait *= SLOWER) {
+    for (let wait = FIRST_LOOK_MS; this.#pending; wait *= LOOK_GROWTH) {
       await pause(wait);
-      const fresh = game === this.#game && (await fetched(address));
-      if (!fresh || game !== this.#game) return;
+      const fresh = shown === this.#shown && (await fetched(address));
+      if (!fresh || shown !== this.#shown) return;
       for (const part of [".result-figures", "[href$='#review']"]) {
         this.#dialog.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     }
-  }
-
-  /** Take it away, and give the board the focus. */
-  lower() {
-    const wasOpen = this.#dialog.open;
-    this.#next(false);
-    this.#dialog.close();
-    if (wasOpen) toBoard();
   }
 
   get #pending() {
@@ -102,7 +153,7 @@ export class ResultDialog {
 
   #next(isComing = true) {
     this.#isComing = isComing;
-    return ++this.#game;
+    return ++this.#shown;
   }
 
   #show(soon, ...content) {
@@ -114,10 +165,15 @@ export class ResultDialog {
     if (!this.#dialog.open) this.#dialog.showModal();
   }
 
+  async #share(button) {
+    const { share } = await import("./share.js");
+    share(button, this.#dialog.querySelector("[role=status]"));
+  }
+
   #clicked(event) {
     const target = event.target.closest("[data-do], [data-share], [data-leave]");
-    if (event.target === this.#dialog) this.lower(); // beside it
-    else if (target?.matches("[data-share]")) share(target, this.#dialog.querySelector("[role=status]"));
+    if (event.target === this.#dialog) this.lower(); // a click beside the dialog
+    else if (target?.matches("[data-share]")) this.#share(target);
     else if (target?.matches("[data-do]")) {
       this.lower();
       this.#act.do(target.dataset.do);
@@ -127,5 +183,11 @@ export class ResultDialog {
     }
   }
 }
+
+/**
+ * Whether the player has made all moves. With moves by the computer, a win is not praised.
+ * @param {Game} game
+ */
+const isByPlayer = ({ category }) => category !== "computer";
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

@@ -1,25 +1,27 @@
-// The review of a finished game: wait for it, step through its mistakes, say what each move lost, and
-// let one try again.
-import { $, put } from "./elements.js";
+// The review of a finished game: waits for it, steps through the mistakes, explains what each move
+// lost, and lets the player try again.
+import { $, find, findAll, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
 import { Pages, fetched } from "./server.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
-const PAUSE = 1500;
+const LOOK_MS = 1500;
 const PARTS = ["review", "graph-card", "review-more"];
 
 export class ReviewSteps {
   #replay;
   #address;
+  /** @type {Pages<Protocol.ReviewAnswer>} */
   #pages;
+  /** @type {?Protocol.ReviewedMove} */
   #move = null;
   #isTrying = false;
 
   /**
-   * @param {{index: number, seek: (index: number) => Promise<void>, speech: object}} replay
+   * @param {any} replay the replay of the game
    * @param {string} game the game's id
-   * @param {(act: () => Promise<void>) => () => Promise<void>} by stops the replay and acts
+   * @param {(act: () => Promise<void>) => () => Promise<void>} by wraps an act: the replay stops first
    */
   constructor(replay, game, by) {
     this.#replay = replay;
@@ -34,14 +36,14 @@ export class ReviewSteps {
     this.#offer();
   }
 
-  /** Where to begin: at the first mistake. */
+  /** The place of the first mistake, where the replay begins. */
   async first() {
     if (!this.#isDone) return 0;
-    await this.#replay.turns.position(0); // tells how many there are
+    await this.#replay.turns.position(0); // loads the number of turns
     return (await this.#mistake(0, 1)) ?? 0;
   }
 
-  /** Mark a place of the replay in the graph, in the list and on the board. */
+  /** Mark the replay's place in the graph and in the list, and show the review of the move there. */
   mark(index) {
     this.#show(null);
     const graph = $("review-graph");
@@ -49,14 +51,14 @@ export class ReviewSteps {
     const last = lastOf(graph);
     $("review-cursor").style.left = `${(100 * Math.min(index, last)) / last}%`;
     $("review-cursor").hidden = false;
-    document.querySelector(".mistakes > [aria-current]")?.removeAttribute("aria-current");
+    find(".mistakes > [aria-current]")?.removeAttribute("aria-current");
     itemOf(index)?.setAttribute("aria-current", "true");
     this.#find(index).then((move) => {
       if (this.#replay.index === index && move) this.#show(move);
     });
   }
 
-  /** Take a key for the move that is asked for; say whether it was one. */
+  /** Use a key as the answer to "Your move"; return whether it was one. */
   takes(event) {
     const { move } = (this.#isTrying && meaning(event)) || {};
     if (!this.#isTrying || !(move || event.code === "Escape")) return false;
@@ -70,11 +72,11 @@ export class ReviewSteps {
     return $("review")?.dataset.state === "done";
   }
 
-  // What the section offers in its present state.
+  // Offer what the section has in its state.
   #offer() {
     const { state } = $("review")?.dataset ?? {};
-    if (state === "waiting" || state === "running") setTimeout(() => this.#look(), PAUSE);
-    const items = document.querySelectorAll(".mistakes > li");
+    if (state === "waiting" || state === "running") setTimeout(() => this.#look(), LOOK_MS);
+    const items = findAll(".mistakes > li");
     for (const id of ["previous-mistake", "next-mistake"]) $(id).hidden = !items.length;
     for (const item of items) {
       const button = item.querySelector(".show");
@@ -89,7 +91,7 @@ export class ReviewSteps {
   async #look() {
     const answer = await fetch(`${this.#address}?limit=1`).catch(() => null); // no connection
     if (answer?.ok) await this.#progress(await answer.json());
-    else setTimeout(() => this.#look(), PAUSE * 4);
+    else setTimeout(() => this.#look(), 4 * LOOK_MS);
   }
 
   async #progress({ state, ahead, done, total }) {
@@ -103,13 +105,13 @@ export class ReviewSteps {
     if (state === "waiting") put("review-progress", first);
     else if (done) put("review-progress", moves);
     $("review-share").value = done;
-    setTimeout(() => this.#look(), PAUSE);
+    setTimeout(() => this.#look(), LOOK_MS);
   }
 
   async #renew() {
     const fresh = await fetched(location.pathname);
     if (!fresh) {
-      setTimeout(() => this.#look(), PAUSE * 4);
+      setTimeout(() => this.#look(), 4 * LOOK_MS);
       return;
     }
     for (const id of PARTS) $(id).replaceWith(fresh.getElementById(id));
@@ -121,19 +123,19 @@ export class ReviewSteps {
     if (this.#isDone) this.#replay.speech.announce(_("The review is there."));
   }
 
-  // The move that was played at a place of the replay, if it is reviewed.
+  // The review of the move at a place; null if there is none.
   async #find(turn) {
     if (!this.#isDone) return null;
     try {
       const { page, at } = await this.#pages.at(turn);
-      // Where attempts that moved nothing count, places and moves have other numbers.
+      // If attempts that move nothing count as turns, moves have other numbers.
       return page.total === this.#replay.turns.total ? page.moves[at] : null;
     } catch {
-      return null; // the board is there all the same
+      return null; // the replay works without it
     }
   }
 
-  // The place of the next mistake from a place on; null if none comes.
+  // The place of the next mistake in a direction; null if there is none.
   async #mistake(from, by) {
     for (let turn = from; turn >= 0 && turn < this.#replay.turns.total; turn += by) {
       const move = await this.#find(turn);
@@ -142,7 +144,7 @@ export class ReviewSteps {
     return null;
   }
 
-  // Say what is known of a move; null if nothing is.
+  // Show the review of a move, or nothing for null.
   #show(move) {
     this.#ask(false);
     this.#move = move;
@@ -164,7 +166,7 @@ export class ReviewSteps {
     const worst = Math.max(...Object.values(losses), Math.abs(value) / 10) || 1;
     return wayLine(way, {
       lost: way === best ? _("best") : this.#loss(way),
-      share: 1 - (0.6 * losses[way]) / worst, // what differs is to be seen
+      share: 1 - (0.6 * losses[way]) / worst, // so that differences are visible
       isPlayed: way === played && way !== best,
     });
   }
@@ -174,7 +176,7 @@ export class ReviewSteps {
     return shown === amount(0) ? _("as good") : `−${shown}`;
   }
 
-  // The bar beside the board, and the line over the graph.
+  // Update the bar beside the board and the line above the graph.
   #weigh(move) {
     const graph = $("review-graph");
     if (!graph) return;
@@ -188,7 +190,7 @@ export class ReviewSteps {
     put("graph-said", move ? _("move {ply} · {before} → {after}", values) : "");
   }
 
-  // Trying again: the answer is hidden, and a move is asked for.
+  // Hide the answer and ask for a move, or stop asking.
   #ask(is) {
     this.#isTrying = is;
     $("tries").hidden = !is;
@@ -236,7 +238,7 @@ export class ReviewSteps {
     this.#replay.speech.announce(said ?? itemOf(turn).querySelector(".verdict").textContent);
   }
 
-  // Go to the place of the graph that was pointed at.
+  // Go to the place in the graph under the pointer.
   async #point(event) {
     const graph = $("review-graph");
     const box = graph.getBoundingClientRect();
@@ -251,15 +253,15 @@ export class ReviewSteps {
 
 const isMistake = ({ grade }) => !["best", "good"].includes(grade);
 
-// What is said of a place in the list of the worst mistakes.
-const itemOf = (turn) => document.querySelector(`.mistakes > [data-turn="${turn}"]`);
+// The item of a place in the list of the worst mistakes.
+const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
 
 // The directions, the best first.
 const ranked = ({ losses, best }) =>
-  Object.keys(losses).sort((a, b) => (b === best) - (a === best) || losses[a] - losses[b]);
+  Object.keys(losses).sort((a, b) => Number(b === best) - Number(a === best) || losses[a] - losses[b]);
 
 const amount = (value) =>
   $("review-graph").dataset.unit === "chance" ? `${grouped(100 * value, 1)} %` : grouped(value);
 
-// The place of the replay at the right end of the graph.
+// The place at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);

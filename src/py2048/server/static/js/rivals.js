@@ -1,12 +1,12 @@
-// How a battle goes: the time, and everybody's score and board.
+// The time left in a battle, and all players' scores and boards.
 import { rank } from "./board.js";
 import { $, element } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { spoken } from "./speech.js";
 
-const TICK = 250;
-const MINUTE = 60_000;
-/** Whether this is the page of the battle, where one's own board is among the others. */
+const TICK_MS = 250;
+const MINUTE_MS = 60_000;
+/** Whether this is the page of the battle, which shows the player's own board too. */
 const isPage = Boolean($("battle"));
 
 export class Rivals {
@@ -23,9 +23,9 @@ export class Rivals {
   #end = element("p", { class: "buttons" });
 
   /**
-   * @param {HTMLElement} place where it is shown
-   * @param {(text: string) => void} announce says something aloud
-   * @param {(time: string) => void} ticked is told the time that is left
+   * @param {HTMLElement} place for the list
+   * @param {(text: string) => void} announce speaks to screen readers
+   * @param {(time: string) => void} ticked called with the time left
    */
   constructor(place, announce, ticked = () => {}) {
     this.#place = place;
@@ -35,12 +35,15 @@ export class Rivals {
     place.append(this.#time, this.#list, this.#end);
   }
 
-  /** The time that is left, in words. */
+  /** The time left, in words. */
   get time() {
     return this.#time.textContent;
   }
 
-  /** Take a message about the battle. */
+  /**
+   * Show the battle as a message describes it.
+   * @param {Protocol.BattleMessage} message
+   */
   show(message) {
     const now = performance.now();
     this.#starts = now + (message.starts_ms ?? 0);
@@ -51,12 +54,12 @@ export class Rivals {
     this.#lead(`/battle/${battle}`, message.stage === "over" ? _("Result and rematch") : _("Page of the battle"));
     this.#place.hidden = false;
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#tick(), TICK);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#tick();
     if (message.stage === "over") this.#say(`${_("The battle is over.")} ${result(players, you)}`);
   }
 
-  /** Show nothing any more. */
+  /** Hide the list. */
   hide() {
     clearInterval(this.#timer);
     this.#place.hidden = true;
@@ -74,11 +77,11 @@ export class Rivals {
       const left = Math.max(this.#ends - now, 0);
       this.#tell(left ? _("{time} left", { time: clock(left) }) : _("Time is up"));
       this.#say(left ? _("Play.") : _("Time is up."));
-      if (left && left < MINUTE) this.#say(_("One minute left."));
+      if (left && left < MINUTE_MS) this.#say(_("One minute left."));
     }
   }
 
-  // A link that is there already stays, with the focus that may be on it.
+  // Keep an equal link, because it may have the focus.
   #lead(page, label) {
     const link = element("a", { class: "button", href: page }, label);
     if (location.pathname === page || this.#end.firstChild?.isEqualNode(link)) return;
@@ -90,7 +93,7 @@ export class Rivals {
     this.#ticked(time);
   }
 
-  // Each thing is said once.
+  // Say each sentence once.
   #say(text) {
     if (this.#said.has(text)) return;
     this.#said.add(text);
@@ -119,7 +122,7 @@ function row(player, isMe, stage) {
   return element("li", {}, line, board && (isPage || !isMe) ? small(board, name) : "");
 }
 
-/** The initials of somebody on the colour of a tile, as the server's macro `avatar`. */
+/** A player's initials on the colour of a tile, as in the server's macro `avatar`. */
 export function avatar(name) {
   const initials = name.match(/[^\W_]+/g)?.slice(0, 2).map((word) => word[0]) ?? [];
   const face = 3 + (new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, 0) % 6);

@@ -1,7 +1,28 @@
-// What a move is certain to do, so that it shows at once: the slide, its points, and whether it is
-// one. All of it follows from the rules in their text; where tiles appear is the server's affair.
+// Rules as text, and the part of a move that needs no chance: the slide and its points. The page
+// shows this at once; the server decides where tiles appear.
 
-/** The rules that a text in full describes, such as `classic:size=4x4,…,end=stuck`. */
+export const DIRECTIONS = /** @type {const} */ (["up", "down", "left", "right"]);
+
+/**
+ * @typedef {object} Rules
+ * @property {number} rows
+ * @property {number} columns
+ * @property {string} merging `once` or `cascade`
+ * @property {{kind: string, numbers: number[]}} scoring
+ * @property {{counts: number[], weights: number[][]}} start
+ * @property {{kind: string, weights: number[][]}} spawn
+ * @property {?number} target
+ * @property {boolean} endsAtTarget
+ *
+ * @typedef {{source: number[], target: number[], merged: boolean}} Motion
+ * @typedef {{board: number[][], points: number, motions: Motion[], changed: boolean}} Slide
+ */
+
+/**
+ * Parse rules in full, such as `classic:size=4x4,…,end=stuck`.
+ * @param {string} text
+ * @returns {Rules}
+ */
 export function parseRules(text) {
   const changes = text.slice(text.indexOf(":") + 1).split(",");
   const fields = Object.fromEntries(changes.map((change) => change.split("=")));
@@ -28,10 +49,9 @@ const weightsIn = (text) => text.split("+").map((pair) => pair.split(":").map(Nu
 /**
  * Slide all tiles of a board.
  * @param {number[][]} board rows of tiles, 0 for empty
- * @param {"up"|"down"|"left"|"right"} direction
- * @param {"once"|"cascade"} merging how often a tile may merge in one slide
- * @returns {{board: number[][], points: number, motions: object[], changed: boolean}} the board
- *   before anything appears, the sum of the merged tiles, and the way of each tile
+ * @param {string} direction
+ * @param {string} merging how often a tile may merge in one slide: `once` or `cascade`
+ * @returns {Slide} the board before a tile appears, the sum of the merged tiles, and each tile's way
  */
 export function slide(board, direction, merging) {
   const isVertical = direction === "up" || direction === "down";
@@ -47,7 +67,7 @@ export function slide(board, direction, merging) {
   return slid;
 }
 
-// The tiles move one after the other, the one nearest the wall first.
+// Move the tiles one after the other, beginning with the one nearest the wall.
 function slideLine(board, slid, merging, length, cell) {
   let [last, count, isOpen] = [0, 0, false];
   for (let place = 0; place < length; place++) {
@@ -66,7 +86,11 @@ function slideLine(board, slid, merging, length, cell) {
   }
 }
 
-/** What a slide changes in the score; null where that depends on the tile that appears. */
+/**
+ * The points of a slide; null if they depend on the tile that appears.
+ * @param {{kind: string, numbers: number[]}} scoring
+ * @param {{points: number, changed: boolean}} slid
+ */
 export function scoreOf({ kind, numbers }, { points, changed }) {
   if (kind === "merges") return points;
   return kind === "moves" ? numbers[changed ? 0 : 1] : null;

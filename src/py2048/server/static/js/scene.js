@@ -1,4 +1,4 @@
-// A game on the screen: board, scores, badges and messages, for players and those who watch.
+// A game on the screen, for players and spectators: board, scores and messages.
 import { BoardView } from "./board.js";
 import { $, put } from "./elements.js";
 import { _, grouped, signed } from "./language.js";
@@ -6,40 +6,49 @@ import { RISE, moves } from "./motion.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { Speech } from "./speech.js";
 
-const SHINES = 128;
+/** @import { Game } from "./session.js" */
+
+// Smaller tiles do not shine when they are made for the first time.
+const MIN_SHINING_TILE = 128;
 
 export class Scene {
   #ahead = null;
   #hasLeaned = false;
+  #largest = 0;
 
   constructor() {
     this.view = new BoardView($("board"));
     this.speech = new Speech($("live"));
-    this.game = null;
   }
 
-  /** Whether a slide is shown whose answer has not come. */
+  /** Whether a slide is shown whose answer has not come yet. */
   get isAhead() {
     return this.#ahead !== null;
   }
 
-  /** Take a whole state; `fresh` says that another game is on the table. */
-  state(state) {
-    const fresh = this.game?.game !== state.game;
-    this.game = state;
+  /**
+   * Show a whole position.
+   * @param {Game} game
+   * @param {boolean} isFresh whether another game was on the screen before
+   */
+  show(game, isFresh) {
     this.#ahead = null;
-    if (!fresh) this.view.correct(state.board);
-    else if (state.ply === 0) this.view.appear(state.board);
-    else this.view.show(state.board);
-    this.#write();
-    if (fresh && state.say) this.speech.announce(state.say);
-    return fresh;
+    this.#largest = largest(game.board);
+    if (!isFresh) this.view.correct(game.board);
+    else if (game.ply === 0) this.view.appear(game.board);
+    else this.view.show(game.board);
+    this.#write(game);
+    if (isFresh && game.say) this.speech.announce(game.say);
   }
 
-  /** Show what a move is certain to do; the tile that appears, and all words, come with its answer. */
-  slide(direction) {
-    const { merging, scoring } = parseRules(this.game.rules.text);
-    const slid = slide(this.game.board, direction, merging);
+  /**
+   * Show the slide of a move before its answer, which brings the new tile and the words.
+   * @param {Game} game
+   * @param {string} direction
+   */
+  slide(game, direction) {
+    const { merging, scoring } = parseRules(game.rules.text);
+    const slid = slide(game.board, direction, merging);
     if (!slid.changed) {
       this.#hasLeaned = true;
       this.view.lean(direction);
@@ -50,51 +59,60 @@ export class Scene {
     this.view.move({ motions: slid.motions, spawn: null }, slid.board);
     if (!points) return;
     rise(points);
-    put("score", grouped(this.game.score + points));
+    put("score", grouped(game.score + points));
   }
 
-  /** Take a slide back whose move is not made. */
-  retract() {
+  /**
+   * Take back a slide whose move was not made.
+   * @param {Game} game
+   */
+  retract(game) {
     if (!this.#ahead) return;
     const motions = this.#ahead.motions.map(({ source, target }) => ({ source: target, target: source }));
     this.#ahead = null;
-    this.view.unmove({ motions }, this.game.board);
-    this.#write();
+    this.view.unmove({ motions }, game.board);
+    this.#write(game);
   }
 
-  /** Take what happened: the changed parts of the state, and the events to show. */
-  events(message) {
-    const follows = message.version <= this.game.version + 1;
+  /**
+   * Show events.
+   * @param {Game} before the game on the screen
+   * @param {Game} game after the events
+   * @param {any[]} events
+   */
+  play(before, game, events) {
+    const { board } = game;
+    const follows = game.version <= before.version + 1;
     const ahead = this.#ahead;
-    const largest = this.game.largest ?? most(this.game.board);
+    const largestBefore = this.#largest;
     this.#ahead = null;
-    this.game = { ...this.game, ...message, largest: Math.max(largest, most(message.board)) };
-    const turns = message.events.filter((each) => each.motions);
-    const isAhead = ahead && follows && turns.length === 1 && leadsTo(ahead, turns[0], message.board);
-    if (isAhead) this.view.add(turns[0].spawn, message.board);
-    else if (ahead) this.view.correct(message.board);
-    else if (follows && turns.length === 1) this.#show(turns[0], message.board);
-    else if (turns.length || !follows) this.view.correct(message.board);
-    for (const event of message.events) this.#tell(event, isAhead && ahead.hasRisen);
+    this.#largest = Math.max(largestBefore, largest(board));
+    const turns = events.filter((each) => each.motions);
+    const isAhead = ahead && follows && turns.length === 1 && leadsTo(ahead, turns[0], board);
+    if (isAhead) this.view.add(turns[0].spawn, board);
+    else if (ahead) this.view.correct(board);
+    else if (follows && turns.length === 1) this.#move(turns[0], board);
+    else if (turns.length || !follows) this.view.correct(board);
+    for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
     this.#hasLeaned = false;
-    const made = turns.length && this.game.largest > largest && this.game.largest >= SHINES;
-    if (made) this.view.shine(this.game.largest, message.events.some(({ kind }) => kind === "won"));
-    this.#write();
+    const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
+    if (isNew) this.view.shine(this.#largest, events.some(({ kind }) => kind === "won"));
+    this.#write(game);
   }
 
-  /** A short line for the eyes; `say` is for the ears. */
+  /** Show a short line under the board. Screen readers hear what `speech` says instead. */
   note(text, kind = "") {
     const line = $("status");
     line.textContent = text;
     line.className = `status ${kind}`;
   }
 
-  /** The line that is shown. */
+  /** The line under the board. */
   get noted() {
     return $("status").textContent;
   }
 
-  #show(event, board) {
+  #move(event, board) {
     if (event.kind === "undone") this.view.unmove(event, board);
     else this.view.move(event, board);
   }
@@ -107,17 +125,16 @@ export class Scene {
     this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
   }
 
-  #write() {
-    const game = this.game;
+  #write(game) {
     put("score", grouped(game.score));
     put("moves", grouped(game.ply));
     if ($("best")) put("best", grouped(game.best));
-    if ($("largest")) put("largest", grouped(most(game.board)));
-    if (game.secret) revealed(game.secret);
+    if ($("largest")) put("largest", grouped(largest(game.board)));
+    if (game.secret) reveal(game.secret);
   }
 }
 
-// Whether a slide that is shown becomes, with the tile that appeared, the board after a turn.
+// Whether the slide on the screen plus the new tile is the board after a turn.
 function leadsTo({ board, direction }, { kind, direction: played, spawn }, after) {
   if (kind !== "moved" || played !== direction || !spawn) return false;
   const isSpawn = (row, column) => row === spawn.cell[0] && column === spawn.cell[1];
@@ -126,9 +143,9 @@ function leadsTo({ board, direction }, { kind, direction: played, spawn }, after
   );
 }
 
-const most = (board) => Math.max(...board.flat());
+const largest = (board) => Math.max(...board.flat());
 
-function revealed(secret) {
+function reveal(secret) {
   if (!$("secret")) return;
   $("secret").textContent = secret;
   $("secret-term").hidden = $("secret-value").hidden = false;
@@ -143,7 +160,7 @@ const RISING = [
 
 let rising = null;
 
-/** Show the points of a move in the corner of the score's card; where nothing may move they stay. */
+/** Show a move's points in the corner of the score card. Without animation, they stay there. */
 export function rise(points) {
   put("rise", signed(points));
   rising?.cancel();

@@ -1,7 +1,11 @@
-// What pages fetch from the server.
-const PAGE = 256;
+// Documents and long lists from the server.
+const PAGE_SIZE = 256;
 
-/** The document at an address; null if it cannot be had. */
+/**
+ * Fetch the document at an address; null if that fails.
+ * @param {string} address
+ * @param {RequestInit} [options]
+ */
 export async function fetched(address, options = {}) {
   try {
     const answer = await fetch(address, options);
@@ -11,7 +15,10 @@ export async function fetched(address, options = {}) {
   }
 }
 
-/** A long list, fetched in pages as they are needed. */
+/**
+ * A long list that is fetched page by page.
+ * @template Page
+ */
 export class Pages {
   #address;
   #pages = new Map();
@@ -20,19 +27,23 @@ export class Pages {
     this.#address = address;
   }
 
-  /** The page that has the entry of an index, and where on it that is. */
+  /**
+   * The page with the entry of an index, and the entry's place on it.
+   * @returns {Promise<{page: Page, at: number}>}
+   */
   async at(index) {
-    const number = Math.floor(index / PAGE);
+    const number = Math.floor(index / PAGE_SIZE);
     if (!this.#pages.has(number)) {
       const page = this.#fetch(number);
       page.catch(() => this.#pages.delete(number));
       this.#pages.set(number, page);
     }
-    return { page: await this.#pages.get(number), at: index % PAGE };
+    return { page: await this.#pages.get(number), at: index % PAGE_SIZE };
   }
 
+  /** @returns {Promise<Page>} */
   async #fetch(number) {
-    const answer = await fetch(`${this.#address}?from=${number * PAGE}&limit=${PAGE}`);
+    const answer = await fetch(`${this.#address}?from=${number * PAGE_SIZE}&limit=${PAGE_SIZE}`);
     if (answer.status === 429) {
       const seconds = Number(answer.headers.get("Retry-After")) || 1;
       await new Promise((done) => setTimeout(done, 1000 * seconds));

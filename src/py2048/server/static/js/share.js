@@ -1,11 +1,11 @@
-// Sharing a finished game: the picture and the text to the device, or the text to the clipboard.
-import { $, element } from "./elements.js";
+// Shares a finished game: picture and text through the device, otherwise the text to the clipboard.
+import { $, element, findAll } from "./elements.js";
 import { _ } from "./language.js";
 
 /**
- * Share what a button stands for.
- * @param {HTMLElement} button with the text, the picture's address and that of a page with both
- * @param {HTMLElement} status where it is said what happened
+ * Share a game.
+ * @param {HTMLElement} button holds the text, the picture's address, and the address of a page with both
+ * @param {HTMLElement} status for a message about what happened
  */
 export async function share({ dataset }, status) {
   const { text, picture, page } = dataset;
@@ -14,7 +14,7 @@ export async function share({ dataset }, status) {
       await navigator.share(await withPicture(text, picture));
       return;
     } catch (error) {
-      if (error.name === "AbortError") return; // the player thought better of it
+      if (error.name === "AbortError") return; // the player has changed their mind
     }
   }
   try {
@@ -27,7 +27,7 @@ export async function share({ dataset }, status) {
   }
 }
 
-// What the device is given: the picture, too, where it takes files.
+// The text, and the picture if the device takes files.
 async function withPicture(text, address) {
   const answer = navigator.canShare ? await fetch(address).catch(() => null) : null;
   if (!answer?.ok) return { text };
@@ -35,7 +35,7 @@ async function withPicture(text, address) {
   return navigator.canShare({ files }) ? { text, files } : { text };
 }
 
-for (const button of document.querySelectorAll("main [data-share]")) {
+for (const button of findAll("main [data-share]")) {
   button.hidden = false;
   button.addEventListener("click", () => share(button, $("shared")));
 }

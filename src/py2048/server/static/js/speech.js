@@ -1,10 +1,10 @@
-// What screen readers say. Many events in a moment are one sentence: the latest; what matters is
-// always said.
+// Sentences for screen readers. Of many events in a moment only the last one is said.
 import { element } from "./elements.js";
 import { _ } from "./language.js";
 
-const PAUSE = 250;
-const KEPT = 6;
+const PAUSE_MS = 250;
+// Older sentences are removed from the page.
+const MAX_SENTENCES = 6;
 
 export class Speech {
   #region;
@@ -16,7 +16,7 @@ export class Speech {
     this.#region = region;
   }
 
-  /** Say a sentence, unless others follow at once. */
+  /** Say a sentence, unless another one follows at once. */
   say(text) {
     if (!text) return;
     this.#waiting = text;
@@ -25,10 +25,10 @@ export class Speech {
     this.#timer = setTimeout(() => {
       this.#timer = 0;
       this.#flush();
-    }, PAUSE);
+    }, PAUSE_MS);
   }
 
-  /** Say a sentence in any case. */
+  /** Say a sentence even if others follow. */
   announce(text) {
     this.#flush();
     this.#append(text);
@@ -41,11 +41,11 @@ export class Speech {
 
   #append(text) {
     this.#region.append(element("p", {}, text));
-    while (this.#region.children.length > KEPT) this.#region.firstChild.remove();
+    while (this.#region.children.length > MAX_SENTENCES) this.#region.firstChild.remove();
   }
 }
 
-/** A board as sentences, a row each. */
+/** A board in sentences, one a row. */
 export function spoken(board) {
   return board
     .map((row, index) => {

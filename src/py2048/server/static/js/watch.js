@@ -1,14 +1,16 @@
 // The page of a game in progress, which shows each move as it is made.
-import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
+import { AWAY, Connection, LOGGED_OUT, RETRYABLE } from "./connection.js";
 import { $, button } from "./elements.js";
 import { _ } from "./language.js";
 import { Scene } from "./scene.js";
+import { merged } from "./session.js";
 
-const SETTLED = 400;
+const SAVE_MS = 400;
 
 const id = $("game").dataset.game;
 const scene = new Scene();
-let isLost = true;
+let game = null;
+let isWaiting = true;
 
 const connection = new Connection("/ws", {
   message: hear,
@@ -17,40 +19,48 @@ const connection = new Connection("/ws", {
 
 function hear(message) {
   if (message.type === "hello") ask();
-  if (message.type === "state") shown(message);
-  if (message.type === "events" && message.game === id && !isLost) {
-    scene.events(message);
-    if (message.outcome !== "playing") over();
+  if (message.type === "state") start(message);
+  if (message.type === "events" && message.game === id && !isWaiting) {
+    const before = game;
+    game = merged(before, message);
+    scene.play(before, game, message.events);
+    if (game.outcome !== "playing") offerReplay();
   }
   if (message.type === "refused") {
-    if (message.state) scene.state(message.state);
+    if (message.state) show(message.state);
     scene.note(message.message, "warn");
-    if (isLost && LATER.includes(message.reason)) setTimeout(ask, message.retry_ms ?? 1000);
+    if (isWaiting && RETRYABLE.includes(message.reason)) setTimeout(ask, message.retry_ms ?? 1000);
   }
 }
 
 function ask() {
-  isLost = true;
+  isWaiting = true;
   connection.send({ type: "watch", game: id });
 }
 
-function shown(state) {
-  isLost = false;
-  scene.state(state);
-  if (state.outcome === "playing") scene.note(_("Waiting for the next move …"));
-  else if (performance.getEntriesByType("navigation")[0]?.type === "reload") over();
-  else settle();
+function show(state) {
+  scene.show(state, game?.game !== state.game);
+  game = state;
 }
 
-function over() {
-  const replay = button(_("See the replay"), settle, "primary");
+function start(state) {
+  isWaiting = false;
+  show(state);
+  const [visit] = performance.getEntriesByType("navigation");
+  if (state.outcome === "playing") scene.note(_("Waiting for the next move …"));
+  else if (/** @type {PerformanceNavigationTiming} */ (visit)?.type === "reload") offerReplay();
+  else openReplay();
+}
+
+function offerReplay() {
+  const replay = button(_("See the replay"), openReplay, "primary");
   scene.note(`${_("The game is over.")} `);
   $("status").append(replay);
   $("status").removeAttribute("aria-hidden");
 }
 
-// A game that can be undone becomes a record when its player has left it.
-function settle() {
+// A game that can be undone becomes a record when its player leaves it.
+function openReplay() {
   connection.send({ type: "leave" });
-  setTimeout(() => location.reload(), SETTLED);
+  setTimeout(() => location.reload(), SAVE_MS);
 }

@@ -1,12 +1,15 @@
-// The four directions: their names and signs, and what each would lose.
+// The four directions on the screen: their names, their arrows and what each would lose.
 import { $, element } from "./elements.js";
 import { _ } from "./language.js";
 
-export const DIRECTIONS = ["up", "down", "left", "right"];
 export const WAYS = { up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") };
 const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" };
 
-/** Mark on the board's edge the best direction and the one played, where there are any. */
+/**
+ * Mark the best direction and the one played at the board's edge; without them, remove the marks.
+ * @param {string} [best]
+ * @param {string | false} [played]
+ */
 export function markEdge(best, played) {
   const { dataset } = $("board");
   for (const [name, way] of Object.entries({ best, played })) {
@@ -15,7 +18,11 @@ export function markEdge(best, played) {
   }
 }
 
-/** The line of a direction in a list of what each loses. */
+/**
+ * A list item for a direction, with a bar and what the direction loses.
+ * @param {string} way
+ * @param {{lost: string, share: number, isBest?: boolean, isPlayed?: boolean}} facts
+ */
 export function wayLine(way, { lost, share, isBest, isPlayed }) {
   const arrow = element("span", { "aria-hidden": "true" }, `${ARROWS[way]} `);
   const bar = element("span", { class: "bar" });

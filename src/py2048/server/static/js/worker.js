@@ -1,9 +1,9 @@
-// Lets the page for playing open without the server, in exactly one version: that of this script.
+// Service worker: opens the page for playing without the server, in the version of this script.
 const version = location.pathname.split("/")[2];
 const CACHE = `py2048-${version}`;
 const PAGE = "/";
 const TIMEOUT_MS = 4000;
-const AWAY = [502, 503, 504]; // what a proxy says whose server is
+const AWAY = [502, 503, 504]; // a proxy's answers while its server is away
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(takeOver()));
@@ -15,7 +15,7 @@ addEventListener("fetch", (event) => {
   else if (pathname.startsWith(`/static/${version}/`)) event.respondWith(kept(event.request));
 });
 
-// What an earlier version kept is of no use any more.
+// Delete the caches of earlier versions.
 async function takeOver() {
   const names = await caches.keys();
   const old = names.filter((name) => name.startsWith("py2048-") && name !== CACHE);
@@ -23,20 +23,20 @@ async function takeOver() {
   await clients.claim();
 }
 
-// The page has just loaded these: they come from the browser, not over the network.
+// The page has just loaded these files, so they come from the browser's cache.
 async function keep(addresses) {
   const cache = await caches.open(CACHE);
   for (const address of addresses) {
     if (await cache.match(address)) continue;
     const file = await fetch(address);
-    // While servers are updated one of another version may answer: its file is not this one.
+    // During an update, a server of another version may answer with another file.
     if (!file.headers.get("cache-control")?.includes("immutable")) return;
     await cache.put(address, file);
   }
   await cache.add(new Request(PAGE, { cache: "force-cache" }));
 }
 
-// The server's page wherever there is a server: an old one would load an old version.
+// Prefer the server's page: a cached one would load an old version.
 async function newest(request) {
   let answer = Response.error();
   try {

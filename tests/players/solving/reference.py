@@ -1,4 +1,4 @@
-"""Exact values and chances in plain Python and whole fractions, for tiny boards and formations."""
+"""Reference solver in plain Python with exact fractions, for tiny boards and formations."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Value = Callable[[Board], Fraction]
 def _mean(
     cells: Sequence[Cell], weights: Weights, value: Callable[[Cell, int], Fraction]
 ) -> Fraction:
-    """Return the mean of what a tile on a cell is worth, over all that can appear."""
+    """Return the expected value over all spawns on these cells."""
     spawns = product(cells, weights.pairs)
     terms = (share / len(cells) * value(cell, tile) for cell, (tile, share) in spawns)
     return sum(terms, Fraction(0))
 
 
 def exact_values(rules: Rules | str, goal: Goal | str = "score") -> Value:
-    """Return a function that gives the value of any board of the rules."""
+    """Return a function that computes the exact value of any board under the rules."""
     chosen, tile = get_rules(rules), Goal.parse(goal).tile
 
     def turn_value(board: Board, direction: Direction, spawn: Spawn) -> Fraction:
@@ -58,7 +58,7 @@ def exact_values(rules: Rules | str, goal: Goal | str = "score") -> Value:
 
 
 def value_of_game(rules: Rules | str, goal: Goal | str = "score") -> Fraction:
-    """Return the expectation of the value over the starts."""
+    """Return the expected value over all starting boards."""
     chosen = get_rules(rules)
     value, start, tile = exact_values(chosen, goal), chosen.start, Goal.parse(goal).tile
     counts = range(start.low, start.high + 1)
@@ -79,9 +79,9 @@ def value_of_game(rules: Rules | str, goal: Goal | str = "score") -> Fraction:
 
 
 def exact_chances(formation: Formation | str, target: int, rules: Rules | str = "classic") -> Value:
-    """Return a function that gives the chance to make a tile from a board of a formation.
+    """Return a function that computes the chance to make a tile within a formation.
 
-    Tiles above the target are the large ones; they must differ.
+    Tiles above the target are the large tiles; they must be distinct.
     """
     chosen, rules = get_formation(formation), get_rules(rules)
     limit = Positions(chosen, target, rules).limit

@@ -1,0 +1,136 @@
+"""Write the types of the web protocol for the pages' scripts (`make messages`).
+
+`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. TypeScript checks
+the scripts against it (`make javascript`); browsers never load it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.inspect import (
+    BoolType,
+    CustomType,
+    DictType,
+    FloatType,
+    IntType,
+    ListType,
+    LiteralType,
+    Metadata,
+    NoneType,
+    StrType,
+    StructType,
+    TupleType,
+    Type,
+    UnionType,
+    VarTupleType,
+)
+
+from py2048.server import schema
+
+PATH = Path(schema.__file__).with_name("protocol.d.ts")
+_HEAD = "// Generated from schema.py by scripts/protocol_types.py (`make messages`). Do not edit.\n"
+_UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
+    "ServerMessage": (schema.Reply, "type"),
+    "PageMessage": (schema.PageMessage, "type"),
+    "PlayedEvent": (schema.GameEvent, "kind"),
+}
+"""Unions: the subclasses of a struct that have a tag in a field."""
+
+_SIMPLE: dict[type[Type], str] = {
+    BoolType: "boolean",
+    FloatType: "number",
+    IntType: "number",
+    NoneType: "null",
+    StrType: "string",
+}
+
+
+def structs() -> list[type[msgspec.Struct]]:
+    """Return the structs of the schema by name, without the base classes of others."""
+    found = inspect.getmembers(schema, lambda each: isinstance(each, type))
+    named = [
+        each
+        for _name, each in found
+        if issubclass(each, msgspec.Struct) and each.__module__ == schema.__name__
+    ]
+    bases = {base for each in named for base in each.__bases__}
+    return [each for each in named if each not in bases and each is not schema.Reply]
+
+
+def written(kind: Type) -> str:
+    """Return a type as TypeScript writes it."""
+    match kind:
+        case Metadata(extra_json_schema={"enum": names}):
+            return _one_of(names)
+        case Metadata(type=inner):
+            return written(inner)
+        case LiteralType(values=values):
+            return _one_of(values)
+        case StructType(cls=cls):
+            return cls.__name__
+        case ListType(item_type=item) | VarTupleType(item_type=item):
+            return f"{_grouped(item)}[]"
+        case TupleType(item_types=items):
+            return f"[{', '.join(map(written, items))}]"
+        case DictType(key_type=key, value_type=value):
+            return f"{{ [name in {written(key)}]?: {written(value)} }}"
+        case UnionType(types=types):
+            return " | ".join(written(each) for each in types if not _is_unset(each))
+    return _SIMPLE[type(kind)]
+
+
+def _one_of(values: Iterable[object]) -> str:
+    return " | ".join(map(json.dumps, values))
+
+
+def _grouped(kind: Type) -> str:
+    text = written(kind)
+    return f"({text})" if " | " in text else text
+
+
+def _is_unset(kind: Type) -> bool:
+    return isinstance(kind, CustomType) and kind.cls is msgspec.UnsetType
+
+
+def _members(kind: type[msgspec.Struct]) -> Iterator[str]:
+    info: Any = msgspec.inspect.type_info(kind)
+    if info.tag_field:
+        yield f"{info.tag_field}: {json.dumps(info.tag)};"
+    is_request = not issubclass(kind, schema.Reply)
+    for field in info.fields:
+        is_optional = field.default is UNSET or (is_request and not field.required)
+        yield f"{field.encode_name}{'?' if is_optional else ''}: {written(field.type)};"
+
+
+def declarations() -> str:
+    """Return the text of `protocol.d.ts`."""
+    lines = [_HEAD.rstrip(), "", "declare namespace Protocol {"]
+    for kind in structs():
+        members = "".join(f"\n    {member}" for member in _members(kind))
+        lines.append(f"  interface {kind.__name__} {{{members}\n  }}\n")
+    for name, (base, tag) in _UNIONS.items():
+        messages = [
+            kind.__name__
+            for kind in structs()
+            if issubclass(kind, base) and kind.__struct_config__.tag_field == tag
+        ]
+        lines.append(f"  type {name} =\n    | " + "\n    | ".join(messages) + ";\n")
+    return "\n".join(lines).rstrip() + "\n}\n"
+
+
+def main() -> int:
+    """Write the declarations."""
+    PATH.write_text(declarations(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,139 @@
+"""Access to the store and the rooms, which open in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Concatenate, ParamSpec, TypeVar
+
+from py2048.app.storage import open_store
+from py2048.core.errors import StorageError
+from py2048.server.cache import TimedCache
+from py2048.server.http.monitoring import Metrics
+from py2048.server.play.changes import GameNotices
+from py2048.server.play.games import GameService
+from py2048.server.play.rooms import Rooms
+from py2048.server.settings import ServerSettings
+
+_log = logging.getLogger("py2048.web")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+_OPEN_DELAY_S = 0.3  # The first page should not wait for database libraries to load.
+_FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
+_CHECK_TTL_S = 1.0
+_CHECK_TIMEOUT_S = 1.5  # Proxies in deploy/ give up after 2 or 3 seconds.
+
+
+class Backend:
+    """The store of a server and the rooms on it.
+
+    The store opens in the background, so the first page does not wait for the database.
+    """
+
+    def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._open_store = partial(
+            open_store,
+            settings.database,
+            durability=settings.durability,
+            timeout_s=settings.store_timeout_s,
+        )
+        self._fault = StorageError("the store is not open yet", "starting")
+        self._wanted = asyncio.Event()
+        self._opened_or_failed = asyncio.Event()
+        self._rooms: Rooms | None = None
+        self._checks = TimedCache(_CHECK_TTL_S)
+        gauge = metrics.gauge
+        gauge("py2048_tables", "Open games", lambda: len(self._rooms.open) if self._rooms else 0)
+
+        def backlog() -> int:
+            return self._rooms.group_commit.backlog if self._rooms else 0
+
+        gauge("py2048_writer_backlog", "Changes that wait to be written", backlog)
+        heard = "1 while other processes can be heard, or there are none"
+        gauge("py2048_bus_up", heard, lambda: not self.is_deaf)
+
+    @property
+    def rooms(self) -> Rooms:
+        """The rooms.
+
+        Raises:
+            StorageError: If the store is not open.
+        """
+        if self._rooms is None:
+            raise self._fault
+        return self._rooms
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open."""
+        return self._rooms is not None
+
+    @property
+    def is_deaf(self) -> bool:
+        """Whether notices from other processes cannot be received at the moment."""
+        notices = self._rooms.notices if self._rooms else None
+        return bool(notices and notices.fault)
+
+    async def ready(self) -> Rooms:
+        """Wait until the store is open or opening it has failed.
+
+        Raises:
+            StorageError: If the store cannot be opened.
+        """
+        self._wanted.set()
+        await self._opened_or_failed.wait()
+        return self.rooms
+
+    async def do(
+        self, call: Callable[Concatenate[GameService, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        """Run a blocking call on the game service in a thread, once the store is open.
+
+        Raises:
+            StorageError: If the store cannot be opened.
+        """
+        rooms = await self.ready()
+        return await rooms.in_thread(call, rooms.games, *args, **kwargs)
+
+    async def check_store(self) -> None:
+        """Write to the store to see whether it works, at most once a second.
+
+        Raises:
+            StorageError: If the write fails or takes too long.
+        """
+        rooms = self.rooms
+        check = partial(rooms.in_thread, rooms.games.store.settings.check_writable)
+        try:
+            await asyncio.wait_for(self._checks.get("writable", check), _CHECK_TIMEOUT_S)
+        except TimeoutError:
+            raise StorageError("the store does not answer", "slow") from None
+
+    async def open(self) -> Rooms:
+        """Open the store, retrying until it succeeds."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wanted.wait(), _OPEN_DELAY_S)
+        wait_s = _FIRST_RETRY_S
+        while self._rooms is None:
+            try:
+                store = await asyncio.to_thread(self._open_store)
+            except StorageError as error:
+                self._fault = error
+                _log.error("the store cannot be opened", extra={"fault": str(error)})
+                self._opened_or_failed.set()
+                await asyncio.sleep(wait_s)
+                wait_s = min(2 * wait_s, _MAX_RETRY_S)
+            else:
+                notices = GameNotices(store) if store.notices.can_listen else None
+                self._rooms = Rooms(store, self._metrics, notices)
+        self._opened_or_failed.set()
+        return self._rooms
+
+    async def close(self) -> None:
+        """Write all changes and close the store."""
+        if self._rooms is not None:
+            await self._rooms.close()

@@ -1,0 +1,97 @@
+// Spawns, scores and outcomes, for games that are played without the server.
+import { DIRECTIONS, scoreOf, slide } from "./rules.js";
+
+/**
+ * @typedef {number[][]} Board
+ * @typedef {{board: Board, score: number, ply: number}} Position
+ * @typedef {{tile: number, cell: number[]}} Spawn
+ * @typedef {{direction: string, spawn: ?Spawn}} Turn without a spawn, an attempt that moved nothing
+ * @typedef {(choices: number) => number} Pick draws a number below `choices`
+ */
+
+/** The directions that change a board. */
+export function legalOn(board) {
+  return DIRECTIONS.filter((direction) => slide(board, direction, "once").changed);
+}
+
+/** Draw the board of a new game. */
+export function startOn({ rows, columns, start }, pick) {
+  const board = Array.from({ length: rows }, () => Array(columns).fill(0));
+  const [least, most = least] = start.counts;
+  const spawn = { kind: "random", weights: start.weights };
+  for (let left = least + pick(most - least + 1); left > 0; left--) {
+    const { tile, cell } = spawnOn({ spawn }, board, null, pick);
+    board[cell[0]][cell[1]] = tile;
+  }
+  return board;
+}
+
+/** Whether a board has the target tile. */
+export function hasTarget({ target }, board) {
+  return target !== null && Math.max(...board.flat()) >= target;
+}
+
+/** The outcome of a game that has reached a board. */
+export function outcomeOf(rules, board) {
+  const won = hasTarget(rules, board);
+  if (!(won && rules.endsAtTarget) && legalOn(board).length) return "playing";
+  if (rules.target === null) return "ended";
+  return won ? "won" : "lost";
+}
+
+/**
+ * Draw the tile that appears after a slide.
+ * @param {{spawn: {kind: string, weights: number[][]}}} rules
+ * @param {Board} board after the slide
+ * @param {?string} direction of the slide
+ * @param {Pick} pick
+ * @returns {Spawn}
+ */
+export function spawnOn({ spawn }, board, direction, pick) {
+  const cells = spawn.kind === "edge" ? edgeCells(board, direction) : emptyCells(board);
+  const total = spawn.weights.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = pick(total);
+  const [tile] = spawn.weights.find(([, weight]) => (left -= weight) < 0);
+  return { tile, cell: cells[pick(cells.length)] };
+}
+
+/**
+ * Play a turn; return the slide and the position after it.
+ * @param {object} rules as parsed
+ * @param {Position} position
+ * @param {Turn} turn
+ */
+export function playTurn(rules, { board, score, ply }, { direction, spawn }) {
+  const slid = slide(board, direction, rules.merging);
+  if (spawn) slid.board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+  const position = {
+    board: slid.board,
+    score: scoreAfter(rules.scoring, score, slid),
+    ply: ply + (slid.changed ? 1 : 0),
+  };
+  return { slid, position };
+}
+
+/** The score after a slide, to whose board the new tile has been added. */
+export function scoreAfter(scoring, score, slid) {
+  const points = scoreOf(scoring, slid);
+  if (points !== null) return score + points;
+  return slid.changed ? slid.board.flat().reduce((sum, tile) => sum + tile, 0) : score;
+}
+
+function emptyCells(board) {
+  const all = board.flatMap((line, row) => line.map((_, column) => [row, column]));
+  return all.filter(([row, column]) => !board[row][column]);
+}
+
+// The first empty cell of the edge that the tiles moved away from.
+function edgeCells(board, direction) {
+  const [rows, columns] = [board.length, board[0].length];
+  const edges = {
+    up: Array.from({ length: columns }, (_, index) => [rows - 1, columns - 1 - index]),
+    down: Array.from({ length: columns }, (_, index) => [0, index]),
+    left: Array.from({ length: rows }, (_, index) => [index, columns - 1]),
+    right: Array.from({ length: rows }, (_, index) => [rows - 1 - index, 0]),
+  };
+  return edges[direction].filter(([row, column]) => !board[row][column]).slice(0, 1);
+}

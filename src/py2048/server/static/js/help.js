@@ -1,0 +1,198 @@
+// Help in casual games: hints, the coach and autoplay. They come from the server's players, or while
+// it is away from a small network in the browser.
+import { Computer, showHint, wordOn } from "./computer.js";
+import { $, press, put } from "./elements.js";
+import { keepPage } from "./install.js";
+import { _ } from "./language.js";
+import { read, write } from "./storage.js";
+import { presetOf } from "./view.js";
+
+/** @import { Hint } from "./computer.js" */
+/** @import { PlayPage } from "./play.js" */
+
+// The coach looks at the board only when the player pauses, so that play never waits for it.
+const COACH_PAUSE_MS = 400;
+
+export class Help {
+  #page;
+  #autoplay = null; // the player's spec, or a run without the server
+  /** @type {?Hint} a hint for the board on the screen */
+  #hint = null;
+  #pause = 0;
+  #isAsked = false;
+
+  /** @param {PlayPage} page */
+  constructor(page) {
+    this.#page = page;
+    this.computer = new Computer(() => {
+      if (this.isAutoplaying) this.letPlay(this.computer.player);
+      if (!$("menu-dialog").open) page.announce(this.computer.pace);
+    });
+    this.autoplayed(page.game?.autoplay ?? null);
+    this.showCoach();
+    this.watch();
+  }
+
+  /** Whether a computer player makes the moves. */
+  get isAutoplaying() {
+    return this.#autoplay !== null;
+  }
+
+  // Hints
+
+  /** Ask for a hint; without the server, show the network's. */
+  async ask() {
+    const page = this.#page;
+    this.#isAsked = true;
+    if (!page.isAlone) {
+      page.push({ type: "hint", player: this.computer.player });
+      return;
+    }
+    this.autoplayed(null);
+    const hint = await this.#hintAlone();
+    if (hint) page.dispatch(hint);
+    else page.tellNoHelp();
+  }
+
+  /**
+   * Show a hint if it was asked for; the coach only remembers it.
+   * @param {Hint} hint
+   */
+  show(hint) {
+    this.#hint = hint;
+    if (!this.#page.isAlone) this.#adviser().then(keepPage); // to give hints without the server too
+    // A better answer replaces a quick one.
+    if (!this.#isAsked && !$("hint-card").classList.contains("shown")) return;
+    this.#isAsked = false;
+    showHint(hint);
+    this.#page.scene.note(`${hint.headline}.`, "good");
+    this.#page.scene.speech.announce(hint.say);
+  }
+
+  /** Whether only the coach waits for a hint, so that a refusal is not announced. */
+  get isQuiet() {
+    return !this.#isAsked;
+  }
+
+  /** Do not show the hint that was asked for: the player has done something else. */
+  forgetAsked() {
+    this.#isAsked = false;
+  }
+
+  // Autoplay
+
+  /** Start or stop autoplay, or announce why not. */
+  toggleAutoplay() {
+    const page = this.#page;
+    if (this.isAutoplaying) this.letPlay(null);
+    else if (!page.isCasual) page.tellNeedsCasual();
+    else if (!page.isOver) {
+      page.result.lower();
+      this.letPlay(this.computer.player);
+    }
+  }
+
+  /** Let a computer player make the moves; null stops autoplay. */
+  letPlay(player) {
+    const page = this.#page;
+    if (!page.isAlone) page.send({ type: "autoplay", player, delay: this.computer.delay });
+    else if (player === null) this.autoplayed(null);
+    else this.#playAlone();
+  }
+
+  /** Note and show whether a computer player makes the moves. */
+  autoplayed(player) {
+    this.#autoplay = player;
+    press("auto", Boolean(player));
+    $("stop").hidden = !player;
+    $("hint").hidden = Boolean(player);
+  }
+
+  async #playAlone() {
+    const run = {};
+    const isOn = () => this.#autoplay === run;
+    this.autoplayed(run);
+    while (isOn()) {
+      const hint = await this.#hintAlone();
+      if (!isOn()) return;
+      if (hint) this.#page.playAlone(hint.direction, true);
+      else this.#page.tellNoHelp();
+      if (!hint || this.#page.result.isUp) this.autoplayed(null);
+      await new Promise((done) => setTimeout(done, this.computer.delay));
+    }
+  }
+
+  // The coach
+
+  /** Turn the coach on or off. */
+  toggleCoach() {
+    if (!this.#page.isCasual && !this.#isCoached) {
+      this.#page.tellNeedsCasual();
+      return;
+    }
+    write("coach", this.#isCoached ? "" : "on");
+    this.showCoach();
+    this.watch();
+  }
+
+  /** Forget the hint, because the board has changed. */
+  reset() {
+    this.#hint = null;
+    showHint(null);
+    this.showCoach();
+  }
+
+  /** Let the coach look at the board after a pause. */
+  watch() {
+    const page = this.#page;
+    clearTimeout(this.#pause);
+    const isOn = this.#isCoached && page.isCasual && !this.isAutoplaying;
+    if (!isOn || page.game.outcome !== "playing" || this.#hint) return;
+    this.#pause = setTimeout(() => {
+      if (page.isAlone) this.#hintAlone().then((hint) => hint && page.dispatch(hint));
+      else if (!page.queue.length) page.queue.push({ type: "hint", player: this.computer.player });
+    }, COACH_PAUSE_MS);
+  }
+
+  /**
+   * Hide the hint, and comment on the moves among some events if the coach has looked at the board
+   * before them.
+   * @param {any[]} events
+   */
+  comment(events) {
+    showHint(null);
+    const turns = events.filter(({ motions }) => motions);
+    if (!turns.length) return;
+    const word = this.#hint && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#hint) : "";
+    this.#hint = null;
+    if (!this.#isCoached) return;
+    this.showCoach(word);
+    if (word) this.#page.scene.speech.say(word);
+  }
+
+  /** Show the coach's buttons and its comment. */
+  showCoach(word = "") {
+    for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
+    put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
+    put("coach-word", word || _("A word after each move"));
+  }
+
+  get #isCoached() {
+    return read("coach") === "on";
+  }
+
+  // Load the network for the game's rules; null if there is none.
+  async #adviser() {
+    const address = presetOf(this.#page.game.rules.text)?.dataset.network;
+    return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
+  }
+
+  // Make a hint like the server's message; null without a network, or if the game has changed meanwhile.
+  async #hintAlone() {
+    const page = this.#page;
+    const { game, version } = page.game;
+    const hintOn = await this.#adviser();
+    const isThere = hintOn && page.isAlone && page.game.game === game && page.game.outcome === "playing";
+    return isThere ? { type: "hint", ...hintOn(page.game), game, version } : null;
+  }
+}

@@ -1,0 +1,132 @@
+// Stores casual games for offline play. A game has a head, which holds its position, and its turns in
+// chunks. A move writes the head and the last chunk only, however long the game is.
+import { playTurn } from "./game.js";
+import { Record, chunkOf, turnOf } from "./record.js";
+import { parseRules } from "./rules.js";
+import { adoptOld, namesFrom, readJson, write, writeJson } from "./storage.js";
+
+/**
+ * @typedef {object} Kept
+ * @property {object} game as pages show it
+ * @property {{version: number, board: number[][], score: number, ply: number}} start the last position
+ *   from the server
+ * @property {string[]} unanswered types of the actions without an answer when the connection broke
+ * @property {Record} record the turns since `start`
+ * @property {number} sent how many turns the server may have, so that they cannot be undone
+ */
+
+const HEAD = "game ";
+const headName = (id) => HEAD + id;
+const chunkName = (id, number) => `turns ${id} ${number}`;
+
+/** Begin a record at a game's position. */
+export function keptFrom(game) {
+  const { version, board, score, ply } = game;
+  const record = new Record(parseRules(game.rules.text), { board, score, ply });
+  return { game, start: { version, board, score, ply }, unanswered: [], record, sent: 0 };
+}
+
+/** Store a game's head; return whether it worked. */
+export function saveHead({ game, start, unanswered, record, sent }) {
+  const { first, end } = record;
+  return writeJson(headName(game.game), { game, start, unanswered, first, end, sent, at: Date.now() });
+}
+
+/** Store the chunk of the turn that was appended last, then the head. */
+export function saveTurn(kept) {
+  const { game, record } = kept;
+  const { number, ...chunk } = record.lastChunk;
+  if (!writeJson(chunkName(game.game, number), chunk)) return;
+  removeChunks(game.game, number + 1);
+  saveHead(kept);
+}
+
+/** Remove a game from storage. */
+export function remove(id) {
+  const head = readJson(headName(id));
+  write(headName(id), "");
+  removeChunks(id, chunkOf(head?.first || 0));
+}
+
+/** Remove chunks whose turns the server has taken. */
+export function removeTaken({ game, record }, count) {
+  const before = chunkOf(record.first - count);
+  for (let number = before; number < chunkOf(record.first); number++) write(chunkName(game.game, number), "");
+}
+
+/** Whether a stored game has turns that the server does not know. */
+export function hasUnsent(id) {
+  const head = readJson(headName(id));
+  return head !== null && head.end > head.first;
+}
+
+/**
+ * Load a game; null if there is none or it is damaged.
+ * @returns {?Kept}
+ */
+export function load(id) {
+  try {
+    const { game, start, unanswered, first, end, sent } = readJson(headName(id));
+    const rules = parseRules(game.rules.text);
+    const record = restored(id, rules, start, first, end);
+    if (JSON.stringify(record.position(end).board) !== JSON.stringify(game.board)) return null;
+    return { game, start, unanswered: [...unanswered], record, sent: Number(sent) };
+  } catch {
+    return null;
+  }
+}
+
+function restored(id, rules, start, first, end) {
+  const chunks = [];
+  for (let number = chunkOf(first); ; number++) {
+    const chunk = readJson(chunkName(id, number));
+    if (!chunk) break;
+    chunks.push({ number, ...chunk });
+  }
+  if (chunks.length || end !== first) return Record.restore(rules, { first, end }, chunks);
+  return new Record(rules, start); // no turn has been played
+}
+
+/** The ids of all stored games, in the order of storing. */
+export function ids() {
+  const heads = namesFrom(HEAD).map((name) => [name.slice(HEAD.length), readJson(name)?.at ?? 0]);
+  return heads.sort(([, one], [, other]) => one - other).map(([id]) => id);
+}
+
+/** Load a game with unsent turns, or the one that was stored last. */
+export function loadNext() {
+  const all = ids();
+  const id = all.find(hasUnsent) ?? all.at(-1);
+  return id === undefined ? null : load(id);
+}
+
+/** Whether the name of a stored value is a game's head. */
+export const isHead = (name, id) => name === headName(id);
+
+// Earlier versions stored all games under one key, each with its turns and its undone turns.
+function adoptOldGames(text) {
+  for (const { game, start, unanswered, turns, undone = [], sent = 0 } of Object.values(JSON.parse(text))) {
+    try {
+      const kept = { ...keptFrom({ ...game, ...start }), game, unanswered, sent };
+      const rules = parseRules(game.rules.text);
+      let position = start;
+      for (const code of [...turns, ...[...undone].reverse()]) {
+        const turn = turnOf(code, rules);
+        kept.record.append(position, turn);
+        ({ position } = playTurn(rules, position, turn));
+      }
+      kept.record.end = turns.length;
+      for (const { number, ...chunk } of kept.record.chunks) writeJson(chunkName(game.game, number), chunk);
+      saveHead(kept);
+    } catch {
+      // skip a damaged game
+    }
+  }
+  return true;
+}
+
+adoptOld("casual-games", adoptOldGames);
+
+function removeChunks(id, from) {
+  for (let number = from; readJson(chunkName(id, number)); number++) write(chunkName(id, number), "");
+}
