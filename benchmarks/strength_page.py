@@ -94,7 +94,11 @@ def _earlier(data: Data) -> str:
 
 def classic_table() -> str:
     """Return the table of our players under the classic rules, fastest first."""
-    found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
+    found = [
+        (data, each)
+        for data, each in rows()
+        if _rules(data) == "classic" and not _earlier(data)
+    ]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
@@ -228,7 +232,7 @@ Curve = list[tuple[float, float]]
 
 def _curves() -> dict[str, Curve]:
     """Return our curves on two cores and on a GPU, and the other program's."""
-    card = {"py2048 on a card": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
+    card = {"py2048 on a GPU": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
     theirs = {SETTINGS["training"]["program"]: _their_curve()}
     return {"py2048": _our_curve("training"), **card, **theirs}
 
