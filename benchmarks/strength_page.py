@@ -95,9 +95,7 @@ def _earlier(data: Data) -> str:
 def classic_table() -> str:
     """Return the table of our players under the classic rules, fastest first."""
     found = [
-        (data, each)
-        for data, each in rows()
-        if _rules(data) == "classic" and not _earlier(data)
+        (data, each) for data, each in rows() if _rules(data) == "classic" and not _earlier(data)
     ]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
@@ -163,7 +161,7 @@ def training_table() -> str:
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
     means = table(["minutes", *curves], cells)
-    return f"{means}\n\nPlaying without learning at the end: {judged}."
+    return f"{means}\n\nAfter the training, the mean score without learning was {judged}."
 
 
 def machine_text() -> str:
@@ -171,7 +169,7 @@ def machine_text() -> str:
     found = rows()
     if not found:
         return "Nothing is measured yet."
-    return ", ".join(f"{name} {value}" for name, value in found[-1][0]["machine"].items()) + "."
+    return "\n".join(f"- {name}: {value}" for name, value in found[-1][0]["machine"].items())
 
 
 BLOCKS = {
