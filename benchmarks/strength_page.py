@@ -94,7 +94,9 @@ def _earlier(data: Data) -> str:
 
 def classic_table() -> str:
     """Return the table of our players under the classic rules, fastest first."""
-    found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
+    found = [
+        (data, each) for data, each in rows() if _rules(data) == "classic" and not _earlier(data)
+    ]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
@@ -159,7 +161,7 @@ def training_table() -> str:
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
     means = table(["minutes", *curves], cells)
-    return f"{means}\n\nPlaying without learning at the end: {judged}."
+    return f"{means}\n\nAfter the training, the mean score without learning was {judged}."
 
 
 def machine_text() -> str:
@@ -167,7 +169,7 @@ def machine_text() -> str:
     found = rows()
     if not found:
         return "Nothing is measured yet."
-    return ", ".join(f"{name} {value}" for name, value in found[-1][0]["machine"].items()) + "."
+    return "\n".join(f"- {name}: {value}" for name, value in found[-1][0]["machine"].items())
 
 
 BLOCKS = {
@@ -228,7 +230,7 @@ Curve = list[tuple[float, float]]
 
 def _curves() -> dict[str, Curve]:
     """Return our curves on two cores and on a GPU, and the other program's."""
-    card = {"py2048 on a card": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
+    card = {"py2048 on a GPU": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
     theirs = {SETTINGS["training"]["program"]: _their_curve()}
     return {"py2048": _our_curve("training"), **card, **theirs}
 
