@@ -5,7 +5,7 @@ SIZE = 5
 
 
 def slide_line(line):
-    """Return the numbers of a line (0 for an empty square) after they slid to its front."""
+    """Return the numbers of a line (0 for an empty square) after sliding to its front."""
     pass  # Tasks 4 to 7
 
 
@@ -18,7 +18,7 @@ def move(board, direction):
 
 
 def add_tile(board, direction):
-    """Put a 2 where it belongs after a move in the direction."""
+    """Add the new 2 after a move in the given direction."""
     pass  # Tasks 4 to 7
 
 
@@ -37,7 +37,7 @@ class Window:
         pass  # Tasks 2, 8 and 9
 
     def click(self, event):
-        """Make the move that belongs to the square that was clicked."""
+        """Make the move of the clicked square."""
         pass  # Task 3
 
     def new_game(self):

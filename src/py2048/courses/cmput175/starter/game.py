@@ -5,14 +5,14 @@ import sys
 
 class Grid:
     def __init__(self, row=4, col=4, initial=2):
-        self.row = row  # how many rows
-        self.col = col  # how many columns
-        self.initial = initial  # how many tiles there are at the start
+        self.row = row  # number of rows
+        self.col = col  # number of columns
+        self.initial = initial  # number of tiles at the start
         self.score = 0
         self._grid = self.createGrid(row, col)
         self.emptiesSet = list(range(row * col))  # the numbers of the empty cells
 
-        # Task 2: take the comment signs away when setCell works.
+        # Task 2: uncomment these lines when setCell works.
         # for _ in range(self.initial):
         #     self.assignRandCell(init=True)
 
@@ -21,7 +21,7 @@ class Grid:
         pass
 
     def setCell(self, cell, val):
-        """Task 2: put `val` into the cell with the number `cell`."""
+        """Task 2: set the cell with the number `cell` to `val`."""
         pass
 
     def getCell(self, cell):
@@ -29,9 +29,9 @@ class Grid:
         pass
 
     def assignRandCell(self, init=False):
-        """Given: put a tile into a random empty cell, a 2, or a 4 one time in four.
+        """Given: put a tile into a random empty cell.
 
-        The tiles at the start (`init`) are all 2.
+        It is a 2, or a 4 with probability 1/4; at the start (`init`) it is always a 2.
         """
         if self.emptiesSet:
             cell = rnd.sample(self.emptiesSet, 1)[0]
@@ -50,11 +50,11 @@ class Grid:
         print()
 
     def updateEmptiesSet(self):
-        """Task 6: make emptiesSet the list of the numbers of all empty cells."""
+        """Task 6: set emptiesSet to the list of the numbers of all empty cells."""
         pass
 
     def collapsible(self):
-        """Task 3: return True if the grid can be collapsed in some direction, else False."""
+        """Task 3: return True if the grid can be collapsed in some direction, otherwise False."""
         pass
 
     def collapseRow(self, lst):
@@ -79,7 +79,7 @@ class Grid:
 
 
 class Game:
-    """Given, but for the place in `play` where Task 6 comes in."""
+    """Given, except for one line in `play` that belongs to Task 6."""
 
     def __init__(self, row=4, col=4, initial=2):
         self.game = Grid(row, col, initial)
@@ -112,7 +112,7 @@ class Game:
             else:
                 collapsed = getattr(self.game, "collapse" + moves[key])()
                 if collapsed:
-                    # Task 6: here the list of empty cells has to be brought up to date.
+                    # Task 6: update the list of empty cells here.
                     self.game.assignRandCell()
                 collapsible = self.game.collapsible()
 

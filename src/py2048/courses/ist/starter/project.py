@@ -4,7 +4,7 @@
 #   coordinate: describe here how you represent a coordinate
 #   board: describe here how you represent a board
 #
-# Only ASCII characters may stand in this file, in comments and texts too.
+# This file may only contain ASCII characters, also in comments and strings.
 
 
 # Coordinate ADT
@@ -106,7 +106,7 @@ def game_2048():
     pass
 
 
-# Suggested helpers, not asked for
+# Suggested helpers (optional)
 
 
 def copy_board(b):
