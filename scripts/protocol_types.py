@@ -38,7 +38,7 @@ from py2048.server import schema
 PATH = Path(schema.__file__).with_name("protocol.d.ts")
 _HEAD = "// Generated from schema.py by scripts/protocol_types.py (`make messages`). Do not edit.\n"
 _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
-    "ServerMessage": (schema.Answer, "type"),
+    "ServerMessage": (schema.Reply, "type"),
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
@@ -62,7 +62,7 @@ def structs() -> list[type[msgspec.Struct]]:
         if issubclass(each, msgspec.Struct) and each.__module__ == schema.__name__
     ]
     bases = {base for each in named for base in each.__bases__}
-    return [each for each in named if each not in bases and each is not schema.Answer]
+    return [each for each in named if each not in bases and each is not schema.Reply]
 
 
 def written(kind: Type) -> str:
@@ -104,7 +104,7 @@ def _members(kind: type[msgspec.Struct]) -> Iterator[str]:
     info: Any = msgspec.inspect.type_info(kind)
     if info.tag_field:
         yield f"{info.tag_field}: {json.dumps(info.tag)};"
-    is_request = not issubclass(kind, schema.Answer)
+    is_request = not issubclass(kind, schema.Reply)
     for field in info.fields:
         is_optional = field.default is UNSET or (is_request and not field.required)
         yield f"{field.encode_name}{'?' if is_optional else ''}: {written(field.type)};"

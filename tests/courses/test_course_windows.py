@@ -42,7 +42,7 @@ def test_every_number_is_legible_and_differs_from_the_next(palette):
         *((name, [], "cannot open a window") for name in ("cits1401", "comp1127", "qsan_qarut")),
         ("cits1401", ["5"], "takes no arguments"),
         *(
-            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} does not make a board")
+            ("qsan_qarut", arguments, f"{' '.join(arguments)!r} is not valid")
             for arguments in (["1"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""])
         ),
     ],

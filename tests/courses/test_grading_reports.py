@@ -175,7 +175,7 @@ def test_a_report_is_in_the_language_of_its_course():
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("pt", "cria_tabuleiro cria um tabuleiro vazio"), ("en", "cria_tabuleiro makes an empty")],
+    [("pt", "coordenadas_iguais compara a linha"), ("en", "coordenadas_iguais compares row")],
 )
 def test_ist_reports_in_both_languages_keep_the_programs_names(language, words):
     """Only the report's words are translated, not the program's names."""

@@ -155,7 +155,7 @@ def test_a_wrong_check_is_described(course, run):
     ]:
         (course / file).write_text((course / file).read_text().replace(old, new))
     out = run("prove", course)[1].splitlines()
-    shown = "; rows and total: show([[0, 4, 4]]) is printed . 4 4 Total: 8"
+    shown = "; show prints the rows and the total: show([[0, 4, 4]]) is printed . 4 4 Total: 8"
     assert out[1] == f"loops: loses marks in 2, but should in no task{shown}"
     assert out[4].startswith("empties_the_board: loses marks in 1, 2, but should in 1; ")
 

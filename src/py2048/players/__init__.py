@@ -5,12 +5,4 @@ from __future__ import annotations
 from py2048.players.player import Chance, Meaning, Player, Unit, meaning_of
 from py2048.players.registry import list_players, make_player
 
-__all__ = [
-    "Chance",
-    "Meaning",
-    "Player",
-    "Unit",
-    "list_players",
-    "make_player",
-    "meaning_of",
-]
+__all__ = ["Chance", "Meaning", "Player", "Unit", "list_players", "make_player", "meaning_of"]

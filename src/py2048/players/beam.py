@@ -59,14 +59,10 @@ class BeamPlayer:
 
     def _next_planned(self, rules: Rules, board: Board) -> Direction:
         """Return the next planned move; start a new plan if the game has left the old one."""
-        if (
-            self._planner is None
-            or self._last_choice is None
-            or turn_of(*self._last_choice).board != board
-        ):
-            self._planner = BeamPlanner(board, rules, width=self._width)
-        planned = take(self._planner)
-        if planned is None:  # at the end of the plan
+        planned = None
+        if self._planner and self._last_choice and turn_of(*self._last_choice).board == board:
+            planned = take(self._planner)
+        if planned is None:  # off the plan, or at its end
             self._planner = BeamPlanner(board, rules, width=self._width)
             planned = take(self._planner)
         assert planned is not None, "a board with a legal move has a plan of one move"

@@ -11,7 +11,7 @@ from py2048.core.rng import checked_seed, mix64, random_seed
 from py2048.engine.batch import rollouts
 from py2048.engine.boards import exponents_of
 from py2048.engine.rules import CompiledRules
-from py2048.players.player import Meaning, Unit, best, checked_game
+from py2048.players.player import ChoosesBest, Meaning, Unit, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
@@ -20,7 +20,7 @@ MAX_EXACT_CELLS = 25
 """On larger boards, random games are cut short and their points underestimated."""
 
 
-class MonteCarloPlayer:
+class MonteCarloPlayer(ChoosesBest):
     """Plays many random games from each direction; takes the best mean."""
 
     def __init__(
@@ -35,10 +35,6 @@ class MonteCarloPlayer:
         self.name = ",".join([f"montecarlo:games={games}", *options])
         self._games, self._moves = games, moves
         self._seed = random_seed() if seed is None else checked_seed(seed)
-
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest mean."""
-        return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the mean points that random games earn from each legal direction on.

@@ -9,7 +9,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, PlayerError, SolvingError
 from py2048.core.game import Game
 from py2048.core.rules import Rules
-from py2048.players.player import Meaning, Recent, Unit, best, checked_game
+from py2048.players.player import ChoosesBest, Meaning, Recent, Unit, checked_game
 from py2048.players.solving import Goal, Solution, solve
 from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped_moves
 from py2048.players.solving.solver import solve_from
@@ -30,7 +30,7 @@ def _loaded(file: Path, _changed: int) -> Solution:
     return Solution.load(file)
 
 
-class PerfectPlayer:
+class PerfectPlayer(ChoosesBest):
     """The exactly best move, on boards that are small enough to be solved.
 
     Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
@@ -54,14 +54,6 @@ class PerfectPlayer:
                 raise PlayerError(f"{file} is for {solution.goal}: give goal={solution.goal}")
             options.append(f"file={file}")
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
-
-    def choose(self, game: Game) -> Direction:
-        """Return the best direction.
-
-        Raises:
-            PlayerError: See `rate`.
-        """
-        return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the value of each legal move, in points to come or as a percentage.

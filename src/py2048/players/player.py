@@ -178,6 +178,14 @@ def best(ratings: dict[Direction, float]) -> Direction:
     return max(ratings, key=ratings.__getitem__)
 
 
+class ChoosesBest:
+    """Mixin for players that play the direction they rate highest."""
+
+    def choose(self: Player, game: Game) -> Direction:
+        """Return the direction with the highest value."""
+        return best(self.rate(game))
+
+
 class Recent(Generic[Value]):
     """Thread-safe LRU cache of expensive objects such as solutions and searches.
 

@@ -10,13 +10,13 @@ The subprocess runs ``python -m py2048.players.preparing SPEC RULES``.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from tempfile import TemporaryDirectory
 from typing import IO
 
@@ -71,13 +71,7 @@ class Preparation:
         # -P: never import from the current folder, where a student may have a random.py.
         command = [sys.executable, "-P", "-m", __name__, self._player.name, str(self._rules)]
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
+            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
         except OSError:
             return False
         with process:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from math import inf
@@ -18,12 +18,12 @@ from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import load, records_path, shipped_network, shipped_path
 from py2048.players.player import (
     Chance,
+    ChoosesBest,
     FinishedGame,
     Meaning,
     Recent,
     Unit,
     Usage,
-    best,
     checked_game,
 )
 from py2048.players.search.context import is_searchable
@@ -53,7 +53,7 @@ DEEP_NODES, DEEP_MS = 20_000, 0.5
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
 
-class SearchPlayer:
+class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
     The first search on a kind of board compiles kernels, which takes some seconds and happens once
@@ -81,10 +81,6 @@ class SearchPlayer:
         self._threads = threads
         self._searchers = Recent[Searcher](MAX_SEARCHERS)
         self._boards = 0
-
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the value of each legal direction, in the unit reported by `meaning`.
@@ -137,10 +133,8 @@ class SearchPlayer:
             PlayerError: If there are no weights for the rules.
         """
         evaluation, limits = self._evaluation_for(rules), self._limits
-        if (
-            limits.is_exhaustive
-            and rules.cells * len(rules.spawn_weights.tiles) > MAX_EXHAUSTIVE_SPAWNS
-        ):
+        spawns = rules.cells * len(rules.spawn_weights.tiles)
+        if limits.is_exhaustive and spawns > MAX_EXHAUSTIVE_SPAWNS:
             limits = replace(limits, depth=min(limits.max_depth, MANY_SPAWNS_DEPTH))
         return Searcher(rules, evaluation, limits, threads=self._threads)
 
@@ -156,10 +150,8 @@ class SearchPlayer:
         searcher.prepare(plays=True)
         games = play_games(searcher, seeds)
         self._boards += searcher.nodes
-        results = zip(
-            games.scores.tolist(), games.tiles.tolist(), games.plies.tolist(), strict=True
-        )
-        return [FinishedGame(*result) for result in results]
+        columns = (each.tolist() for each in (games.scores, games.tiles, games.plies))
+        return [FinishedGame(*row) for row in zip(*columns, strict=True)]
 
     def _play(self, rules: Rules, seed: int) -> FinishedGame:
         game = Game(rules, seed=seed)
@@ -173,10 +165,8 @@ class SearchPlayer:
         if isinstance(evaluation, Network):
             value, win_value = evaluation.value, 0.0
         else:
-            value, win_value = (
-                partial(board_value, heuristic=evaluation),
-                heuristic_win_value(rules),
-            )
+            value = partial(board_value, heuristic=evaluation)
+            win_value = heuristic_win_value(rules)
         seconds, max_depth = inf, min(limits.max_depth, PYTHON_DEPTH)
         if limits.ms is not None:
             seconds = limits.ms / 1000
@@ -202,14 +192,14 @@ class ExpectimaxPlayer(SearchPlayer):
     ) -> None:
         if depth is None and ms is None and nodes is None:
             depth = DEPTH
-        given = options_text(
-            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
-        )
-        workers = f",threads={threads}" if threads != 1 else ""
+        given: dict[str, object] = {"depth": depth, "ms": ms, "nodes": nodes, "cutoff": cutoff}
+        given |= {"evaluation": evaluation, "weights": weights}
+        if threads != 1:
+            given["threads"] = threads
         limits = SearchLimits(depth, nodes, ms, cutoff)
         is_deep = (nodes or 0) >= DEEP_NODES or (ms or 0.0) >= DEEP_MS
         rated = evaluation_by(evaluation, weights, is_deep=is_deep)
-        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
+        super().__init__(f"expectimax:{options_text(given)}", limits, rated, threads)
 
 
 class HeuristicPlayer(SearchPlayer):
@@ -279,15 +269,13 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
     return network
 
 
-_networks: dict[str, tuple[object, Network]] = {}
+_networks = Recent[tuple[object, Network]](64)
 """Loaded networks with the state of their files, since files may be replaced."""
 
 
 def _loaded(weights: str) -> Network:
     state = _state(Path(weights)), _state(records_path(weights))
-    if weights not in _networks or _networks[weights][0] != state:
-        _networks[weights] = state, load(weights)
-    return _networks[weights][1]
+    return _networks.find(weights, lambda: (state, load(weights)), lambda old: old[0] == state)[1]
 
 
 def _state(path: Path) -> tuple[int, int] | None:
@@ -299,10 +287,10 @@ def _state(path: Path) -> tuple[int, int] | None:
     return facts.st_mtime_ns, facts.st_size
 
 
-def options_text(**options: object) -> str:
-    """Format the given options as in a spec."""
-    given = {name: value for name, value in options.items() if value not in (None, "", 0.0)}
+def options_text(options: Mapping[str, object]) -> str:
+    """Format options as in a spec; leave out empty ones and zeros."""
     return ",".join(
         f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
-        for name, value in given.items()
+        for name, value in options.items()
+        if value not in (None, "", 0.0)
     )

@@ -9,7 +9,7 @@ from py2048.core.errors import PlayerError
 from py2048.core.game import Game
 from py2048.core.rng import checked_seed
 from py2048.players.ntuple.heuristic import board_value
-from py2048.players.player import best, checked_game
+from py2048.players.player import ChoosesBest, best, checked_game
 from py2048.players.search.expectimax import heuristic_win_value, rate_for
 
 QUICK_DEPTH = 8
@@ -34,36 +34,23 @@ class RandomPlayer:
         return dict.fromkeys(checked_game(game).legal_directions(), 0.0)
 
 
-class GreedyPlayer:
+class GreedyPlayer(ChoosesBest):
     """Takes the most points now; ties go to the most empty cells."""
 
     name = "greedy"
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction that earns most points now."""
-        return best(self.rate(game))
-
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return each slide's points, plus less than one point for its empty cells."""
-        slides = {
-            d: game.board.slide(d, game.rules.merging)
-            for d in checked_game(game).legal_directions()
-        }
-        cells = game.rules.cells
-        return {
-            d: slide.points + len(slide.board.empty_cells()) / cells for d, slide in slides.items()
-        }
+        board, rules = checked_game(game).board, game.rules
+        slides = [board.slide(direction, rules.merging) for direction in game.legal_directions()]
+        return {s.direction: s.points + len(s.board.empty_cells()) / rules.cells for s in slides}
 
 
-class CornerPlayer:
+class CornerPlayer(ChoosesBest):
     """Keeps large tiles in the lower left corner: prefers down, then left, right and up."""
 
     name = "corner"
     _order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
-
-    def choose(self, game: Game) -> Direction:
-        """Return the first legal direction in the player's order."""
-        return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Rate directions by their place in the player's order, from 3 points down to 0."""
@@ -71,7 +58,7 @@ class CornerPlayer:
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
 
 
-class QuickPlayer:
+class QuickPlayer(ChoosesBest):
     """Searches two or three moves ahead in plain Python; needs no compiling."""
 
     def __init__(self, ms: float = 300.0) -> None:
@@ -79,10 +66,6 @@ class QuickPlayer:
             raise PlayerError(f"ms must be more than 0 and finite, not {ms:g}")
         self.name = "quick" if ms == 300.0 else f"quick:ms={ms}".removesuffix(".0")
         self._seconds = ms / 1000
-
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the values of the deepest search that fits the time."""

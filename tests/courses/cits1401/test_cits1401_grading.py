@@ -1,4 +1,4 @@
-"""The grading of cits1401: its marks, its judge, and how it reads a window."""
+"""Grading cits1401: the marks, and how a window is read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from py2048.courses.cits1401.tasks import (
     ObservedMove,
     WindowContents,
     possible_scores,
-    tells_of_success,
+    reports_success,
 )
 
 
-def test_ten_equal_tasks_make_up_the_documents_25_marks():
+def test_ten_equal_tasks_have_25_marks():
+    """The ten tasks have equal marks, 25 in all."""
     assert [int(task.id) for task in GRADING.tasks] == list(range(1, 11))
     assert {task.marks for task in GRADING.tasks} == {GRADING.marks / 10}
     assert GRADING.marks == 25
@@ -40,6 +41,7 @@ def test_ten_equal_tasks_make_up_the_documents_25_marks():
     ],
 )
 def test_a_score_is_read_as_a_whole_number(text, score, shown):
+    """A score is recognized only as a whole number with its sign."""
     assert WindowContents([], [], [text]).shows_score(score) is shown
 
 
@@ -52,21 +54,23 @@ def test_a_score_is_read_as_a_whole_number(text, score, shown):
         (["Moved up"], set()),
     ],
 )
-def test_a_score_has_its_word_or_stands_alone(texts, scores):
+def test_which_numbers_can_be_the_score(texts, scores):
+    """A score is a number with the word score or without other words, or else any number."""
     assert possible_scores(texts) == scores
 
 
-def test_texts_that_were_there_at_the_start_tell_nothing():
+def test_initial_texts_are_not_status():
+    """Texts that were there at the start of a game do not count as status."""
     texts = ["An impossible move costs a point. Score: -1", "Not possible"]
     start = frozenset({"An impossible move costs a point. Score: 0"})
     contents = WindowContents([], [], texts, start)
     assert contents.status == ["Not possible"]
-    assert not contents.tells("costs")
-    assert contents.says("costs")
+    assert not contents.status_matches("costs")
+    assert contents.has_text("costs")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "is_success"),
     [
         ("Left movement is successful", True),
         ("LEFT", True),
@@ -81,12 +85,13 @@ def test_texts_that_were_there_at_the_start_tell_nothing():
         ("Movement successful, left failed", False),
     ],
 )
-def test_a_successful_move_is_told_beside_the_failure_of_others(text, told):
-    assert tells_of_success(text, Direction.LEFT) is told
+def test_a_success_may_be_reported_beside_failures(text, is_success):
+    """A line may report a success and also mention failures of other moves."""
+    assert reports_success(text, Direction.LEFT) is is_success
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "told"),
+    ("before", "now", "new_lines"),
     [
         (["Up failed"], ["Left moved"], ["Left moved"]),
         (["Up failed"], ["Up failed"], ["Up failed"]),
@@ -95,12 +100,14 @@ def test_a_successful_move_is_told_beside_the_failure_of_others(text, told):
         (["Left moved\nUp failed"], ["Up failed\nLeft moved"], []),
     ],
 )
-def test_of_a_log_its_new_lines_are_what_is_told(before, now, told):
+def test_only_new_lines_of_a_log_count(before, now, new_lines):
+    """Of a log in the status panel, only the new lines count."""
     one, two = (WindowContents([], [], texts) for texts in (before, now))
-    assert ObservedMove(one, Direction.LEFT, two).told == told
+    assert ObservedMove(one, Direction.LEFT, two).new_lines == new_lines
 
 
-def test_squares_are_read_as_numbers_and_other_texts_make_no_board():
+def test_a_board_is_read_only_from_numbers():
+    """Squares with numbers form a board; other texts and numbers do not."""
     assert WindowContents([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
     assert WindowContents([["2", "x"], ["", ""]], [], []).board is None
     assert WindowContents([["2", "3"], ["", ""]], [], []).board is None
@@ -109,26 +116,29 @@ def test_squares_are_read_as_numbers_and_other_texts_make_no_board():
 UP, DOWN, LEFT, RIGHT = Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT
 
 
-class _ByChance:
-    """Any of some directions, or any of them that is possible."""
+class _RandomPlayer:
+    """A player that chooses randomly among some directions, or among the legal ones of them."""
 
-    def __init__(self, *ways: Direction, knows: bool = False) -> None:
-        self.draw, self.ways, self.knows = random.Random(0), ways, knows
+    def __init__(self, *ways: Direction, only_legal: bool = False) -> None:
+        self.draw, self.ways, self.only_legal = random.Random(0), ways, only_legal
 
     def __call__(self, game: Game) -> Direction:
         possible = game.legal_directions()
         known = [way for way in self.ways if way in possible] or possible
-        return self.draw.choice(known if self.knows else self.ways)
+        return self.draw.choice(known if self.only_legal else self.ways)
 
 
-def _left_before_all(game: Game) -> Direction:
-    """Left; where that proved impossible the next, and so on."""
+def _prefers_left(game: Game) -> Direction:
+    """Try left first, then the other directions in turn until one is legal."""
     failed = sum(1 for _ in takewhile(lambda turn: not turn.legal, reversed(game.turns)))
     return (LEFT, UP, RIGHT, DOWN)[failed]
 
 
-class _Corner:
-    """Some directions in turn or by chance; another after some impossible ones, and then up."""
+class _CornerPlayer:
+    """A player that uses some directions, in turn or randomly.
+
+    After four failures it tries other directions.
+    """
 
     def __init__(self, *ways: Direction, draw: random.Random | None = None) -> None:
         self.ways, self.draw, self.count = ways, draw, 0
@@ -143,34 +153,34 @@ class _Corner:
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
-    ("choose", "left_out"),
+    ("choose", "avoided_direction"),
     [
-        (_ByChance(*Direction), None),
-        (_ByChance(UP, LEFT, RIGHT), DOWN),
-        (_ByChance(DOWN, LEFT, RIGHT), UP),
-        (_left_before_all, None),
-        (_ByChance(UP, LEFT, RIGHT, knows=True), None),
-        (_Corner(LEFT, DOWN, LEFT, DOWN, RIGHT), None),
-        (_Corner(LEFT, DOWN, draw=random.Random(0)), None),
+        (_RandomPlayer(*Direction), None),
+        (_RandomPlayer(UP, LEFT, RIGHT), DOWN),
+        (_RandomPlayer(DOWN, LEFT, RIGHT), UP),
+        (_prefers_left, None),
+        (_RandomPlayer(UP, LEFT, RIGHT, only_legal=True), None),
+        (_CornerPlayer(LEFT, DOWN, LEFT, DOWN, RIGHT), None),
+        (_CornerPlayer(LEFT, DOWN, draw=random.Random(0)), None),
     ],
     ids=["all", "never down", "never up", "prefers", "plans", "in turn", "corner"],
 )
-def test_only_a_computer_that_plans_may_leave_a_direction_out(choose, left_out, seed):
-    """Seen from the window: boards, scores, and what the status panel says."""
+def test_only_a_computer_with_a_plan_may_avoid_a_direction(choose, avoided_direction, seed):
+    """A random player that avoids a direction is detected; one with a plan may avoid it."""
     game, choices = Game(get_rules("cits1401"), seed=seed), ObservedChoices()
     one = _window(game, "Good luck")
     for _ in range(150):
         moved = game.attempt(choose(game))
-        told = "Movement is successful" if moved else "Movement not possible"
-        two = _window(game, told)
+        status = "Movement is successful" if moved else "Movement not possible"
+        two = _window(game, status)
         choices.add(one, two)
         one = two
-    assert choices.left_out is left_out
+    assert choices.avoided_direction is avoided_direction
 
 
 @pytest.mark.parametrize("way", [DOWN, RIGHT])
-def test_a_move_is_seen_where_others_are_impossible(way):
-    """Up, for one."""
+def test_a_move_is_recognized_beside_impossible_ones(way):
+    """A move is recognized even if the first legal direction is another one."""
     game = Game(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2))
     before, choices = _window(game, ""), ObservedChoices()
     game.play(way)
@@ -178,6 +188,6 @@ def test_a_move_is_seen_where_others_are_impossible(way):
     assert choices.made == [(way, {DOWN, RIGHT})]
 
 
-def _window(game: Game, told: str) -> WindowContents:
+def _window(game: Game, status: str) -> WindowContents:
     texts = [[str(tile or "") for tile in row] for row in game.board.rows]
-    return WindowContents(texts, [], [f"Score: {game.score}", told])
+    return WindowContents(texts, [], [f"Score: {game.score}", status])

@@ -1,4 +1,4 @@
-"""The course of the cits1401 program, without a window: a screen that only takes notes."""
+"""The presenter of cits1401, with a screen that records what it is told to show."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def begin(
 
 
 def tick_until(screen: RecordingScreen, done: Callable[[], bool], seconds: float = 170) -> None:
-    """Let time pass; while the computer thinks, give it real time."""
+    """Let the presenter's timer run; wait in real time while the computer is thinking."""
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, screen.last.status
@@ -82,7 +82,8 @@ def tick_until(screen: RecordingScreen, done: Callable[[], bool], seconds: float
 
 
 @given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8))
-def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns):
+def test_a_game_starts_with_one_to_all_squares_filled(seed, rows, columns):
+    """A game starts with at least one 2, at most a full board of them, and score 0."""
     _, screen = begin(size=(rows, columns), seed=seed)
     tiles = [tile for row in screen.last.board.rows for tile in row]
     assert set(tiles) <= {0, 2}
@@ -95,6 +96,7 @@ def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns):
 
 @pytest.mark.parametrize("direction", Direction)
 def test_a_click_on_the_border_moves_to_that_border(direction):
+    """A click on any border square but the corners moves to that border."""
     board = Board.parse(". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
     for cell in BORDERS[direction]:
         presenter, screen = begin(board=board)
@@ -109,6 +111,7 @@ def test_a_click_on_the_border_moves_to_that_border(direction):
 
 @given(st.integers(2, 9), st.integers(2, 9), st.data())
 def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, data):
+    """Clicks on corners and inner squares change nothing."""
     row = data.draw(st.integers(0, rows - 1))
     column = data.draw(st.integers(0, columns - 1))
     ends = (row in (0, rows - 1)) + (column in (0, columns - 1))
@@ -122,7 +125,8 @@ def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, da
         assert presenter.score == 0
 
 
-def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known():
+def test_the_state_names_moved_squares_and_the_new_tile():
+    """The state names the squares that tiles moved to, and the new tile."""
     presenter, screen = begin(board=Board.parse("2 2 . . / 4 . . 8 / . . . . / . . . ."))
     presenter.push(Direction.LEFT)
     assert screen.last.moved == {(0, 0), (1, 1)}
@@ -133,6 +137,7 @@ def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known():
 
 @given(st.lists(st.sampled_from(Direction), max_size=60), st.integers(0, 2**32))
 def test_the_score_is_successes_minus_failures(pushes, seed):
+    """The score is the number of successful moves minus the number of failed ones."""
     presenter, screen = begin(size=(3, 3), seed=seed)
     score = 0
     for direction in pushes:
@@ -147,7 +152,8 @@ def test_the_score_is_successes_minus_failures(pushes, seed):
 # --- the end ---
 
 
-def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then():
+def test_the_end_is_announced_with_the_final_score():
+    """The end is announced with the final score, and later clicks do nothing."""
     presenter, screen = begin(board=Board.parse("4 2 4 / 2 4 8 / . 8 16"))
     presenter.push(Direction.RIGHT)  # nothing moves: minus one
     presenter.push(Direction.LEFT)
@@ -162,6 +168,7 @@ def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then():
 
 
 def test_the_random_computer_tries_all_four_directions_and_pays_for_failures():
+    """The random computer tries all directions to the end and loses points for failures."""
     _, screen = begin(PlayerKind.RANDOM, size=(3, 3))
     tick_until(screen, lambda: screen.waiting is None)
     statuses = [state.status for state in screen.states[1:-1]]
@@ -174,13 +181,16 @@ def test_the_random_computer_tries_all_four_directions_and_pays_for_failures():
 
 
 def test_the_intelligent_computer_never_fails_a_move():
+    """The intelligent computer never attempts an impossible move."""
     presenter, screen = begin(PlayerKind.INTELLIGENT)
     tick_until(screen, lambda: screen.last.score >= 1000)
     assert not any(state.status == "Movement not possible" for state in screen.states)
     presenter.end()
 
 
-def test_a_computer_that_cannot_think_says_why(monkeypatch):
+def test_an_error_of_the_planner_is_shown(monkeypatch):
+    """An error in the planning thread is shown in the status panel."""
+
     def fail(*args: object) -> None:
         raise RuntimeError("no compiler")
 
@@ -191,6 +201,7 @@ def test_a_computer_that_cannot_think_says_why(monkeypatch):
 
 
 def test_a_stopped_computer_ends_its_thread():
+    """Stopping the intelligent computer ends its thread."""
     rules = GameSettings().rules
     computer = IntelligentComputer(Game(rules, seed=1).board, rules)
     computer.stop()

@@ -1,4 +1,4 @@
-"""The window of cits1401 on a real display, driven with mouse and key events."""
+"""The window of cits1401 on a real display, with mouse and key events."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def click_square(app: App, cell: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("key", ["Up", "Down", "Left", "Right", "w", "s", "a", "d"])
 def test_keys_move_too(app, key):
-    """A board with a side of two has nothing but corners there."""
+    """Keys also make moves; on a board two squares wide, no border square takes clicks."""
     click(app, app.panel.human)
     app.presenter.board = MIDDLE
     app.event_generate(f"<KeyPress-{key}>")
@@ -56,6 +56,7 @@ def test_keys_move_too(app, key):
 
 
 def test_keys_do_not_play_while_the_question_is_open(app):
+    """Keys do nothing while the window asks who plays."""
     click(app, app.panel.human)
     app.presenter.new_game()
     app.event_generate("<Left>")
@@ -64,6 +65,7 @@ def test_keys_do_not_play_while_the_question_is_open(app):
 
 
 def test_a_move_is_seen_on_the_squares_and_the_panels(app):
+    """A move updates the squares, their rings and the status panel."""
     click(app, app.panel.human)
     app.presenter.board = MIDDLE
     click_square(app, (0, 0))
@@ -75,11 +77,12 @@ def test_a_move_is_seen_on_the_squares_and_the_panels(app):
     }
     assert {cell for cell, text in texts.items() if text} == {(0, 2), (4, 4)}
     rings = {app.board.itemcget(square, "outline") for square, _ in app.board.squares.values()}
-    assert len(rings) == 3  # what moved, what is new, and the others
+    assert len(rings) == 3  # moved, new and other squares
     assert app.status["text"] == "Up movement is successful"
 
 
 def test_the_options_of_the_panel_reach_the_game(app):
+    """The game uses the options chosen in the panel."""
     app.panel.rows.set(2)
     app.panel.columns.set(3)
     app.panel.speed.set("rapid")
@@ -94,6 +97,7 @@ def test_the_options_of_the_panel_reach_the_game(app):
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool moves the mouse")
 def test_the_program_is_ended_with_a_real_mouse(display):
+    """A real click on Quit ends the program."""
     program = subprocess.Popen([sys.executable, "-m", MODULE])
     try:
         window = xdotool("search", "--sync", "--onlyvisible", "--name", "^CITS1401").split()[0]

@@ -1,4 +1,4 @@
-"""`Game` in the terminal, the document's own test file, and the command."""
+"""`Game` in the terminal, the document's tests, and the command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Player = Callable[[], str]
 
 
 def play(monkeypatch: pytest.MonkeyPatch, player: Player, *shape: int) -> tuple[Any, list[str]]:
-    """Play a game with the terminal's echo; return the `Game` and the keys that were typed."""
+    """Play a game, echoing the keys; return the `Game` and the typed keys."""
     keys: list[str] = []
 
     def type_in(prompt: str) -> str:
@@ -49,17 +49,18 @@ def typing(keys: Sequence[str]) -> Player:
 
 
 def shown(block: str) -> tuple[Board, int]:
-    """Return the board and the score that `block` shows."""
+    """Return the board and the score printed in `block`."""
     lines = [line for line in block.splitlines() if line.startswith("\t|")]
     rows = [[int(cell) if cell.strip() else 0 for cell in line[2:-1].split("|")] for line in lines]
     return Board.from_rows(rows), int(block.split(" Score: ")[1].split("\n")[0])
 
 
 def test_recorded_sessions(monkeypatch, capsys):
-    """Seeded sessions of a public solution repeat, up to white space, while they play by the rules.
+    """Seeded sessions of a public solution are repeated, up to white space.
 
-    The draws are the document's own, so the boards agree too. The third session's program spawns
-    after its tenth key, which changed nothing; it is followed up to there.
+    Both draw their random numbers as the document's code does, so the boards agree. The program of
+    the third session adds a tile after its tenth key, which changed nothing; that session is
+    compared up to there.
     """
     for session in RECORDED["sessions"]:
         random.seed(session["seed"])
@@ -72,7 +73,7 @@ def test_recorded_sessions(monkeypatch, capsys):
 
 
 def test_a_session_to_the_letter(monkeypatch, capsys):
-    """Each wrong key shows everything again; ``p`` quits without a word."""
+    """An invalid key prints everything again, and ``p`` quits silently."""
     random.seed(2)
     play(monkeypatch, typing(["x", "A", "", "w ", "wa", "p"]))
     screen = (
@@ -105,7 +106,7 @@ def test_whole_game(shape, monkeypatch, capsys):
 
 
 def check_turn(key: str, before: Board, points: int, after: Board, score: int) -> None:
-    """Assert that `key` led from one board and score to the next."""
+    """Assert that `key` leads from one board and score to the next."""
     slide = before.slide(KEYS[key]) if key in KEYS else None
     if slide is None or not slide.changed:
         assert (after, score) == (before, points)
@@ -118,14 +119,14 @@ def check_turn(key: str, before: Board, points: int, after: Board, score: int) -
 
 
 def test_a_stuck_start_ends_at_once(monkeypatch, capsys):
-    """A grid without a move is shown with the end message and nothing is asked."""
+    """A grid without a move prints the end message and asks nothing."""
     _, keys = play(monkeypatch, typing([]), 1, 1, 1)
     assert keys == []
     assert capsys.readouterr().out == "\n\t|  2  |\n\n Score: 0\nNo more legal moves.\n"
 
 
 def test_end_of_input_quits(monkeypatch, capsys):
-    """Without a player the game ends as with ``p``."""
+    """End of input quits like ``p``."""
 
     def at_the_end(prompt: str) -> str:
         raise EOFError
@@ -138,7 +139,7 @@ def test_end_of_input_quits(monkeypatch, capsys):
 
 
 def test_the_documents_checks_pass(capsys):
-    """All five checks, one after the other, print the document's lines."""
+    """The document's five tests pass and print the document's lines."""
     tests.main()
     assert capsys.readouterr().out == "\n".join([*RECORDED["tests_output"], ""])
 
@@ -158,7 +159,7 @@ def test_the_documents_checks_pass(capsys):
     ],
 )
 def test_bad_arguments(arguments, words, capsys):
-    """Arguments that make no game give one line on standard error and status 2."""
+    """Invalid arguments print one line on standard error and exit with status 2."""
     with pytest.raises(SystemExit) as caught:
         program.main(arguments)
     assert caught.value.code == 2
@@ -169,7 +170,7 @@ def test_bad_arguments(arguments, words, capsys):
 
 
 def test_play_in_a_terminal():
-    """Each prompt finds a cleared screen with a grid of the size asked for, up to the end."""
+    """In a terminal, every prompt is on a cleared screen with a grid of the given size."""
     child = pexpect.spawn(
         sys.executable,
         ["-m", "py2048.courses.cmput175", "3", "2", "6"],

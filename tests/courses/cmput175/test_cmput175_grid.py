@@ -1,4 +1,4 @@
-"""The laws of `Grid`, on grids of every shape."""
+"""The laws of `Grid`, on grids of many sizes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INTEGERS = st.one_of(TILES, st.integers(-3, 3), st.integers())
 
 
 def grids(values: st.SearchStrategy[int]) -> st.SearchStrategy[Rows]:
-    """Grids of 1 to 6 rows and columns."""
+    """Generate grids of 1 to 6 rows and columns."""
     shapes = st.tuples(st.integers(1, 6), st.integers(1, 6))
     return shapes.flatmap(lambda shape: st.tuples(*[st.tuples(*[values] * shape[1])] * shape[0]))
 
@@ -63,7 +63,7 @@ def test_collapse_row_is_the_slide(row):
 
 @given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
 def test_collapses_are_the_slides(rows, name):
-    """They are the engine's slides with their points, tell of moves, and list the empty cells."""
+    """Collapses are the engine's slides, and update the score and the empty cells."""
     grid = build(rows)
     slid = Board.from_rows(rows).slide(COLLAPSES[name])
     assert getattr(grid, name)() is slid.changed
@@ -77,7 +77,7 @@ def test_collapses_are_the_slides(rows, name):
 
 @given(BOARDS)
 def test_collapsible_is_a_legal_direction(rows):
-    """A grid with a tile is collapsible exactly if a direction is legal; asking changes nothing."""
+    """A grid with a tile is collapsible if a direction is legal, and asking changes nothing."""
     grid = build(rows)
     grid.score, grid.emptiesSet = 12, [0]
     legal = bool(Board.from_rows(rows).legal_directions())
@@ -87,7 +87,7 @@ def test_collapsible_is_a_legal_direction(rows):
 
 @given(grids(TILES), st.booleans())
 def test_a_spawn_fills_one_empty_cell(rows, init):
-    """One empty cell becomes 2 or 4 (only 2 at the start); a full grid stays as it is."""
+    """A new tile fills one empty cell, with a 2 at the start, else 2 or 4; a full grid stays."""
     grid = build(rows)
     empties = list(grid.emptiesSet)
     assert grid.assignRandCell(init) is None
@@ -101,7 +101,7 @@ def test_a_spawn_fills_one_empty_cell(rows, init):
 
 
 def test_a_spawn_never_overwrites_a_tile():
-    """Cells that the list still calls empty are passed over if they hold a tile."""
+    """A new tile never overwrites another, even if `emptiesSet` is out of date."""
     grid = build(((8, 8), (8, 0)))
     grid.emptiesSet = [0, 1, 2, 3]
     grid.assignRandCell()
@@ -110,7 +110,7 @@ def test_a_spawn_never_overwrites_a_tile():
 
 
 def test_spawn_odds():
-    """A 4 appears with the probability of the preset's rules, on every cell alike."""
+    """A 4 has the probability of the preset's rules, and all cells are equally likely."""
     random.seed(175)
     spawn = get_rules("cmput175").spawn
     tiles: Counter[int] = Counter()
@@ -129,7 +129,7 @@ def test_spawn_odds():
 
 
 def test_draw_grid(capsys):
-    """Cells are centred in five columns, zero is blank, and an empty line follows."""
+    """`drawGrid` centres values in five columns, leaves zeros blank and ends with an empty line."""
     build(((0, 2, 16), (128, 2048, 131072))).drawGrid()
     expected = "\t|     |  2  |  16 |\n\t| 128 | 2048|131072|\n\n"
     assert capsys.readouterr().out == expected

@@ -1,4 +1,4 @@
-"""What the COMP1127 tests share: a program of their own, and a board and frame without a window."""
+"""Fixtures: a new copy of the program, and a board and a frame without a window."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import random
 from types import ModuleType
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
+from comp1127_recorders import RecordingBoard, RecordingFrame, new_copy
 
 
 @pytest.fixture
 def main() -> ModuleType:
     random.seed(2048)
-    return fresh("main")
+    return new_copy("main")
 
 
 @pytest.fixture
-def board() -> NotedBoard:
-    return NotedBoard()
+def board() -> RecordingBoard:
+    return RecordingBoard()
 
 
 @pytest.fixture
-def frame() -> NotedFrame:
-    return NotedFrame()
+def frame() -> RecordingFrame:
+    return RecordingFrame()

@@ -1,4 +1,4 @@
-"""The problems as they are graded: the document's marks, and a gui like the real one."""
+"""Grading comp1127: the document's marks, and a gui that behaves like the real one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
+from comp1127_recorders import RecordingBoard, RecordingFrame, new_copy
 from tests.processes import python
 
 from py2048.courses.comp1127 import gui
-from py2048.courses.comp1127 import main as main_of_ours
+from py2048.courses.comp1127 import main as reference
 from py2048.courses.comp1127.tasks import GRADING, all_but
 from py2048.courses.grading import Example
 from py2048.courses.grading.tasks import same
@@ -24,22 +24,22 @@ from py2048.courses.grading.tasks import same
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
 
 
-def test_the_marks_are_the_document_s():
-    """Problems 1 to 21, 106 marks in all."""
+def test_the_marks_match_the_document():
+    """The document's 21 problems have 106 marks in all."""
     assert [int(task.id) for task in GRADING.tasks] == list(range(1, 22))
     assert [task.marks for task in GRADING.tasks] == DOCUMENT_MARKS
     assert GRADING.marks == 106
 
 
 @pytest.mark.gui
-def test_a_game_in_the_grader_is_the_game_in_the_window(display, tmp_path):
-    """With the files that a submission gets, the same seed and keys give the same boards."""
+def test_the_grader_plays_the_same_game_as_the_window(display, tmp_path):
+    """In the grader, the same seed and keys give the same game as in the real window."""
     for path in GRADING.given_files:
         shutil.copy(path, tmp_path)
     keys = random.Random(3).choices(["Left", "Right", "Up", "Down"], k=60)
     random.seed(9)
-    expected = _boards_of(fresh("main"), NotedFrame(), NotedBoard(), keys)
-    source = Path(main_of_ours.__file__).read_text()
+    expected = _boards_of(new_copy("main"), RecordingFrame(), RecordingBoard(), keys)
+    source = Path(reference.__file__).read_text()
     source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
     source = source.partition("if __name__ ==")[0]
     (tmp_path / "main.py").write_text(source + IN_THE_GRADER.format(keys=keys))
@@ -63,7 +63,9 @@ print(found)
 """
 
 
-def _boards_of(program: ModuleType, frame: NotedFrame, board: NotedBoard, keys: list[str]) -> Any:
+def _boards_of(
+    program: ModuleType, frame: RecordingFrame, board: RecordingBoard, keys: list[str]
+) -> Any:
     program.add_random_number(board)
     program.add_random_number(board)
     program.bind(frame, board)
@@ -76,7 +78,7 @@ def _boards_of(program: ModuleType, frame: NotedFrame, board: NotedBoard, keys: 
 
 
 def test_the_reference_patches_work_in_any_module(monkeypatch):
-    """They find the document's names in the module; what is asked for stays the student's own."""
+    """Reference patches replace the document's names and keep the functions being checked."""
     monkeypatch.setitem(sys.modules, "gui", gui)  # beside the program, as in its process
     merge = object()
     module = ModuleType("main")
@@ -87,7 +89,7 @@ def test_the_reference_patches_work_in_any_module(monkeypatch):
     assert module.table["move"] is module.move
     module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]
     exec(all_but(), {"main": module, "gui": gui})
-    board = NotedBoard()
+    board = RecordingBoard()
     for column, value in enumerate((2, 2, 4, 8)):
         gui.put(board, f"tile {column}", gui.find_number(value), 0, column)
     module.move_all(board, SimpleNamespace(keysym="Left"))
@@ -103,13 +105,13 @@ def _examples() -> Iterator[tuple[str, Example]]:
 
 
 def test_every_example_can_be_typed():
-    """With the gui that students have, the lines that a report shows run and give what it says."""
+    """With the students' gui, every example runs and gives the result that a report shows."""
     shown_before = dict(vars(gui))
     for title, example in _examples():
-        program = fresh("main")
+        program = new_copy("main")
         names: dict[str, Any] = {**vars(program), "main": program, "gui": gui}
         names["SimpleNamespace"] = SimpleNamespace
-        gui.setup = lambda: (NotedFrame(), NotedBoard())  # type: ignore[assignment,return-value]
+        gui.setup = lambda: (RecordingFrame(), RecordingBoard())  # type: ignore[assignment,return-value]
         try:
             random.seed(0)
             exec(example.given, names)
@@ -122,14 +124,14 @@ def test_every_example_can_be_typed():
 
 
 def typed(code: str, names: dict[str, Any]) -> Any:
-    """Run lines; the value of the last."""
+    """Run lines of code; return the value of the last one."""
     *lines, last = ast.parse(code).body
     exec(compile(ast.Module(lines, []), "typed", "exec"), names)
     return eval(compile(ast.Expression(last.value), "typed", "eval"), names)
 
 
-def test_nothing_in_an_example_is_the_checker_s_own():
-    """What the checker's gui knows besides is not part of what a student reads."""
+def test_examples_use_no_names_of_the_grader():
+    """No example uses names that only the grader's gui has."""
     own = ("gui_window", ".bound")
     for title, example in _examples():
         text = "\n".join((example.given, example.code, *example.then))

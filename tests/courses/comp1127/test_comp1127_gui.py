@@ -1,4 +1,4 @@
-"""Shanice's eleven functions, as far as they can be seen without a window."""
+"""Shanice's eleven functions, tested without a window."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from types import SimpleNamespace
 
-from comp1127_stand_ins import NotedBoard
+from comp1127_recorders import RecordingBoard
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.processes import python
@@ -29,15 +29,15 @@ SIGNATURES = {
 }
 
 
-def test_the_module_offers_exactly_the_table_s_functions():
-    """Eleven names with the table's arguments, all reached by ``from … import *``."""
+def test_the_module_exports_the_functions_of_the_table():
+    """The module exports the table's eleven functions with the table's parameters."""
     assert sorted(gui.__all__) == sorted(SIGNATURES)
     for name, arguments in SIGNATURES.items():
         assert list(inspect.signature(getattr(gui, name)).parameters) == arguments
 
 
 def test_numbers_have_a_value_and_an_image():
-    """2 … 2048, without a window and each the same object every time; None for the rest."""
+    """Each power of two up to 2048 has one tile object; other values have none."""
     for rank in range(1, 12):
         number = gui.find_number(2**rank)
         assert number is gui.find_number(2**rank)
@@ -46,16 +46,17 @@ def test_numbers_have_a_value_and_an_image():
     assert [gui.find_number(value) for value in (0, 1, 3, 4096, "4", [])] == [None] * 6
 
 
-def test_random_numbers_are_2_and_4_in_the_proportion_96_to_5():
-    """Of 10,100 numbers 500 are expected to be 4; five standard deviations are 109."""
+def test_random_numbers_are_2_and_4_in_the_ratio_96_to_5():
+    """Random numbers are 2 and 4 in the ratio 96 to 5."""
     random.seed(1127)
+    # 500 fours are expected; 109 is five standard deviations.
     counts = Counter(gui.random_number().value for _ in range(10_100))
     assert set(counts) == {2, 4}
     assert abs(counts[4] - 500) < 109
 
 
-def test_put_stores_the_key_as_given(board):
-    """The table's example: key "1" at (0, 2), found again, taken off the window."""
+def test_put_stores_the_given_key(board):
+    """A tile is stored, found and erased under the key passed to `put`."""
     assert gui.put(board, "1", gui.find_number(4), 0, 2) is True
     assert board.numbers == {"1": (0, 2)}
     assert gui.find_position(board, "1") == (0, 2)
@@ -65,8 +66,8 @@ def test_put_stores_the_key_as_given(board):
     assert board.numbers == {"1": (0, 2)}  # problem 18 asks the student to forget it
 
 
-def test_what_is_not_there_is_not_an_error(board):
-    """A cell outside the board, a number above 2048, a key that was never put: nothing happens."""
+def test_unknown_keys_and_cells_are_ignored(board):
+    """Cells outside the board, unknown keys and numbers above 2048 are ignored."""
     for row, column in ((-1, 0), (4, 0), (0, -1), (0, 4)):
         assert gui.put(board, "1", gui.find_number(4), row, column) is False
     assert gui.put(board, "1", gui.find_number(4096), 0, 0) is False
@@ -78,9 +79,9 @@ def test_what_is_not_there_is_not_an_error(board):
 
 
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())
-def test_move_number_hands_over_distances_without_a_sign(row, column, new_row, new_column, answer):
-    """It asks update_grid for the place, follows it, and answers what the animation says."""
-    board = NotedBoard()
+def test_move_number_passes_unsigned_distances(row, column, new_row, new_column, answer):
+    """`move_number` moves to update_grid's cell and returns the animation's result."""
+    board = RecordingBoard()
     gui.put(board, "a", gui.find_number(2), row, column)
     asked: list[tuple[int, ...]] = []
     animated: list[tuple[object, ...]] = []
@@ -106,7 +107,7 @@ def test_move_number_hands_over_distances_without_a_sign(row, column, new_row, n
 
 
 def test_a_board_needs_no_window(main, frame):
-    """Numbers and a score are enough to play the game, as a grader may do."""
+    """A game can be played on any object with `numbers` and `score`."""
     bare = SimpleNamespace(numbers={}, score=0)
     main.grid[0][:2] = [2, 2]
     gui.put(bare, "a", gui.find_number(2), 0, 0)
@@ -118,7 +119,7 @@ def test_a_board_needs_no_window(main, frame):
 
 
 def test_only_the_window_needs_tkinter():
-    """Debian splits tkinter off: all else works, and setup says how to get it."""
+    """Without tkinter, only `setup` fails, and it says what to install."""
     code = (
         "import sys; sys.modules['tkinter'] = None\n"
         "from py2048.courses.comp1127 import gui, main\n"

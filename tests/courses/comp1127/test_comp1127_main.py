@@ -1,4 +1,4 @@
-"""The program's functions, one by one and in whole games, without a window."""
+"""The reference program's functions and whole games, without a window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from comp1127_stand_ins import NotedBoard, NotedFrame, Rows, fresh, lay
+from comp1127_recorders import RecordingBoard, RecordingFrame, Rows, new_copy, set_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ from py2048.courses.comp1127.main import DOWN, LEFT, RIGHT, UP
 
 KEYS = {"Up": UP, "Down": DOWN, "Right": RIGHT, "Left": LEFT}
 
-# Small numbers, so that many are equal, and never two 2048s: the game has ended before that.
+# Small numbers, so that many are equal; no 2048s, which would end the game.
 grids = st.lists(
     st.lists(st.sampled_from([0, 0, 2, 2, 4, 4, 8, 16, 1024]), min_size=4, max_size=4),
     min_size=4,
@@ -33,13 +33,13 @@ keys = st.sampled_from(sorted(KEYS))
 
 
 def slide(rows: Rows, key: str) -> tuple[Rows, int]:
-    """Return the grid and the points that the shared engine gives for the course's rules."""
+    """Return the grid and the points of the shared engine with the course's rules."""
     result = Board.from_rows(rows).slide(Direction.parse(key.lower()), Merging.CASCADE)
     return [list(row) for row in result.board.rows], result.points
 
 
-def test_the_names_that_the_document_gives(main):
-    """The constants at the head of Shanice's file."""
+def test_the_constants_match_the_document(main):
+    """The program defines the document's constants."""
     assert (main.UP, main.DOWN, main.RIGHT, main.LEFT) == (1, 2, 3, 4)
     assert main.helper == {"count": 0, "Right": 3, "Up": 1, "Left": 4, "Down": 2}
     assert main.controls == ["<Right>", "<Left>", "<Up>", "<Down>"]
@@ -47,10 +47,10 @@ def test_the_names_that_the_document_gives(main):
 
 
 @given(grids, keys)
-def test_a_whole_move_is_the_engine_s_cascading_slide(grid, key):
-    """Grid, score, keys and pictures all follow the algorithm that the document dictates."""
-    program, board = fresh("main"), NotedBoard()
-    lay(program, board, grid)
+def test_a_whole_move_is_a_cascading_slide(grid, key):
+    """A whole move gives the engine's grid and score, and the tiles on the board agree."""
+    program, board = new_copy("main"), RecordingBoard()
+    set_rows(program, board, grid)
     program.move_all(board, SimpleNamespace(keysym=key))
     after, points = slide(grid, key)
     assert program.grid == after
@@ -61,9 +61,9 @@ def test_a_whole_move_is_the_engine_s_cascading_slide(grid, key):
     )
 
 
-def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(main, board):
-    """The game ends at 2048; a grid laid by hand may go beyond without an error."""
-    lay(main, board, [[2048, 2048, 0, 0], [0] * 4, [0] * 4, [0] * 4])
+def test_a_sum_above_2048_counts_without_a_tile(main, board):
+    """A sum above 2048 counts, although there is no tile for it."""
+    set_rows(main, board, [[2048, 2048, 0, 0], [0] * 4, [0] * 4, [0] * 4])
     main.move_all_left(board)
     assert main.grid[0] == [4096, 0, 0, 0]
     assert board.score == 4096
@@ -72,16 +72,16 @@ def test_a_sum_beyond_2048_counts_although_no_tile_shows_it(main, board):
 
 @given(grids | full_grids)
 def test_the_game_is_over_when_it_is_won_or_stuck(grid):
-    """The engine decides whether a direction is legal; the message fits the end (problem 20)."""
-    program, board = fresh("main"), NotedBoard()
+    """`is_game_over` is true if no direction is legal, and shows the right message."""
+    program, board = new_copy("main"), RecordingBoard()
     program.grid = grid
     stuck = not Board.from_rows(grid).legal_directions() and any(map(any, grid))
     assert program.is_game_over(board) is stuck
     assert board.messages == [gui.LOST] * stuck
 
 
-def play_out(main: ModuleType, board: NotedBoard, frame: NotedFrame, seed: int) -> int:
-    """Press arrows at random until the keys are dead; return the number of turns."""
+def play_out(main: ModuleType, board: RecordingBoard, frame: RecordingFrame, seed: int) -> int:
+    """Press random arrow keys until they are unbound; return the number of turns."""
     generator = random.Random(seed)
     turns = 0
     main.add_random_number(board)
@@ -110,7 +110,7 @@ def play_out(main: ModuleType, board: NotedBoard, frame: NotedFrame, seed: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whole_games_end_with_a_message(main, board, frame, seed):
-    """Every turn of a game is the engine's slide and at most one new number."""
+    """Every turn is the engine's slide plus at most one new number, until the game is lost."""
     random.seed(seed)
     assert play_out(main, board, frame, seed) > 20
     assert board.messages == [gui.LOST]

@@ -1,4 +1,4 @@
-"""The checks of the course staff's own grader, which rebinds the program's globals."""
+"""Cases from the course staff's own grader, which replaces the program's globals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from comp1127_stand_ins import fresh, lay
+from comp1127_recorders import new_copy, set_rows
 
 from py2048.courses.comp1127 import gui
 
@@ -24,7 +24,7 @@ def layout(cells: list[list[int]], value: int = 2) -> list[list[int]]:
 
 @pytest.mark.parametrize("case", CASES["empty_slots"])
 def test_empty_slots_are_tuples_row_by_row(main, case):
-    """The grid is read when the function runs, so a rebound grid counts (problem 2)."""
+    """`empty_slots` reads the current grid and returns tuples row by row (problem 2)."""
     main.grid = case["grid"]
     assert main.empty_slots() == [tuple(slot) for slot in case["slots"]]
 
@@ -32,15 +32,15 @@ def test_empty_slots_are_tuples_row_by_row(main, case):
 @pytest.mark.parametrize("case", [case for case in CASES["empty_slots"] if case["slots"]])
 @pytest.mark.parametrize("name", ["random_position", "random_slot"])
 def test_a_random_position_is_any_of_the_empty_slots(main, case, name):
-    """Every empty slot comes up, and no other (problem 3)."""
+    """Every empty slot is drawn, and no other (problem 3)."""
     main.grid = case["grid"]
     drawn = {getattr(main, name)() for _ in range(400)}
     assert drawn == {tuple(slot) for slot in case["slots"]}
 
 
 @pytest.mark.parametrize("case", CASES["update_grid"])
-def test_update_grid_as_recorded(main, case):
-    """The document's and the staff's examples, an empty source cell among them (problem 6)."""
+def test_update_grid_gives_the_recorded_results(main, case):
+    """`update_grid` gives the recorded results, also for empty slots (problem 6)."""
     main.grid = [list(row) for row in case["grid"]]
     place = main.update_grid(*case["from"], getattr(main, case["direction"]))
     assert place == tuple(case["to"])
@@ -48,10 +48,10 @@ def test_update_grid_as_recorded(main, case):
     assert main.grid == case["after"]
 
 
-def test_functions_of_another_solution_take_the_place_of_ours(board):
-    """The staff's grader lends functions and the grid of its own solution to the submission."""
-    ours, theirs = fresh("main"), fresh("main")
-    lay(theirs, board, layout([[0, 0], [0, 1]]))
+def test_functions_can_be_replaced_by_another_solution(board):
+    """Functions and grid of another solution can replace those of the program."""
+    ours, theirs = new_copy("main"), new_copy("main")
+    set_rows(theirs, board, layout([[0, 0], [0, 1]]))
     ours.grid = theirs.grid
     for name in ("merge", "update_grid", "find_identifier", "animate_movement", "move"):
         setattr(ours, name, getattr(theirs, name))
@@ -62,8 +62,8 @@ def test_functions_of_another_solution_take_the_place_of_ours(board):
 
 @pytest.mark.parametrize("figure", CASES["figures"])
 def test_the_figures_of_the_document(main, board, frame, figure, monkeypatch):
-    """The boards depicted, with the new number where the picture shows it."""
-    lay(main, board, figure["before"])
+    """A turn turns each board of the document's figures into the next."""
+    set_rows(main, board, figure["before"])
     after = [list(row) for row in figure["after"]]
     board.score = 4 if figure["spawn"] is None else 0
     if figure["spawn"]:

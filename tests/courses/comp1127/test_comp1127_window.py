@@ -1,4 +1,4 @@
-"""The real window: drawn, driven by real keys, and closed at the wrong moment."""
+"""The real window: drawing, real keys, and closing during an animation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from comp1127_stand_ins import Rows, fresh, lay
+from comp1127_recorders import Rows, new_copy, set_rows
 from PIL import Image, ImageColor, ImageGrab
 from tests.processes import until, xdotool
 
@@ -38,7 +38,7 @@ def opened(display: str) -> Iterator[tuple[Any, Any]]:
 
 
 def read(image: Image.Image) -> Rows:
-    """Tell the numbers on a picture of the window from the colours of their tiles."""
+    """Read the numbers on a screenshot from the colours of their tiles."""
     numbers = {ImageColor.getrgb(colour): value for value, (colour, _) in window.COLOURS.items()}
     numbers[ImageColor.getrgb(window.EMPTY)] = 0
     edge = window.GAP + 8
@@ -52,11 +52,11 @@ def read(image: Image.Image) -> Rows:
 
 
 @pytest.mark.parametrize("winner", [True, False])
-def test_the_tiles_the_score_and_the_end_are_seen(opened, display, main, winner):
-    """Every number has its colours on the screen; the message lies over them as a text."""
+def test_the_window_shows_tiles_score_and_end(opened, display, main, winner):
+    """The window shows every number in its colours, the score and the final message."""
     frame, board = opened
     rows = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 0, 0], [0, 0, 2048, 4]]
-    lay(main, board, rows)
+    set_rows(main, board, rows)
     board.score = 1234
     gui.update_score(board)
     frame.update()
@@ -69,8 +69,8 @@ def test_the_tiles_the_score_and_the_end_are_seen(opened, display, main, winner)
     assert texts == ["Score: 1234", gui.WON if winner else gui.LOST]
 
 
-def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened):
-    """The score starts at 0, the dictionary empty, the window titled and of one size."""
+def test_a_new_board_is_empty_with_cells_of_140_pixels(opened):
+    """A new window has a title, a fixed size, an empty board and cells of 140 pixels."""
     frame, board = opened
     assert (board.score, board.numbers) == (0, {})
     assert frame.title() == "2048"
@@ -82,16 +82,16 @@ def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened):
 
 
 @pytest.mark.parametrize("way", ["window manager", "program", "display"])
-def test_the_window_may_close_in_the_middle_of_an_animation(opened, main, way):
-    """The turn runs to its end without a window, and nothing is reported as an error."""
+def test_the_window_may_close_during_an_animation(opened, main, way):
+    """If the window closes during an animation, the turn still finishes without errors."""
     frame, board = opened
-    lay(main, board, [[2, 2, 0, 4], *[[0] * 4] * 3])
+    set_rows(main, board, [[2, 2, 0, 4], *[[0] * 4] * 3])
     main.bind(frame, board)
     step, steps = board.shift_tile, 0
     close = {
         "window manager": lambda: frame.tk.eval(frame.protocol("WM_DELETE_WINDOW")),
         "program": frame.destroy,
-        "display": lambda: frame.tk.eval("destroy ."),  # nothing of Python's is asked
+        "display": lambda: frame.tk.eval("destroy ."),  # bypasses Python's destroy
     }
 
     def closing(*arguments: Any) -> None:
@@ -105,7 +105,7 @@ def test_the_window_may_close_in_the_middle_of_an_animation(opened, main, way):
     frame.event_generate("<Left>")
     assert frame.closed
     assert steps == 5
-    assert main.grid[0][0] == 8  # the turn's new number may stand anywhere else
+    assert main.grid[0][0] == 8  # the new number may be anywhere else
     assert board.score == 4 + 8
     gui.start(frame)  # returns at once
     gui.update_score(board)
@@ -113,7 +113,7 @@ def test_the_window_may_close_in_the_middle_of_an_animation(opened, main, way):
 
 
 def look(display: str) -> Rows | None:
-    """Read the board at the screen's corner; None while something moves there."""
+    """Read the board in the corner of the screen; None while tiles move."""
     image = ImageGrab.grab((0, 0, 574, 574), xdisplay=display).convert("RGB")
     try:
         return read(image)
@@ -122,17 +122,17 @@ def look(display: str) -> Rows | None:
 
 
 def steady(display: str) -> Rows | None:
-    """Read the board once two looks agree."""
+    """Read the board once two screenshots agree."""
     first = look(display)
     time.sleep(0.15)
     return first if first == look(display) and first and any(map(any, first)) else None
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool to press real keys")
-def test_real_keys_play_the_program_in_a_student_s_folder(display, tmp_path):
-    """Read from the screen: two numbers, and more when the four keys have been pressed."""
+def test_real_keys_play_in_a_students_folder(display, tmp_path):
+    """In a student's folder, the program starts with two numbers and reacts to real keys."""
     get_course("comp1127").hand_out(tmp_path)
-    source = Path(str(fresh("main").__file__)).read_text()
+    source = Path(str(new_copy("main").__file__)).read_text()
     source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
     (tmp_path / "main.py").write_text(source)
     program = subprocess.Popen([sys.executable, "main.py"], cwd=tmp_path)

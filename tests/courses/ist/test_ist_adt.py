@@ -43,20 +43,20 @@ def rows_of(board: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def refuses(function: str, *arguments: Any) -> None:
-    """Assert that the call raises the document's ValueError and nothing else."""
+    """Assert that the call raises the document's ValueError."""
     with pytest.raises(ValueError, match=f"^{function}: invalid arguments$"):
         getattr(adt, function)(*arguments)
 
 
 def test_values_are_stored_as_plain_integers():
-    """A subclass of int is accepted and printed as its number."""
+    """Instances of a subclass of int are stored as plain integers."""
     b = adt.board_fill_position(adt.create_board(), adt.create_coordinate(1, 1), Colour.RED)
     assert type(adt.board_position(b, adt.create_coordinate(1, 1))) is int
 
 
 @given(ROWS, st.sampled_from("NSWE"))
 def test_reduce_is_the_slide(rows, d):
-    """`board_reduce` is the engine's slide with its points, done to the board itself."""
+    """`board_reduce` changes its board by the engine's slide and adds the points."""
     b = build(rows, 12)
     slid = Board.from_rows(rows).slide(DIRECTIONS[d])
     assert adt.board_reduce(b, d) is b
@@ -66,7 +66,7 @@ def test_reduce_is_the_slide(rows, d):
 
 @given(ROWS)
 def test_finished_is_full_and_stuck(rows):
-    """A board is finished exactly if it is full and no direction is legal; asking is harmless."""
+    """A board is finished if it is full and no direction is legal; asking changes nothing."""
     b = build(rows, 4)
     full = all(tile for row in rows for tile in row)
     stuck = not Board.from_rows(rows).legal_directions()
@@ -80,7 +80,7 @@ STUCK = ((2, 4, 2, 4), (4, 2, 4, 2), (2, 4, 2, 4), (4, 2, 4, 2))
 
 @given(ANY_ROWS, st.sampled_from("NSWE"))
 def test_copies_are_independent(rows, d):
-    """A copy equals its original, whatever its score, and neither follows the other."""
+    """A copy equals its original, and changing it leaves the original unchanged."""
     b = adt.board_reduce(build(rows), d)
     score, before = adt.board_score(b), rows_of(b)
     copy = adt.copy_board(b)
@@ -93,7 +93,7 @@ def test_copies_are_independent(rows, d):
 
 @given(ROWS.filter(lambda rows: any(0 in row for row in rows)))
 def test_random_fill_takes_an_empty_position(rows):
-    """`fill_random_position` changes one empty position to 2 or 4 and returns its board."""
+    """`fill_random_position` puts a 2 or 4 at one empty position and returns its board."""
     b = build(rows, 4)
     assert adt.fill_random_position(b) is b
     changed = [
@@ -107,5 +107,5 @@ def test_random_fill_takes_an_empty_position(rows):
 
 
 def test_random_fill_needs_room():
-    """A full board has no position to fill."""
+    """`fill_random_position` refuses a full board."""
     refuses("fill_random_position", build(STUCK))

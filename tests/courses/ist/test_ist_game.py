@@ -1,4 +1,4 @@
-"""The game: prompts, transcripts, odds, and the abstraction barriers."""
+"""The program and its source file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py2048.courses.ist import adt
 
 
 def test_source_file():
-    """One ASCII file whose first line is a comment and whose head tells the representation."""
+    """The source is an ASCII file that begins with a comment and describes the representation."""
     source = Path(adt.__file__).read_bytes()
     assert source.isascii()
     assert source.startswith(b"# ")
@@ -26,7 +26,7 @@ def test_source_file():
 
 @pytest.mark.parametrize(("error", "status"), [(EOFError, 0), (KeyboardInterrupt, 130)])
 def test_input_ends(error, status, monkeypatch, capsys):
-    """End of input ends the program; Ctrl-C does too, with the shell's status for it."""
+    """End of input and Ctrl-C end the program with their exit statuses."""
 
     def stop(prompt: str) -> str:
         raise error
@@ -37,7 +37,7 @@ def test_input_ends(error, status, monkeypatch, capsys):
 
 
 def test_arguments_are_refused(capsys):
-    """The program takes no arguments: one line on standard error and status 2."""
+    """Arguments are refused with one line on standard error and status 2."""
     with pytest.raises(SystemExit) as caught:
         program.main(["5"])
     assert caught.value.code == 2
@@ -45,7 +45,7 @@ def test_arguments_are_refused(capsys):
 
 
 def test_skeleton_is_ascii_and_lacks_nothing():
-    """The skeleton defines every function of the reference that the document names."""
+    """The starter is ASCII and defines every public function of the reference."""
     source = (get_course("ist").starter / "project.py").read_bytes()
     assert source.isascii()
     skeleton: dict[str, Any] = {}

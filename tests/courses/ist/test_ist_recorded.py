@@ -1,4 +1,4 @@
-"""The recorded calls and the course's own tests as transcripts."""
+"""Recorded calls, and the course's own tests as transcripts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def edges() -> list[list[str]]:
 
 @pytest.mark.parametrize(("call", "expected"), edges())
 def test_odd_calls(call, expected):
-    """Every recorded odd call gives the recommended value or error."""
+    """Every recorded call with unusual arguments gives the recorded value or error."""
     names = vars(adt) | {"b": adt.create_board(), "C": adt.create_coordinate(1, 1)}
     try:
         actual = repr(eval(call, names))
@@ -36,7 +36,7 @@ def test_odd_calls(call, expected):
 
 @pytest.mark.parametrize("name", sorted(load("transcripts.json.gz")))
 def test_course_transcript(name, monkeypatch, capsys):
-    """The course's published tests print what was published, up to blanks at the end of lines."""
+    """The course's published tests print the published output, up to trailing spaces."""
     transcript = load("transcripts.json.gz")[name]
     statements = iter(transcript["statements"])
 

@@ -1,10 +1,10 @@
-"""The grading of qsan_qarut: what it takes for an announcement."""
+"""Grading qsan_qarut: which printed texts count as announcements."""
 
 from __future__ import annotations
 
 import pytest
 
-from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, says
+from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, announces_in
 
 
 @pytest.mark.parametrize(
@@ -25,5 +25,6 @@ from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, says
         ("The window is open", False, False),
     ],
 )
-def test_an_announcement_is_told_from_other_words(text, over, won):
-    assert (says(OVER_WORDS, text), says(WON_WORDS, text)) == (over, won)
+def test_announcements_are_recognized(text, over, won):
+    """Announcements of a win or the end are recognized; similar words and flags are not."""
+    assert (announces_in(OVER_WORDS, text), announces_in(WON_WORDS, text)) == (over, won)

@@ -1,4 +1,4 @@
-"""The model of qsan_qarut: the document's names, slides, score and announcements."""
+"""The model of qsan_qarut: slides, score, announcements and errors."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ boards = st.integers(2, 6).flatmap(
 moves = st.sampled_from("lrub")
 
 
-def game_on(rows: list[list[int]]) -> Game:
+def game_with(rows: list[list[int]]) -> Game:
     game = Model(len(rows)).game
     game.board = np.array(rows)
     return game
 
 
 @given(boards, moves, st.integers(0, 2**32 - 1))
-def test_a_move_spawns_one_2_or_4_on_an_empty_cell_and_scores_the_sum_of_the_board(
-    rows, move, seed
-):
-    game = game_on(rows)
+def test_a_move_adds_one_number_and_scores_the_sum(rows, move, seed):
+    """A move that changes the board adds one 2 or 4, and the score is the sum of the board."""
+    game = game_with(rows)
     slide = Board.from_rows(rows).slide(DIRECTIONS[move])
     np.random.seed(seed)
     game.make_move(move)
@@ -47,8 +46,9 @@ def test_a_move_spawns_one_2_or_4_on_an_empty_cell_and_scores_the_sum_of_the_boa
 
 
 @given(boards, moves)
-def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move):
-    game = game_on(rows)
+def test_when_a_game_is_finished_and_won(rows, move):
+    """A game is finished if no move is possible, and won if 2048 is on the board."""
+    game = game_with(rows)
     game.make_move(move)
     now = Board.from_rows(game.board)
     assert game.is_finished is not now.can_move()
@@ -56,7 +56,8 @@ def test_a_game_is_finished_when_full_and_stuck_and_won_with_2048(rows, move):
 
 
 def test_a_game_stays_won_when_2048_is_merged_away():
-    game = game_on([[1024, 1024], [2048, 0]])
+    """A game stays won after 2048 has merged into a larger number."""
+    game = game_with([[1024, 1024], [2048, 0]])
     game.make_move("l")
     assert game.is_won
     game.make_move("u")
@@ -65,7 +66,8 @@ def test_a_game_stays_won_when_2048_is_merged_away():
 
 
 def test_a_win_on_the_last_move_is_announced_before_the_end(capsys):
-    game = game_on([[1024, 1024], [4, 8]])
+    """A win on the last move is announced before the end of the game."""
+    game = game_with([[1024, 1024], [4, 8]])
     game.add_num = lambda: game.board.__setitem__((0, 1), 2)  # type: ignore[method-assign]
     game.left_arrow(None)
     printed = capsys.readouterr().out
@@ -75,6 +77,7 @@ def test_a_win_on_the_last_move_is_announced_before_the_end(capsys):
 
 
 def test_the_same_seed_gives_the_same_game():
+    """NumPy's global seed makes a game repeatable."""
     boards = []
     for _ in range(2):
         np.random.seed(7)
@@ -86,7 +89,8 @@ def test_the_same_seed_gives_the_same_game():
 
 
 @pytest.mark.parametrize("n", [1, 0, -3, 2.5, "4", None])
-def test_a_size_that_makes_no_game_is_refused_by_name(n):
+def test_the_error_for_an_invalid_size_names_it(n):
+    """The error for an invalid size names it."""
     with pytest.raises(CourseError, match="whole number from 2") as error:
         Model(n)
     assert repr(n) in str(error.value)
@@ -94,13 +98,15 @@ def test_a_size_that_makes_no_game_is_refused_by_name(n):
 
 @pytest.mark.parametrize("move", ["", "d", "L", "lr", None, []])
 def test_an_unknown_move_is_refused_and_changes_nothing(move):
-    game = game_on([[2, 2], [0, 0]])
-    with pytest.raises(CourseError, match="none of 'l', 'r', 'u' and 'b'"):
+    """An unknown move is refused and changes nothing."""
+    game = game_with([[2, 2], [0, 0]])
+    with pytest.raises(CourseError, match="give 'l', 'r', 'u' or 'b'"):
         game.make_move(move)
     assert game.board.tolist() == [[2, 2], [0, 0]]
 
 
 def test_the_model_needs_neither_tkinter_nor_a_display():
+    """The model works without tkinter."""
     code = (
         "import sys; sys.modules['tkinter'] = None;"
         "from py2048.courses.qsan_qarut.model import Model; print(Model(4).game.score)"

@@ -1,4 +1,4 @@
-"""The window of qsan_qarut on a real display, driven with key and mouse events."""
+"""The window of qsan_qarut on a real display, with key events and real keys."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ def opened(display: str) -> Iterator[Opener]:
         window.destroy()
 
 
-def lay(controller: Controller, rows: list[list[int]]) -> None:
+def show_rows(controller: Controller, rows: list[list[int]]) -> None:
     controller.model.game.board[:] = rows
     controller.update_view()
     controller.view.window.update()
 
 
 def test_the_grid_is_the_modules_n_unless_another_is_given(opened, monkeypatch):
+    """The grid size is the module's `N` unless the controller gets another."""
     assert opened().cells.shape == (4, 4)
     monkeypatch.setattr(controller_module, "N", 3)
     assert opened().cells.shape == (3, 3)
@@ -55,13 +56,13 @@ def test_the_grid_is_the_modules_n_unless_another_is_given(opened, monkeypatch):
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8])
 def test_every_number_has_its_colour_and_fits_its_cell(opened, n):
-    """And all cells fit the window."""
+    """Every number has its colour and fits its cell, and all cells fit the window."""
     controller = opened(n)
     field = controller.view.game_canvas
     assert 480 <= field.winfo_width() == field.winfo_height() <= 600
     ranks = iter(range(1, 100))
     largest = 16 if n == 2 else 25
-    lay(controller, [[2 ** (1 + next(ranks) % largest) for _ in range(n)] for _ in range(n)])
+    show_rows(controller, [[2 ** (1 + next(ranks) % largest) for _ in range(n)] for _ in range(n)])
     for row, cells in zip(controller.model.game.board, controller.cells, strict=True):
         for number, cell in zip(row, cells, strict=True):
             assert cell["frame"]["bg"] == cell["number"]["bg"] == colors[number]
@@ -72,6 +73,7 @@ def test_every_number_has_its_colour_and_fits_its_cell(opened, n):
 
 
 def test_importing_the_controller_opens_no_window(display):
+    """Importing the controller opens no window."""
     code = (
         "import tkinter; tkinter.Tk = None;"
         "import py2048.courses.qsan_qarut.controller, py2048.courses.qsan_qarut.game"
@@ -82,6 +84,7 @@ def test_importing_the_controller_opens_no_window(display):
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool presses the keys")
 @pytest.mark.parametrize("copied_out", [False, True])
 def test_the_program_plays_with_real_keys(display, tmp_path, copied_out):
+    """The program plays with real keys, in the package and in a student's folder."""
     command = [sys.executable, "-u", "-m", package.__name__, "3"]
     if copied_out:
         for path in Path(package.__path__[0]).glob("[a-z]*.py"):

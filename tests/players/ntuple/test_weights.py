@@ -113,7 +113,7 @@ BANDS = {"tuples": [[0, 1]], "ranks": 9, "step": 2.0, "bands": [BAND]}
         ("step", float("inf"), "step is inf, but must be a number of points above 0"),
         ("step", True, "step is True"),
         ("step", 10**400, "step is 1000"),
-        ("prune", -1.0, "prune is -1.0, but must be a number of points from 0"),
+        ("prune", -1.0, "prune is -1.0, but must be a number from 0"),
         ("history", 5, "history is 5, but must be a list of objects"),
         ("history", [{"games": "many"}], "history, entry 0: games is 'many'"),
         ("history", [{}, {"band": 5}], "history, entry 1: band is 5, but must be a tile and a sum"),

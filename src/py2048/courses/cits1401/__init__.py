@@ -1,4 +1,4 @@
-"""The CITS1401 project: the 5x5 game with clicks on the border and a computer player.
+"""The CITS1401 project: a 5x5 game with clicks on the border and a computer player.
 
-``app`` is the program.
+``app`` is the reference program.
 """

@@ -1,6 +1,6 @@
-"""The program: a game on a board whose border takes clicks, and a computer that can play it.
+"""The program: a game whose border takes clicks, and two computer players.
 
-From top to bottom: the options of a new game, the computer that plans, the course of a game, which
+From top to bottom: the settings of a new game, the planning computer, the game's presenter, which
 needs no display, and the window.
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from py2048.players.search.beam import BeamPlanner
 
 SIDES = range(2, 17)
-"""The lengths that a side of the board may have."""
+"""Possible numbers of rows and columns."""
 
 PAUSES_MS = {"slow": 1000, "normal": 450, "fast": 120, "rapid": 30}
-"""Milliseconds between two moves of a computer, by the name of its speed."""
+"""Milliseconds between two computer moves, by speed."""
 
 
 class PlayerKind(Enum):
-    """Who plays."""
+    """Kind of player."""
 
     HUMAN = "human"
     RANDOM = "random computer"
@@ -43,7 +43,14 @@ class PlayerKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GameSettings:
-    """What a new game is asked for; `pause_ms` is the time between two moves of a computer."""
+    """Settings of a new game.
+
+    Attributes:
+        player_kind: Who plays.
+        rows: Number of rows.
+        columns: Number of columns.
+        pause_ms: Milliseconds between two computer moves.
+    """
 
     player_kind: PlayerKind = PlayerKind.HUMAN
     rows: int = 5
@@ -52,16 +59,17 @@ class GameSettings:
 
     @property
     def rules(self) -> Rules:
-        """The course's rules on a board of this size: from one 2-tile to a board full of them."""
+        """The course's rules on this board size, starting with one to all squares filled."""
         preset = get_rules("cits1401")
         start = RandomStart(1, self.rows * self.columns, preset.start_weights)
         return replace(preset, rows=self.rows, columns=self.columns, start=start)
 
 
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
-    """Return where a click on `cell` slides the tiles: to the border it stands on.
+    """Return the direction of a click on `cell`, or `None` if such clicks do nothing.
 
-    `None` for the corners, which stand on two borders, and for the squares inside.
+    Tiles slide to the border on which the cell lies. Corners lie on two borders and inner squares
+    on none, so neither takes clicks.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)
@@ -73,16 +81,16 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
     return Direction.LEFT if column == 0 else Direction.RIGHT
 
 
-# --- the computer that plans ---
+# --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Moves that a plan may be ahead of the play."""
+"""Maximum number of planned moves that have not been played yet."""
 
 
 class IntelligentComputer:
-    """Plans in its own thread, far ahead of the play, so that the window never waits.
+    """A computer player that plans in a separate thread, so the window never waits for it.
 
-    It never tries a move that is not possible, and survives for as long as it can.
+    It never attempts an impossible move, and survives as long as it can.
     """
 
     def __init__(self, board: Board, rules: Rules) -> None:
@@ -96,7 +104,11 @@ class IntelligentComputer:
         self.thread.start()
 
     def next(self) -> Direction | None:
-        """Return the next move of the plan; `None` while it is not made yet."""
+        """Return the next planned move, or `None` if it is not ready yet.
+
+        Raises:
+            CourseError: If the planning thread has failed.
+        """
         if self._fault is not None:
             raise CourseError(f"the intelligent computer gave up: {self._fault}") from self._fault
         move = self._planner.take() if self._planner is not None else None
@@ -104,18 +116,18 @@ class IntelligentComputer:
         return move
 
     def stop(self) -> None:
-        """End the thread after the search that it is in."""
+        """End the thread once its current search is done."""
         self._stopped.set()
         self._wanted.set()
 
     def _think(self) -> None:
         try:
             self._plan()
-        except Exception as error:  # noqa: BLE001 (`next` tells the player about any)
+        except Exception as error:  # noqa: BLE001 (`next` reports it to the player)
             self._fault = error
 
     def _plan(self) -> None:
-        from py2048.players.search.beam import BeamPlanner  # loads Numba, which takes a while
+        from py2048.players.search.beam import BeamPlanner  # slow: loads Numba
 
         planner = BeamPlanner(self._board, self._rules)
         planner.extend()
@@ -128,19 +140,19 @@ class IntelligentComputer:
                 self._wanted.clear()
 
 
-# --- the course of a game ---
+# --- the presenter ---
 
 
 @dataclass(frozen=True, slots=True)
 class ViewState:
-    """Everything that is to be seen.
+    """Everything the window shows.
 
     Attributes:
-        board: the tiles.
-        score: the points so far.
-        status: the text of the status panel.
-        moved: the squares that a tile reached in the last move.
-        new: the square of the tile that appeared after it.
+        board: The tiles.
+        score: The current score.
+        status: The text of the status panel.
+        moved: The squares that tiles moved to or merged on in the last move.
+        new: The square of the new tile, if any.
     """
 
     board: Board
@@ -151,32 +163,32 @@ class ViewState:
 
 
 class BorderScreen(Protocol):
-    """What a presenter needs of a window."""
+    """The window, as the presenter sees it."""
 
     def show(self, state: ViewState) -> None:
         """Show `state`."""
 
     def ask(self) -> None:
-        """Ask who is to play; the answer is a call of `BorderPresenter.start`."""
+        """Ask who plays; the answer calls `BorderPresenter.start`."""
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a while, in place of one still waiting."""
+        """Call `action` after a delay; replaces an action that is still waiting."""
 
     def cancel(self) -> None:
-        """Forget the action still waiting, if there is one."""
+        """Cancel the waiting action, if there is one."""
 
 
 class BorderPresenter:
-    """The course of the program.
+    """Runs the games and tells the screen what to show.
 
     Args:
-        screen: where everything is shown.
-        seed: of the games and of the random player, for tests; by default every game differs.
+        screen: The window.
+        seed: Seed of the games and of the random player. Defaults to a random seed.
 
     Attributes:
-        settings: those of the game in progress, or of the last one.
-        board: that of the game in progress, `None` before the first and between two.
-        score: the points of the game in progress.
+        settings: Settings of the current or last game.
+        board: Board of the current game, or `None` if no game is in progress.
+        score: Score of the current game.
     """
 
     def __init__(self, screen: BorderScreen, seed: int | None = None) -> None:
@@ -189,12 +201,12 @@ class BorderPresenter:
         self._random = random.Random(seed)
 
     def new_game(self) -> None:
-        """End the game in progress and ask who is to play the next one."""
+        """End the current game and ask who plays the next one."""
         self.end()
         self.screen.ask()
 
     def start(self, settings: GameSettings) -> None:
-        """Begin a game."""
+        """Start a game."""
         self.end()
         self.settings = settings
         self.board = Game(settings.rules, seed=self._seed).board
@@ -208,18 +220,18 @@ class BorderPresenter:
         self._wait()
 
     def click(self, cell: Cell) -> None:
-        """Take a click on a square; corners and the squares inside do nothing."""
+        """Handle a click on a square; corners and inner squares do nothing."""
         direction = border_direction(cell, self.settings.rules.shape)
         if direction is not None:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Take a person's move; do nothing while the computer plays or no game is in progress."""
+        """Attempt a person's move; ignored while the computer plays or no game is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 
     def end(self) -> None:
-        """Stop the game in progress."""
+        """End the current game."""
         self.screen.cancel()
         if self._planner is not None:
             self._planner.stop()
@@ -231,9 +243,8 @@ class BorderPresenter:
 
     def _let_computer_move(self) -> None:
         try:
-            direction = (
-                self._planner.next() if self._planner else self._random.choice(list(Direction))
-            )
+            planner = self._planner
+            direction = planner.next() if planner else self._random.choice(list(Direction))
         except CourseError as error:
             self._show(str(error))
             return
@@ -245,10 +256,10 @@ class BorderPresenter:
             self._wait()
 
     def _attempt(self, direction: Direction) -> None:
-        """Play `direction`, or pay for it, and show what it did."""
+        """Attempt a move, and show the result."""
         if self.board is None or not self.board.can_move():
             return
-        # Nothing but the start is random, so a game can be continued from its board.
+        # New tiles are not random, so each move can be played in a new game from the board.
         game = Game(self.settings.rules, board=self.board)
         legal = game.attempt(direction)
         self.board, self.score = game.board, self.score + game.score
@@ -261,7 +272,7 @@ class BorderPresenter:
         self._show(status, game.turns[-1])
 
     def _show(self, status: str, turn: Turn | None = None) -> None:
-        """Show the game, with what moved in `turn`."""
+        """Show the game, highlighting what moved in `turn`."""
         assert self.board is not None
         motions = turn.slide.motions if turn and turn.legal else ()
         moved = frozenset(m.target for m in motions if m.merged or m.source != m.target)
@@ -292,7 +303,12 @@ KEYS = {
 
 
 class BoardCanvas(tk.Canvas):
-    """The squares of a board; `on_cell` is called with the (row, column) of one that is clicked."""
+    """The squares of a board.
+
+    Args:
+        parent: The parent widget.
+        on_cell: Called with the (row, column) of a clicked square.
+    """
 
     def __init__(self, parent: tk.Misc, on_cell: Callable[[Cell], None]) -> None:
         super().__init__(parent, width=SIDE, height=SIDE, background=FIELD, highlightthickness=0)
@@ -308,7 +324,7 @@ class BoardCanvas(tk.Canvas):
         self._left, self._top = (SIDE - columns * step) // 2, (SIDE - rows * step) // 2
         self.tile = step - max(4, step // 8)
         self.squares: dict[Cell, tuple[int, int]] = {}
-        """The rectangle and the number of each square."""
+        """The canvas items of each square: its rectangle and its number."""
         for row, column in product(range(rows), range(columns)):
             x, y = self._left + column * step + step // 2, self._top + row * step + step // 2
             half = self.tile // 2
@@ -317,7 +333,7 @@ class BoardCanvas(tk.Canvas):
             self.squares[row, column] = square, self.create_text(x, y, fill=WHITE)
 
     def show(self, state: ViewState) -> None:
-        """Show the tiles, with a ring around those that moved and around the new one."""
+        """Show the tiles, with a ring around the moved and the new ones."""
         ring = max(2, self.tile // 20)
         for cell, (square, number) in self.squares.items():
             value = state.board[cell]
@@ -336,7 +352,7 @@ class BoardCanvas(tk.Canvas):
 def label(
     parent: tk.Misc, text: str, size: int, ink: str = DARK, weight: str = "normal"
 ) -> tk.Label:
-    """Return a text on the background of its parent."""
+    """Return a label with its parent's background."""
     return tk.Label(
         parent, text=text, font=(FONT, -size, weight), foreground=ink, background=parent["bg"]
     )
@@ -345,7 +361,7 @@ def label(
 def button(
     parent: tk.Misc, text: str, command: Callable[[], None], face: str = BLUE, ink: str = WHITE
 ) -> tk.Button:
-    """Return a flat button that brightens under the mouse."""
+    """Return a flat button that lights up under the mouse."""
     made = tk.Button(parent, text=text, command=command, font=(FONT, -18, "bold"), relief="flat")
     made.configure(background=face, foreground=ink, activebackground=GOLD, activeforeground=DARK)
     made.configure(borderwidth=0, padx=22, pady=9)
@@ -353,11 +369,11 @@ def button(
 
 
 class NewGamePanel(tk.Frame):
-    """The question who plays, over the board, with the options of the game.
+    """Panel over the board that asks who plays, with the options of the game.
 
     Args:
-        parent: the board that it covers.
-        on_answer: called with the settings that were chosen.
+        parent: The board.
+        on_answer: Called with the chosen settings.
     """
 
     def __init__(self, parent: tk.Misc, on_answer: Callable[[GameSettings], None]) -> None:
@@ -384,7 +400,7 @@ class NewGamePanel(tk.Frame):
         self.computer.grid(row=6, column=1)
 
     def open(self) -> None:
-        """Ask, with the options of the last time."""
+        """Show the panel, with the options chosen last."""
         self.place(relx=0.5, rely=0.5, anchor="center")
 
     def _number(self, variable: tk.IntVar) -> tk.Spinbox:
@@ -407,10 +423,10 @@ class NewGamePanel(tk.Frame):
 
 
 class App(tk.Tk):
-    """The window. It is the `BorderScreen` of its presenter.
+    """The window, and the `BorderScreen` of its presenter.
 
     Args:
-        seed: of the games, for tests; by default every game differs.
+        seed: Seed of the games. Defaults to a random seed.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -445,11 +461,11 @@ class App(tk.Tk):
         self.presenter.start(settings)
 
     def quit_game(self) -> None:
-        """End the game in progress and close the window."""
+        """End the current game and close the window."""
         self.presenter.end()
         self.destroy()
 
-    # --- what the presenter asks for ---
+    # --- BorderScreen ---
 
     def show(self, state: ViewState) -> None:
         """Show the board, the score and the status."""
@@ -458,31 +474,31 @@ class App(tk.Tk):
         self.board.show(state)
 
     def ask(self) -> None:
-        """Ask who is to play the next game."""
+        """Ask who plays the next game."""
         self.status["text"] = "Choose who plays"
         self.panel.open()
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a while."""
+        """Call `action` after a delay."""
         self.cancel()
         self._waiting = self.after(milliseconds, action)
 
     def cancel(self) -> None:
-        """Forget the action still waiting."""
+        """Cancel the waiting action."""
         if self._waiting is not None:
             self.after_cancel(self._waiting)
             self._waiting = None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Open the window and stay until it is closed; return the exit status."""
+    """Show the window until it is closed; return the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
 
     def play() -> None:
         if given:
             raise CourseError(
                 f"{' '.join(given)!r}: this program takes no arguments; "
-                "the size of the board is asked for at New game"
+                "choose the size of the board with New game"
             )
         opened(App).mainloop()
 

@@ -1,10 +1,10 @@
-"""Code that runs beside a submission: finds its squares, reads them, clicks on them.
+"""Finds a submission's squares, reads them and clicks on them.
 
-The document leaves the layout free, so nothing is known of a program but what can be seen: 25
-rectangles on a canvas, or 25 widgets in a grid, in five rows and five columns; numbers as texts.
+The document leaves the layout open, so only visible features can be used: 25 rectangles on a canvas
+or 25 widgets in a grid, in five rows and five columns, with the numbers as texts.
 
-This file is run in the submission's process, where `screen` is the person before it, and where
-nothing of py2048 can be imported.
+The code runs in the submission's process, where `screen` is the simulated user and py2048 cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ SIDE = range(5)
 
 
 def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
-    """Return what is drawn on a canvas, asked for once in a look."""
+    """Return the items of a canvas, cached for one look."""
     if canvas not in DRAWN:
         DRAWN[canvas] = screen.items(canvas)
     return DRAWN[canvas]
 
 
-def lattice(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return the boxes, by (row, column), in five rows and columns; {} if they do not stand so."""
+def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
+    """Return 25 equal boxes by (row, column), or {} if they do not form a 5x5 grid."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -51,14 +51,14 @@ def lattice(boxes: list[Box]) -> dict[Spot, Box]:
 
 
 def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
-    """Return the squares that are drawn on a canvas, by (row, column)."""
+    """Return the squares drawn on a canvas, by (row, column)."""
     boxes = []
     for kind, coords, options in items(canvas):
         shown = options.get("state") != "hidden"
         if shown and kind in ("rectangle", "polygon") and len(coords) >= 4:
             xs, ys = coords[::2], coords[1::2]
             boxes.append((min(xs), min(ys), max(xs), max(ys)))
-    return lattice(boxes)
+    return grid_of_boxes(boxes)
 
 
 def widget_squares() -> dict[Spot, Widget]:
@@ -91,7 +91,7 @@ def widget_squares() -> dict[Spot, Widget]:
 
 
 def find() -> dict[Spot, tuple[Widget, Box | None]]:
-    """Return where the squares are: on which canvas, or which widgets they are."""
+    """Locate the squares: as boxes on a canvas, or as widgets."""
     DRAWN.clear()
     for canvas in screen.widgets("Canvas"):
         found = canvas_squares(canvas)
@@ -101,7 +101,7 @@ def find() -> dict[Spot, tuple[Widget, Box | None]]:
 
 
 def in_sight() -> bool:
-    """Return whether the middle of each square that is drawn on a canvas lies within it."""
+    """Return whether the centre of every square on a canvas is visible."""
     for canvas, box in SQUARES.values():
         if box is not None:
             x = (box[0] + box[2]) / 2 - float(canvas.call("canvasx", 0))
@@ -111,15 +111,15 @@ def in_sight() -> bool:
     return True
 
 
-def astray() -> list[str]:
-    """Return the numbers on a canvas whose middle is on the border of a square."""
+def misplaced() -> list[str]:
+    """Return the numbers on a canvas whose centre is on the edge of a square."""
     canvas, box = SQUARES[0, 0]
     found, split = [], canvas.interpreter.splitlist
     drawn = zip(split(canvas.call("find", "all")), items(canvas), strict=True) if box else ()
     for item, (kind, _, options) in drawn:
         text = options.get("text", "").strip() if kind == "text" else ""
         edges = [int(edge) for edge in split(canvas.call("bbox", item))]
-        if text.isdigit() and edges:  # what is hidden has none
+        if text.isdigit() and edges:  # hidden items have no edges
             x, y = (edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2
             if spot_of([x - 4, y - 4]) != spot_of([x + 4, y + 4]):
                 found.append(text)
@@ -127,14 +127,14 @@ def astray() -> list[str]:
 
 
 def inside(widget: Widget) -> Iterator[Widget]:
-    """Yield a widget and what it holds."""
+    """Yield a widget and all its descendants."""
     yield widget
     for child in widget.children():
         yield from inside(child)
 
 
-def shown_in(widget: Widget) -> tuple[str, str]:
-    """Return the text and the look of a square that is a widget."""
+def text_and_look(widget: Widget) -> tuple[str, str]:
+    """Return the text and a description of the look of a square that is a widget."""
     text = ""
     look: list[object] = []
     for part in inside(widget):
@@ -150,7 +150,7 @@ def shown_in(widget: Widget) -> tuple[str, str]:
 
 
 def look() -> dict[str, Any]:
-    """Return what is to be seen: the texts and looks of the squares, and all other texts."""
+    """Return everything visible: the squares' texts and looks, and all other texts."""
     SQUARES.clear()
     SQUARES.update(find())
     if not SQUARES:
@@ -161,7 +161,7 @@ def look() -> dict[str, Any]:
     if box is None:
         within = []
         for (row, column), (widget, _) in SQUARES.items():
-            texts[row][column], looks[row][column] = shown_in(widget)
+            texts[row][column], looks[row][column] = text_and_look(widget)
             within.append(texts[row][column])
     else:
         within = read(canvas, texts, looks)
@@ -173,7 +173,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Read the squares of a canvas; return the texts that stand in them."""
+    """Read the squares on a canvas into `texts` and `looks`; return their texts."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -184,7 +184,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # it covers the board and does not belong to the square
+                continue  # a text over the board, not the square's number
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -194,7 +194,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
 
 
 def spot_of(coords: list[float]) -> Spot | None:
-    """Return the square in which something drawn stands, if it is at most as large as one."""
+    """Return the square that contains a canvas item, unless the item is larger than a square."""
     if not coords:
         return None
     xs, ys = coords[::2], coords[1::2]
@@ -208,7 +208,7 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Use the button, or the drawn text, that says just `word`; else one that contains it."""
+    """Push the button or drawn text labelled `word`, or else one that contains it."""
     for canvas in screen.widgets("Canvas"):
         for kind, coords, options in screen.items(canvas):
             if kind == "text" and options.get("text", "").strip().lower() == word.lower():
@@ -222,7 +222,7 @@ def choose(word: str, *, exactly: bool = False) -> bool:
 
 
 def hit(row: int, column: int) -> None:
-    """Click into the middle of a square."""
+    """Click on the centre of a square."""
     if not SQUARES:
         SQUARES.update(find())
     widget, box = SQUARES[row, column]
@@ -233,14 +233,15 @@ def hit(row: int, column: int) -> None:
 
 
 def seen_after(done: bool) -> dict[str, Any] | None:
-    """Return what is to be seen; nothing yet if the program has still to take in what was done."""
+    """Return what is visible, or None if the program has not processed the last action yet."""
     return look() if done else None
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Count how often the texts change in steps of 40 ms, until it is enough, and the steps.
+    """Let time pass in steps of 40 ms; return how often the texts changed, and the number of steps.
 
-    In none for a program that polls, which has its turn only afterwards.
+    Stops after `enough` changes. Returns 0 steps for a program that polls, because it only runs
+    after this request.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -249,8 +250,8 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
     return found, step
 
 
-def enrich(rows: tuple[tuple[int, ...], ...], times: int) -> None:
-    """Multiply the tiles where the program keeps them, if in lists or in a dictionary."""
+def multiply_tiles(rows: tuple[tuple[int, ...], ...], times: int) -> None:
+    """Multiply all tiles in the program's own lists or dictionary."""
     flat = tuple(number for row in rows for number in row)
     tiles = sorted(filter(None, flat))
     kept: dict[int, list[Any] | dict[Any, Any]] = {}

@@ -1,7 +1,7 @@
-"""The ten tasks of CITS1401's project, and how they are graded.
+"""The ten tasks of the CITS1401 project, and their checks.
 
-The document gives 25 marks in all and says that a program is "graded according to the number of
-tasks achieved". So every task counts the same.
+The document gives 25 marks in all and grades a program "according to the number of tasks achieved",
+so every task has the same marks.
 """
 
 from __future__ import annotations
@@ -53,19 +53,23 @@ SUCCESS = r"succe|moved|made|done|slid|ok\b"
 CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
-ENOUGH_PLAYED = 3000
-"""A sum of the board, two for each move, at which a computer has played on for long enough.
+ENOUGH_SUM = 3000
+"""Board sum at which the grader stops watching a computer's game; each move adds 2.
 
-Games by chance take some 700 moves and hardly ever 1,200; one that plans may never end.
+A random game takes about 700 moves and almost never 1,200; a planned one may never end.
 """
 
 
 @dataclass(frozen=True)
 class WindowContents:
-    """What a window shows: the texts and looks of its squares, and all other texts.
+    """What a window shows. Two contents are equal if all their texts are.
 
-    `fixed` are texts that were there when the game began, without their numbers: titles, rules.
-    Contents are equal if all their texts are.
+    Attributes:
+        texts: The squares' texts, row by row.
+        looks: Descriptions of the squares' looks, row by row.
+        others: All other texts.
+        fixed: The other texts at the start of the game, such as titles and rules, with all numbers
+            replaced by 0.
     """
 
     texts: list[list[str]]
@@ -75,12 +79,12 @@ class WindowContents:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        """The numbers on the squares, 0 for none; what is not a number stays a text."""
+        """The squares' numbers, 0 for an empty square; texts that are not numbers stay texts."""
         return [[_number(text) for text in row] for row in self.texts]
 
     @cached_property
     def board(self) -> Board | None:
-        """The board that is shown, `None` if it cannot be one."""
+        """The board shown, or `None` if it is not a valid one."""
         try:
             return Board.from_rows(self.rows)
         except BoardError:
@@ -88,25 +92,25 @@ class WindowContents:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether nothing can move any more; a board that cannot be read may move."""
+        """Whether no move is possible; False for a board that cannot be read."""
         return self.board is not None and not self.board.can_move()
 
-    def says(self, words: str) -> bool:
-        """Return whether a text beside the squares matches."""
+    def has_text(self, words: str) -> bool:
+        """Return whether any text outside the squares matches."""
         return bool(_matching(words, self.others))
 
     @property
     def status(self) -> list[str]:
-        """The texts beside the squares that have come up in the game."""
+        """The texts outside the squares that appeared during the game."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
-    def tells(self, words: str) -> bool:
-        """Return whether a text that has come up in the game matches."""
+    def status_matches(self, words: str) -> bool:
+        """Return whether a text that appeared during the game matches."""
         return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
-        """Return whether a text beside the squares has this number as a word."""
-        return self.says(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
+        """Return whether a text outside the squares contains this number."""
+        return self.has_text(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
 
 
 def _matching(words: str, texts: Iterable[str]) -> list[str]:
@@ -132,8 +136,11 @@ def _number(text: str) -> Any:
     return int(stripped) if re.fullmatch(r"\d{1,12}", stripped) else stripped
 
 
-def tells_of_success(text: str, direction: Direction) -> bool:
-    """Return whether a line names a direction, and failure only beside success (of other moves)."""
+def reports_success(text: str, direction: Direction) -> bool:
+    """Return whether a line reports a successful move in `direction`.
+
+    It may mention failures of other moves, in clauses that do not name the direction.
+    """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
     named = _matching(rf"(?<![a-z]){direction.name}", good)
@@ -145,7 +152,7 @@ RULES = get_rules("cits1401")
 
 @cache
 def after(board: Board, direction: Direction) -> Board:
-    """Return what a move makes of `board`, the new tile included; the same if it is impossible."""
+    """Return the board after an attempted move, including the new tile."""
     game = Game(RULES, board=board)
     game.attempt(direction)
     return game.board
@@ -157,9 +164,10 @@ def listed(board: Board) -> list[list[int]]:
 
 
 class WindowDriver:
-    """A submission that is played.
+    """Plays a submission.
 
-    `contents` is what it showed last.
+    Attributes:
+        contents: What the window showed last.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
@@ -168,7 +176,12 @@ class WindowDriver:
         self.contents = WindowContents([], [], [])
 
     def new_game(self, who: str, *, at_once: bool = False) -> None:
-        """Push New game and answer who plays: when all is still, or at once if that is possible."""
+        """Push New game and choose who plays.
+
+        Args:
+            who: "Human" or "Computer".
+            at_once: Answer without waiting for the window to settle, if possible.
+        """
         self.push_new_game()
         if not (at_once and self.session.value(f"choose({who!r}, exactly=True)")):
             self.session.run("screen.settle()", show=False)
@@ -186,7 +199,7 @@ class WindowDriver:
         self.session.fail("a button New game", self.texts())
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer a message box or a question in place of two buttons."""
+        """Answer the dialog of a program without buttons for the choice."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -203,9 +216,10 @@ class WindowDriver:
         session.run("choose('New game')")
 
     def look(self, do: str = "True") -> WindowContents:
-        """Do something and see what is shown then; `do` says whether the program has taken it in.
+        """Run `do` and return what the window shows afterwards.
 
-        Within one request, unless the program has its turn only after it.
+        `do` is an expression for whether the program has already processed the action. If it has,
+        the window is read in the same request.
         """
         outcome = self.session.run(f"seen_after({do})", show=False)
         if outcome.error is not None:
@@ -219,12 +233,12 @@ class WindowDriver:
         return self.contents
 
     def learn_fixed_texts(self) -> None:
-        """Take the texts of a game that has just begun for those that tell nothing of it."""
+        """Treat the texts at the start of a game as fixed."""
         self.fixed = frozenset(map(_without_numbers, self.contents.others))
         self.contents = replace(self.contents, fixed=self.fixed)
 
     def click(self, cell: Cell) -> WindowContents:
-        """Click on a square and read the window after it."""
+        """Click on a square; return what the window shows afterwards."""
         self.session.shown[:] = [
             f"# {self.contents.rows}",
             f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
@@ -232,38 +246,38 @@ class WindowDriver:
         return self.look(f"hit{cell} or screen.settle()")
 
     def texts(self) -> str:
-        """Return all texts that are shown, for a message."""
+        """Return all texts of the window, for a message."""
         return str(self.session.value("screen.texts()", show=False))
 
 
-def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> WindowDriver:
-    """Run the program and begin a new game, played by `who`."""
+def start_program(session: SubmissionSession, who: str = "Human", seed: int = 0) -> WindowDriver:
+    """Run the program and start a new game."""
     outcome = session.program(seed=session.seed_for(seed))
     if outcome.error is not None:
         session.fail("a window", str(outcome.error))
     if outcome.state != "waiting":
-        session.fail("a window that waits for clicks", "the program is at its end already")
+        session.fail("a window that waits for clicks", "the program ended")
     session.run(PROBE, show=False)
     driver = WindowDriver(session)
     driver.new_game(who)
-    if who == "Human":  # a computer may have moved already
+    if who == "Human":  # a computer may already have moved
         driver.learn_fixed_texts()
     return driver
 
 
 CLICK_TIMEOUT_S = 5.0
-"""Seconds for one click in a game: a move that hangs must not cost the time of the other checks."""
+"""Time limit for one click, in seconds, so that a move that hangs leaves time for other checks."""
 
 SHORT_GAME_CLICKS = 50
-"""Clicks in the short game."""
+"""Number of clicks in the short game."""
 
 MAX_CLICKS = 450
-"""Clicks after which a game that should have ended long ago is given up."""
+"""Number of clicks after which a game that should have ended is abandoned."""
 
 
 @dataclass(frozen=True)
 class ObservedMove:
-    """One click on the border: what was to be seen before and after it."""
+    """One click on the border, with the window before and after it."""
 
     before: WindowContents
     direction: Direction
@@ -271,28 +285,29 @@ class ObservedMove:
 
     @property
     def possible(self) -> bool:
-        """Whether the tiles can move in the direction; a board that cannot be read may move."""
+        """Whether the move is possible; True if the board cannot be read."""
         board = self.before.board
         return board is None or board.slide(self.direction).changed
 
     @property
     def changed(self) -> bool:
-        """Whether the squares show anything else than before."""
+        """Whether the squares changed."""
         return self.before.rows != self.now.rows
 
     @property
-    def told(self) -> list[str]:
-        """The lines that the status panel has got; all that it has, if they are as before.
+    def new_lines(self) -> list[str]:
+        """The status lines added by the move, or all of them if the status is unchanged.
 
-        Where they are only in another order, as when a log rolls, it is unknown which are new.
+        Empty if the lines only changed their order, as in a rolling log, because it is unknown
+        which of them are new.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
         return added or (now if now == before else [])
 
     @property
-    def went(self) -> Direction | None:
-        """In which direction the tiles really went, if it was a right move in some direction."""
+    def actual_direction(self) -> Direction | None:
+        """The direction in which the tiles actually moved, if that was a correct move."""
         board = self.before.board
         if board is None or not self.changed or not self.possible:
             return None
@@ -302,18 +317,22 @@ class ObservedMove:
 
 @dataclass
 class ObservedGames:
-    """The moves of the games, game by game, and why the last game broke off, if it did.
+    """The moves of the observed games.
 
-    `faults` are the directions in which a click ends the program or makes it hang: the games begin
-    anew without them. `fixed` are the texts that are there when a game begins, `astray` the numbers
-    that then stand on the border of a square.
+    Attributes:
+        games: The moves, game by game.
+        faults: Directions in which a click crashes the program or makes it hang. Games are
+            restarted without them.
+        fault: Why the last game was aborted, if it was.
+        fixed: The texts at the start of a game.
+        misplaced: The numbers on the edge of a square at the start of a game.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
     faults: dict[Direction, CheckFailed] = field(default_factory=dict)
     fault: CheckFailed | None = None
     fixed: frozenset[str] = frozenset()
-    astray: list[str] = field(default_factory=list)
+    misplaced: list[str] = field(default_factory=list)
 
     @property
     def moves(self) -> list[ObservedMove]:
@@ -322,32 +341,32 @@ class ObservedGames:
 
     @property
     def ways(self) -> tuple[Direction, ...]:
-        """The directions in which clicks can be made."""
+        """The directions in which clicks work."""
         return tuple(way for way in Direction if way not in self.faults)
 
     @property
     def has_dead_moves(self) -> bool:
-        """Whether clicks in some direction do nothing, or end the program, where it can move."""
+        """Whether some possible moves do nothing or crash."""
         return bool(self.faults) or any(move.possible and not move.changed for move in self.moves)
 
     @property
-    def has_told_end(self) -> bool:
-        """Whether it was said that a game is over where nothing could move."""
-        return any(move.now.is_stuck and move.now.tells(OVER) for move in self.moves)
+    def has_announced_end(self) -> bool:
+        """Whether the end of a game was announced."""
+        return any(move.now.is_stuck and move.now.status_matches(OVER) for move in self.moves)
 
 
-_SEEN: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
+_OBSERVED: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
 
 
 def observed_games(session: SubmissionSession) -> ObservedGames:
-    """Return the games played with a submission; they are played when first asked for.
+    """Return the games played with a submission (cached).
 
     Raises:
-        CheckFailed: if not a single click could be made.
+        CheckFailed: If not even one click was possible.
     """
-    if session not in _SEEN:
-        _SEEN[session] = _play(session)
-    seen = _SEEN[session]
+    if session not in _OBSERVED:
+        _OBSERVED[session] = _play(session)
+    seen = _OBSERVED[session]
     fault = seen.fault or next(iter(seen.faults.values()), None)
     if fault is not None and not seen.moves:
         raise fault
@@ -360,9 +379,9 @@ def _play(session: SubmissionSession) -> ObservedGames:
     to_play = [_play_by_chance, _play_to_the_end]
     try:
         while to_play:
-            driver = begun(session, seed=2 - len(to_play))
+            driver = start_program(session, seed=2 - len(to_play))
             seen.fixed = driver.fixed
-            seen.astray += session.value("astray()", show=False)
+            seen.misplaced += session.value("misplaced()", show=False)
             seen.games.append([])
             known = len(seen.faults)
             try:
@@ -380,40 +399,40 @@ def _play(session: SubmissionSession) -> ObservedGames:
 def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
     chance = random.Random(driver.session.seed_for(0))
     moves = seen.games[-1]
-    while seen.ways and len(moves) < SHORT_GAME_CLICKS and not driver.contents.tells(OVER):
-        _make_move(driver, seen, _idle(driver, seen) or chance.choice(seen.ways))
+    while seen.ways and len(moves) < SHORT_GAME_CLICKS and not driver.contents.status_matches(OVER):
+        _make_move(driver, seen, _impossible_direction(driver, seen) or chance.choice(seen.ways))
 
 
 def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
-    """Play so that the board fills up soon, for as long as anything moves."""
+    """Play moves that fill the board quickly, as long as anything moves."""
     moves = seen.games[-1]
-    while len(moves) < MAX_CLICKS and not driver.contents.tells(OVER):
+    while len(moves) < MAX_CLICKS and not driver.contents.status_matches(OVER):
         board = driver.contents.board
         refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
         legal = board.legal_directions() if board else []
         open_ways = [way for way in legal if way in seen.ways and way not in refused]
         if board is None or not open_ways:
             return
-        nearest = min(open_ways, key=lambda way: _room(after(board, way)))
-        _make_move(driver, seen, _idle(driver, seen) or nearest)
+        nearest = min(open_ways, key=lambda way: _rate_room(after(board, way)))
+        _make_move(driver, seen, _impossible_direction(driver, seen) or nearest)
 
 
-def _idle(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return a direction in which nothing can move, if it has not been tried twice already."""
+def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
+    """Return a direction in which nothing can move, if it was tried less than twice."""
     board = driver.contents.board
     tried = [move.direction for move in seen.games[-1] if not move.changed]
     idle = [way for way in seen.ways if board and not board.slide(way).changed]
     return next((way for way in idle if tried.count(way) < 2), None)
 
 
-def _room(board: Board) -> tuple[int, int]:
-    """Rate how far a board is from being stuck, by its empty cells and legal moves."""
+def _rate_room(board: Board) -> tuple[int, int]:
+    """Measure the room on a board: empty cells now and after each move, and legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
 
 def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) -> None:
-    """Click on a square of the side, on another one where the first takes no clicks."""
+    """Click on one side; try its other squares if the first ignores the click."""
     before = driver.contents
     possible = _possible(before, direction)
     try:
@@ -427,8 +446,8 @@ def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) 
     seen.games[-1].append(ObservedMove(before, direction, now))
 
 
-def _none(session: SubmissionSession, wanted: str, found: str = "there was none") -> NoReturn:
-    """Report that the games had no move of the kind that a check is about, and why."""
+def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") -> NoReturn:
+    """Fail a check that found no suitable move; give the reason."""
     fault = observed_games(session).fault
     if fault is not None:
         raise fault
@@ -438,21 +457,21 @@ def _none(session: SubmissionSession, wanted: str, found: str = "there was none"
 
 def has_all_components(session: SubmissionSession) -> None:
     """Check that there are squares, a score board and New game."""
-    driver = begun(session)
-    if not driver.contents.says("score"):
+    driver = start_program(session)
+    if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
     if not session.value("in_sight()", show=False):
         session.fail("5 x 5 squares in sight", "some lie outside their canvas")
 
 
 def quits(session: SubmissionSession) -> None:
-    """Quit closes the window."""
-    driver = begun(session)
+    """Check that Quit closes the window."""
+    driver = start_program(session)
     for word in ("Quit", "Exit"):
         try:
             pushed = session.run(f"choose({word!r})")
         except SubmissionCrash as crash:
-            if crash.exit_code == 0:  # os._exit(0) closes the window, too
+            if crash.exit_code == 0:  # os._exit(0) also closes the window
                 return
             raise
         if pushed.state == "done":
@@ -466,15 +485,15 @@ def quits(session: SubmissionSession) -> None:
     session.fail("a button Quit", driver.texts())
 
 
-# --- what the squares show ---
+# --- squares ---
 
 
 def shows_legal_values(session: SubmissionSession) -> None:
     """Check that each square shows a power of two or nothing."""
     seen = observed_games(session)
-    if seen.astray:
+    if seen.misplaced:
         session.shown[:] = ["choose('Human')"]
-        session.fail("each number within its square", f"on the border: {', '.join(seen.astray)}")
+        session.fail("each number inside its square", f"on an edge: {', '.join(seen.misplaced)}")
     for move in seen.moves:
         if move.now.board is None:
             _fail(session, move, "2, 4, 8 … or nothing on every square", str(move.now.rows))
@@ -483,10 +502,10 @@ def shows_legal_values(session: SubmissionSession) -> None:
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
-    """Check that squares that moved or merged differ in look from others with their number."""
+    """Check that squares that moved or merged look different from others with the same number."""
     compared = 0
     for move in observed_games(session).moves:
-        board, way = move.before.board, move.went
+        board, way = move.before.board, move.actual_direction
         if board is None or way is None:
             continue
         motions = board.slide(way).motions
@@ -503,19 +522,19 @@ def highlights_what_moved(session: SubmissionSession) -> None:
                     session,
                     move,
                     f"the {value}s that moved or merged to look different from those that did not",
-                    "some look the same",
+                    "some that look the same",
                 )
     if not compared:
-        _none(session, "squares that move and squares that stay", "there were none to compare")
+        _fail_missing(session, "moved and unmoved squares to compare", "none to compare")
 
 
 # --- clicks ---
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that all squares of a side but the corners take clicks, if any does."""
+    """Check that every square of a side takes clicks except the corners, or none does."""
     ways = observed_games(session).ways
-    driver = begun(session)
+    driver = start_program(session)
     acting = 0
     for direction in ways:
         cells = BORDERS[direction]
@@ -523,17 +542,15 @@ def border_squares_act(session: SubmissionSession) -> None:
         acting += any(acts)
         if any(acts) and not all(acts):
             cell = cells[acts.index(False)]
-            session.fail(f"the click on {cell} to move {direction}", "nothing happened")
+            session.fail(f"a move {direction} after the click on {cell}", "nothing happened")
     if acting < min(2, len(ways)):
-        session.fail("clicks on the border to make moves", "nothing happened on most sides")
+        session.fail("moves after clicks on the border", "nothing on most sides")
 
 
-def _acts(
-    driver: WindowDriver, cell: Cell, direction: Direction, ways: Sequence[Direction]
-) -> bool:
-    """Return whether a click on `cell` does anything when a move in `direction` is possible."""
+def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
+    """Return whether a click on `cell` does anything when its move is possible."""
     for way in (*ways, *ways):
-        if _possible(driver.contents, direction):
+        if _possible(driver.contents, goal):
             break
         driver.click(BORDERS[way][0])
     before = driver.contents
@@ -545,24 +562,24 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
-    """Check that corners and squares inside do nothing and cost nothing."""
+    """Check that clicks on corners and inner squares do nothing and cost nothing."""
     ways = observed_games(session).ways
-    driver = begun(session, seed=4)
+    driver = start_program(session, seed=4)
     acted = [driver.click(BORDERS[way][0]) for way in ways]
     if all(contents.texts == acted[0].texts for contents in acted):
-        session.fail("clicks on the border to make moves", "nothing happened on any side")
+        session.fail("moves after clicks on the border", "nothing on any side")
     for cell in (*CORNERS, *INSIDE):
         before = driver.contents
         now = driver.click(cell)
         if now != before:
             changed = [text for text in now.others if text not in before.others]
-            session.fail("nothing to happen", f"{now.rows} {changed}")
+            session.fail("no change", f"{now.rows} {changed}")
 
 
 # --- moves ---
 
 
-def _of(
+def _moves_in(
     session: SubmissionSession, direction: Direction, *, possible: bool
 ) -> list[tuple[ObservedMove, Board]]:
     seen = observed_games(session)
@@ -574,13 +591,13 @@ def _of(
         if board is not None and move.direction is direction and move.possible is possible:
             found.append((move, board))
     if possible and not found:
-        _none(session, f"boards on which the move {direction} is possible")
+        _fail_missing(session, f"boards on which the move {direction} is possible")
     return found
 
 
 def slides(session: SubmissionSession, direction: Direction) -> None:
-    """Check that all tiles go in a direction and merge as they should."""
-    for move, board in _of(session, direction, possible=True):
+    """Check that tiles slide and merge correctly in one direction."""
+    for move, board in _moves_in(session, direction, possible=True):
         slid = board.slide(direction).board
         shown = move.now.board
         if shown is None or not _with_one_more(slid, shown):
@@ -588,78 +605,80 @@ def slides(session: SubmissionSession, direction: Direction) -> None:
 
 
 def _with_one_more(slid: Board, shown: Board) -> bool:
-    """Return whether `shown` is `slid`, perhaps with new 2s on empty cells."""
+    """Return whether `shown` is `slid`, possibly with new 2s on empty cells."""
     pairs = zip(sum(slid.rows, ()), sum(shown.rows, ()), strict=True)
     return all(one == two or (one, two) == (0, 2) for one, two in pairs)
 
 
-def adds_at_its_place(session: SubmissionSession, direction: Direction) -> None:
-    """Check that the new 2 appears where the rules say."""
-    for move, board in _of(session, direction, possible=True):
+def adds_tile(session: SubmissionSession, direction: Direction) -> None:
+    """Check that the new 2 appears on the square that the rules name."""
+    for move, board in _moves_in(session, direction, possible=True):
         shown, wanted = move.now.board, after(board, direction)
         empty = board.slide(direction).board.empty_cells()
         if shown is None or any(bool(shown[cell]) != bool(wanted[cell]) for cell in empty):
             _fail(session, move, str(listed(wanted)), str(move.now.rows))
 
 
-def refuses(session: SubmissionSession, direction: Direction) -> None:
-    """Check that an impossible move leaves the board as it is."""
-    for move, board in _of(session, direction, possible=False):
+def keeps_board(session: SubmissionSession, direction: Direction) -> None:
+    """Check that an impossible move leaves the board unchanged."""
+    for move, board in _moves_in(session, direction, possible=False):
         if move.changed:
-            _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
+            _fail(session, move, f"{listed(board)}, unchanged", str(move.now.rows))
     _some_move(session)
 
 
 def _some_move(session: SubmissionSession) -> None:
     if not any(move.changed for move in observed_games(session).moves):
-        _none(session, "some move to be made", "the board never changes")
+        _fail_missing(session, "moves that change the board", "the board never changes")
 
 
 # --- status and score ---
 
 
-def tells_success(session: SubmissionSession) -> None:
-    """Check that the status panel names the direction of a successful move, without failure."""
-    told = 0
+def reports_successes(session: SubmissionSession) -> None:
+    """Check that the status panel names the direction of a successful move."""
+    checked = 0
     for move in observed_games(session).moves:
-        way = move.went
-        if way is None or move.now.tells(OVER):
+        way = move.actual_direction
+        if way is None or move.now.status_matches(OVER):
             continue
-        told += 1
-        if not any(tells_of_success(line, way) for line in _lines(move.now.status)):
+        checked += 1
+        if not any(reports_success(line, way) for line in _lines(move.now.status)):
             wanted = f"a text such as '{way.name.title()} movement is successful'"
             _fail(session, move, wanted, str(move.now.others))
-    if not told:
-        _none(session, "a successful move")
+    if not checked:
+        _fail_missing(session, "a successful move")
 
 
-def tells_failure(session: SubmissionSession) -> None:
-    """Check that the status panel says that a move was impossible, and only then."""
-    told = 0
+def reports_failures(session: SubmissionSession) -> None:
+    """Check that the status panel reports impossible moves, and only those."""
+    checked = 0
     for move in observed_games(session).moves:
-        if move.now.tells(OVER):
+        if move.now.status_matches(OVER):
             continue
         if not move.changed and not move.possible:
-            told += 1
-            if not move.now.tells(FAILURE):
+            checked += 1
+            if not move.now.status_matches(FAILURE):
                 _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
-        elif move.went is not None and _matching("not possible|impossible", move.told):
-            _fail(session, move, "no word of failure", str(move.now.others))
-    if not told:
-        _none(session, "an impossible move that leaves the board as it is")
+        elif move.actual_direction is not None and _matching(
+            "not possible|impossible", move.new_lines
+        ):
+            _fail(session, move, "no report of a failure", str(move.now.others))
+    if not checked:
+        _fail_missing(session, "an impossible move that leaves the board as it is")
 
 
-def tells_the_end(session: SubmissionSession) -> None:
-    """Check that the status panel says that the game is over, and the score, at the end."""
+def announces_the_end(session: SubmissionSession) -> None:
+    """Check that the status panel announces the end of the game with the final score."""
     for move in observed_games(session).moves:
         board = move.now.board
-        if board is not None and board.can_move() and move.now.tells(OVER):
+        if board is not None and board.can_move() and move.now.status_matches(OVER):
             _fail(session, move, "the game to continue", str(move.now.others))
     _some_move(session)
     game = [game for game in observed_games(session).games if game][-1]
     last = game[-1].now
     if not last.is_stuck:
-        return  # moves that are possible are refused: other tasks ask for them
+        return  # the game stopped because possible moves were refused; other tasks check that
     over = _matching(OVER, last.status)
     if not over:
         _fail(session, game[-1], "a text such as 'Game over, final score 99'", str(last.others))
@@ -668,18 +687,21 @@ def tells_the_end(session: SubmissionSession) -> None:
     for move in game:
         scores = _scores_after(move, scores)
     for score in scores | _numbers(board_texts):
-        told = [text for text in last.others if replace(last, others=[text]).shows_score(score)]
-        if len(told) > 1 or set(told) & set(status):
+        found = [text for text in last.others if replace(last, others=[text]).shows_score(score)]
+        if len(found) > 1 or set(found) & set(status):
             break
     else:
         _fail(session, game[-1], "the final score beside 'Game over'", str(last.others))
-    _plays_on(session)
+    _check_after_2048(session)
 
 
-def _plays_on(session: SubmissionSession) -> None:
-    """Fail if the game ends at 2048, where tiles of 1024 get to where the program keeps its own."""
+def _check_after_2048(session: SubmissionSession) -> None:
+    """Fail if the game ends at 2048.
+
+    Tiles of 1024 are written into the program's own data, if it can be found.
+    """
     ways = [way for way in observed_games(session).ways if _is_right_by_hand(session, way)]
-    driver = begun(session, seed=6)
+    driver = start_program(session, seed=6)
     board = driver.contents.board
     for turn in range(100):
         legal = [way for way in ways if _possible(driver.contents, way)]
@@ -694,18 +716,18 @@ def _plays_on(session: SubmissionSession) -> None:
     way = largest[0]
     times = 1024 // board.max_tile
     rich = Board.from_rows([[n * times for n in row] for row in board.rows])
-    session.run(f"enrich({board.rows}, {times})", show=False)
+    session.run(f"multiply_tiles({board.rows}, {times})", show=False)
     before = driver.click(BORDERS[way][0])
     legal = [way for way in ways if _possible(before, way)]
     if legal and before.board == after(rich, way):
         now = driver.click(BORDERS[legal[0]][0])
-        if before.tells(OVER) or now.texts == before.texts:
+        if before.status_matches(OVER) or now.texts == before.texts:
             session.shown[:] = ["# with tiles of 1024 on the board", f"# {before.rows}"]
-            session.fail("to play on after 2048", str(before.others))
+            session.fail("the game to continue after 2048", str(before.others))
 
 
-def counts(session: SubmissionSession) -> None:
-    """Check that the score begins with 0, a success adds one, and a failure takes one away."""
+def keeps_score(session: SubmissionSession) -> None:
+    """Check that the score starts at 0, gains a point per success and loses one per failure."""
     for game in observed_games(session).games:
         if not game:
             continue
@@ -723,25 +745,28 @@ def counts(session: SubmissionSession) -> None:
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
-    """Return what the score may be; where a move itself went wrong, it may have counted or not."""
+    """Return the possible scores after a move; a wrong move may or may not have counted."""
     failed = not move.changed and not move.possible
-    gains = {1} if move.went is not None else {-1} if failed else {1, 0, -1}
+    gains = {1} if move.actual_direction is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
 
 
 # --- new game ---
 
-STARTS, BEGUN = 32, 8
-"""New games whose starts are compared, and those of them in which a few moves are made.
+STARTS = 32
+"""Number of new games whose starts are compared.
 
-Not one in a million chains of random starts is nested; a square that is never drawn is found.
+The chance that 32 random starts are all nested is below one in a million.
 """
 
+PLAYED_STARTS = 8
+"""Number of new games in which moves are tried."""
 
-def begins_a_human_s_game(session: SubmissionSession) -> None:
-    """Check that New game in the middle of a game begins one: only 2s, score 0, clicks work."""
+
+def starts_a_persons_game(session: SubmissionSession) -> None:
+    """Check that New game starts a correct game for a person, also during another game."""
     ways = observed_games(session).ways
-    driver = begun(session)
+    driver = start_program(session)
     starts: list[set[Cell]] = []
     squares = {(row, column): Odds(0.9, of=25) for row in range(5) for column in range(5)}
     for number in range(STARTS):
@@ -751,24 +776,24 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
         for cell, odds in squares.items():
             odds.note(len(starts[-1]) / 25, came=cell in starts[-1])
         before = driver.contents
-        later = [driver.click(BORDERS[way][0]) for way in ways if number < BEGUN]
+        later = [driver.click(BORDERS[way][0]) for way in ways if number < PLAYED_STARTS]
         if later and all(now == before for now in later):
-            session.fail("clicks to work in the new game", "nothing happens")
+            session.fail("moves after clicks in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
     if len(found) < 3:
         always = ", ".join(map(str, found))
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
-        session.fail("tiles on random squares", "each start has all squares of those with fewer")
+        session.fail("tiles on random squares", "each start includes all squares of smaller starts")
     for cell, odds in squares.items():
         if odds.wrong:
-            drawn = f"{odds.seen} on {cell}, where {odds.due:.0f} were to be expected"
+            drawn = f"{odds.seen} on {cell}; {odds.due:.0f} were expected"
             session.fail("tiles on random squares", drawn)
 
 
 def _end_at_new_game(driver: WindowDriver, do: str) -> None:
-    """Push New game; fail if the old game can be played on, unless another window has opened."""
+    """Push New game; fail if the old game can be continued in the same window."""
     session, others = driver.session, "len(screen.windows()), screen.dialogs()"
     before = session.value(others, show=False)
     driver.push_new_game()
@@ -780,38 +805,37 @@ def _end_at_new_game(driver: WindowDriver, do: str) -> None:
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
-    """Return the squares with a tile; fail unless these, and the score, are as at a start."""
+    """Return the squares with a tile; fail unless tiles and score fit the start of a game."""
     rows = contents.rows
     cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
     if not cells or any(rows[row][column] != 2 for row, column in cells):
-        session.fail("1 to 25 squares with a 2 at the start, and no others", str(rows))
-    if contents.says("score") and not contents.shows_score(0):
+        session.fail("1 to 25 squares with a 2 at the start, and no other numbers", str(rows))
+    if contents.has_text("score") and not contents.shows_score(0):
         session.fail("the score 0 at the start", str(contents.others))
     return cells
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """Check that the computer plays by itself, with pauses, to the end, and says so.
+    """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    That it stops at a move that fails for a person, too, is held against that move alone; a score
-    that is wrong for a person against the score board, an end that is not told a person against
-    the status panel.
+    Faults that also occur in a person's game are not held against the computer: moves that fail, a
+    wrong score, and an end that is not announced cost marks in their own tasks only.
     """
     seen = observed_games(session)
     try:
-        counts(session)
+        keeps_score(session)
         score_is_right = True
     except CheckFailed:
         score_is_right = False
     try:
-        driver = begun(session, "Computer", seed=3)
-        looks = _watch_the_computer(driver)
+        driver = start_program(session, "Computer", seed=3)
+        looks = _check_the_pauses(driver)
         if score_is_right:
             _compare_scores(session, looks)
         if not seen.has_dead_moves:
-            _watch_its_choices(driver, looks)
+            _check_its_choices(driver, looks)
         ended = _watch_to_the_end(driver, can_be_stuck=seen.has_dead_moves)
-        if ended and seen.has_told_end and not seen.has_dead_moves:
+        if ended and seen.has_announced_end and not seen.has_dead_moves:
             _check_the_end(driver)
     except SubmissionCrash:
         if not seen.faults:
@@ -821,14 +845,14 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
             raise
 
 
-def _watch_the_computer(driver: WindowDriver) -> list[WindowContents]:
-    """Look at the window several times a second; fail unless moves can be watched."""
+def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
+    """Watch six seconds of a computer's game; fail unless single moves are visible."""
     session = driver.session
     driver.fixed = observed_games(session).fixed
     looks = [driver.look(), *(driver.look("screen.advance(200)") for _ in range(30))]
     session.shown.append("screen.advance(6000)  # six seconds pass")
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    if looks[0].tells(OVER) or changes == 0:
+    if looks[0].status_matches(OVER) or changes == 0:
         session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
     return looks
 
@@ -836,8 +860,9 @@ def _watch_the_computer(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail unless the score follows the computer's moves.
 
-    Where some looks find nothing new, the pauses are longer than the time between two looks: a
-    change is one attempt. A pause may vary, so half of the attempts are enough.
+    If some looks show no change, the pauses are longer than the time between looks, so each change
+    is one attempt. Because pauses may vary, it is enough if half of the attempts change the score
+    correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -849,33 +874,40 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
     for gain in (1, -1):
         found = [any(n + gain in now for n in was) for due, was, now in attempts if due == gain]
         if sum(found) * 2 < len(found):
-            asked = "a point for each move" if gain > 0 else "a point less for each impossible move"
-            session.fail(f"{asked} of the computer", f"in the end {looks[-1].others}")
+            asked = "one point more after a" if gain > 0 else "one point less after an impossible"
+            session.fail(f"{asked} move of the computer", f"in the end {looks[-1].others}")
 
 
 def possible_scores(texts: Iterable[str]) -> set[int]:
-    """Return the numbers beside the word score and those that stand alone; all if none does."""
+    """Return the numbers that may be the score.
+
+    These are the numbers in texts with the word score or without other words. If there are none,
+    all numbers are returned.
+    """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points due between two looks if one attempt was made; 0 if that is unknown."""
+    """Return the points that one attempt between two looks earned; 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
-    if any(step.went is not None for step in steps):
+    if any(step.actual_direction is not None for step in steps):
         return 1
     failed = one.texts == two.texts and one.status != two.status
-    return -1 if failed and _matching(FAILURE, steps[0].told) else 0
+    return -1 if failed and _matching(FAILURE, steps[0].new_lines) else 0
 
 
-MORE_LOOKS = 150
-"""Looks at most at a computer that has not tried all directions in the first ones."""
+MAX_MORE_LOOKS = 150
+"""Maximum number of further looks until the computer has tried all directions."""
 
-CHANCES = 50
-"""Moves beside which another was possible: by chance one in a million programs never makes it."""
+MIN_CHANCES = 50
+"""How often a direction must be possible without being chosen before the check fails.
+
+A random player avoids a direction that long in fewer than one in a million games.
+"""
 
 
 class Choice(NamedTuple):
-    """A move of a computer, and all directions that were possible."""
+    """A computer's move, and all directions that were possible."""
 
     way: Direction
     possible: frozenset[Direction]
@@ -883,28 +915,29 @@ class Choice(NamedTuple):
 
 @dataclass
 class ObservedChoices:
-    """Which of the possible moves a computer makes, seen from one look to the next.
+    """The moves that a computer makes, observed from one look to the next.
 
-    `made` has its moves, None where it did anything else; `pays` says whether an impossible one was
-    tried.
+    Attributes:
+        made: The moves; None for a change that is not a single correct move.
+        tries_impossible_moves: Whether the computer has tried an impossible move.
     """
 
     made: list[Choice | None] = field(default_factory=list)
-    pays: bool = False
+    tries_impossible_moves: bool = False
 
     def add(self, one: WindowContents, two: WindowContents) -> None:
-        """Take in what happened between two looks, if anything did."""
+        """Record the change between two looks, if any."""
         less = {score - 1 for score in possible_scores(one.others)}
         costs = _gain(one, two) < 0 or possible_scores(two.others) == less
         possible = [] if one.board is None else one.board.legal_directions()
-        way = ObservedMove(one, possible[0], two).went if possible else None
-        self.pays |= one.texts == two.texts and costs
+        way = ObservedMove(one, possible[0], two).actual_direction if possible else None
+        self.tries_impossible_moves |= one.texts == two.texts and costs
         if one.texts != two.texts or costs:
             self.made.append(None if way is None else Choice(way, frozenset(possible)))
 
     @property
     def chosen(self) -> frozenset[Direction]:
-        """The directions in which it has moved."""
+        """The directions chosen so far."""
         return frozenset(choice.way for choice in self.made if choice)
 
     @property
@@ -913,24 +946,23 @@ class ObservedChoices:
         return Counter(way for choice in self.made if choice for way in choice.possible)
 
     @property
-    def left_out(self) -> Direction | None:
-        """A direction in which a computer that moves by chance never moves.
+    def avoided_direction(self) -> Direction | None:
+        """A direction that a random player never chooses, if any.
 
-        One that plans may do without a direction until it is forced: it tries nothing that is
-        impossible, prefers always the same of two directions, or takes them in turn. One that does
-        without two has a plan, too.
+        A player with a plan may avoid a direction. Such a player never tries impossible moves,
+        always prefers one direction to another, takes turns, or avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
             return None
         free = {choice.way for choice in self.made if choice and choice.possible >= chosen}
-        by_chance = self.pays and free == chosen and not self._takes_turns
-        often = [way for way in Direction if way not in chosen and chances[way] >= CHANCES]
+        by_chance = self.tries_impossible_moves and free == chosen and not self._takes_turns
+        often = [way for way in Direction if way not in chosen and chances[way] >= MIN_CHANCES]
         return often[0] if by_chance and often else None
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether three moves in a row always have the same one after them."""
+        """Whether three moves always determine the next one."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -939,64 +971,66 @@ class ObservedChoices:
         return all(len(ways) == 1 for ways in following.values())
 
 
-def _watch_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
-    """Fail if the computer leaves a direction out; keep looking until that is known."""
+def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
+    """Fail if a random computer never chooses one of the four directions."""
     session, choices = driver.session, ObservedChoices()
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    pause = 4000 // changes if changes < len(looks) - 1 else 50  # hardly two attempts in one
+    pause = 4000 // changes if changes < len(looks) - 1 else 50  # rarely two attempts per look
     before = looks[-1]
-    for _ in range(MORE_LOOKS):
-        if len(choices.chosen) == len(Direction) or choices.left_out:
+    for _ in range(MAX_MORE_LOOKS):
+        if len(choices.chosen) == len(Direction) or choices.avoided_direction:
             break
         now = driver.look(f"screen.advance({pause})")
         choices.add(before, now)
         before = now
-    way = choices.left_out
+    way = choices.avoided_direction
     if way is not None and _is_right_by_hand(session, way):
-        found = f"none {way} in {choices.chances[way]} moves beside which it was possible"
-        session.fail("a move in each of the four directions at some time", found)
+        found = f"no move {way}, although it was possible {choices.chances[way]} times"
+        session.fail("moves in all four directions", found)
 
 
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Return whether a person's moves in a direction are right; wrong ones are not recognized."""
+    """Return whether a person's moves in this direction are correct, and so recognizable."""
     moves = observed_games(session).moves
-    return all(move.went is way for move in moves if move.direction is way and move.possible)
+    possible = [move for move in moves if move.direction is way and move.possible]
+    return all(move.actual_direction is way for move in possible)
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
-    """Let half a minute pass at a time; fail if the computer ends its game too soon.
+    """Watch for half a minute at a time; fail if the computer stops before its game is over.
 
-    Return whether the game has come to its end.
+    Returns:
+        Whether the game has ended.
     """
     session = driver.session
     still = 0
     for _ in range(80):
         before = driver.contents
-        if before.tells(OVER) or before.is_stuck:
+        if before.status_matches(OVER) or before.is_stuck:
             return True
-        if before.board is not None and before.board.sum > ENOUGH_PLAYED:
+        if before.board is not None and before.board.sum > ENOUGH_SUM:
             break
         now = driver.look("screen.advance(30000)")
         still = 0 if now.texts != before.texts else still + 1
         if now == before:
-            session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
-        if still == STILL and not can_be_stuck:
-            session.fail("moves in all directions", f"nothing moves any more: {now.rows}")
+            session.fail("the computer to play until the game is over", f"it stops at {now.rows}")
+        if still == MAX_STILL_HALF_MINUTES and not can_be_stuck:
+            session.fail("moves in all directions", f"no more moves at {now.rows}")
     return False
 
 
 def _check_the_end(driver: WindowDriver) -> None:
-    """Fail unless the computer, half a minute after the end, has said so and stopped.
+    """Fail unless the computer has stopped and announced the end after half a minute.
 
-    Other things than the score may change: an announcement may blink, a clock may run.
+    Other texts may change, such as a blinking announcement or a clock.
     """
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")
     if now.texts != before.texts:
         return  # another game
-    if not (before.tells(OVER) or now.tells(OVER)):
+    if not (before.status_matches(OVER) or now.status_matches(OVER)):
         wanted = "a text such as 'Game over, final score 99' when the computer cannot move"
         session.fail(wanted, str(now.others))
     scores = possible_scores(before.others), possible_scores(now.others)
@@ -1005,28 +1039,28 @@ def _check_the_end(driver: WindowDriver) -> None:
         session.fail(wanted, f"the score falls: {before.others}, then {now.others}")
 
 
-STILL = 10
-"""Half minutes without a move after which the computer cannot be trying all directions."""
+MAX_STILL_HALF_MINUTES = 10
+"""Half minutes without a change after which a computer cannot be trying all directions."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
-    """Check that New game ends the computer's game, too."""
+    """Check that New game also ends a computer's game."""
     try:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # otherwise the computer has come to a move that ends the program
+            raise  # otherwise the computer tried a move that crashes
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
-    """Fail if it moves when New game was pushed, or its timer makes a move of the next game."""
-    driver = begun(session, "Computer", seed=5)
+    """Fail if the computer moves after New game, or its timer moves in the next game."""
+    driver = start_program(session, "Computer", seed=5)
     made, steps = session.value("changes(300, 10)", show=False)
     session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)  # between two moves
     driver.new_game("Computer", at_once=True)
     again, _ = session.value(f"changes({steps}, 300)", show=False)
     if again > 1.5 * made + 2:
-        session.fail("the computer to move as fast as before", f"{again} moves in place of {made}")
+        session.fail("the computer to move as fast as before", f"{again} moves instead of {made}")
     driver.new_game("Human", at_once=True)
     _checked_start(session, driver.contents)
     before = driver.contents
@@ -1043,14 +1077,14 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 
 
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if clicks make moves in a computer's game; no time passes, so it makes none itself."""
+    """Fail if clicks make moves in a computer's game; its own timer is stopped meanwhile."""
     moves = []
     for way in ways:
         before = driver.look()
         driver.session.run(f"hit{BORDERS[way][0]}")
         moves.append(ObservedMove(before, way, driver.look()))
-    if sum(move.went is move.direction for move in moves) > 1:
-        driver.session.fail("only the computer to move in its game", "clicks move, too")
+    if sum(move.actual_direction is move.direction for move in moves) > 1:
+        driver.session.fail("no moves by clicks in the computer's game", "clicks move tiles")
 
 
 def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:
@@ -1065,8 +1099,8 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 # --- the tasks ---
 
 SHEET = read_sheet(HERE / "starter" / "TASKS.md")
-GAMES_TIMEOUT_S = 20.0
-"""Seconds for one request of a check that plays whole games."""
+GAME_TIMEOUT_S = 20.0
+"""Time limit for one request of a check that plays whole games, in seconds."""
 
 
 def _task(id: str, *checks: Check) -> Task:
@@ -1079,28 +1113,28 @@ def _move(id: str, direction: Direction) -> Task:
         Check(
             "tiles slide and merge",
             run=partial(slides, direction=direction),
-            seconds=GAMES_TIMEOUT_S,
+            seconds=GAME_TIMEOUT_S,
         ),
-        Check("the new 2 is in its place", run=partial(adds_at_its_place, direction=direction)),
-        Check("an impossible move changes nothing", run=partial(refuses, direction=direction)),
+        Check("the new 2 is on the right square", run=partial(adds_tile, direction=direction)),
+        Check("an impossible move changes nothing", run=partial(keeps_board, direction=direction)),
     )
 
 
 TASKS = (
     _task(
         "1",
-        Check("squares, score board, New game", run=has_all_components),
-        Check("Quit", run=quits),
+        Check("shows squares, a score board and New game", run=has_all_components),
+        Check("Quit closes the window", run=quits),
     ),
     _task(
         "2",
-        Check("only legal values", run=shows_legal_values, seconds=GAMES_TIMEOUT_S),
-        Check("what moved is highlighted", run=highlights_what_moved),
+        Check("squares show only legal values", run=shows_legal_values, seconds=GAME_TIMEOUT_S),
+        Check("moved squares are highlighted", run=highlights_what_moved),
     ),
     _task(
         "3",
-        Check("all squares of the border", run=border_squares_act),
-        Check("no corners, no squares inside", run=other_squares_do_nothing),
+        Check("all border squares take clicks", run=border_squares_act),
+        Check("corners and inner squares do nothing", run=other_squares_do_nothing),
     ),
     _move("4", Direction.UP),
     _move("5", Direction.DOWN),
@@ -1108,16 +1142,16 @@ TASKS = (
     _move("7", Direction.LEFT),
     _task(
         "8",
-        Check("successful moves", run=tells_success, seconds=GAMES_TIMEOUT_S),
-        Check("impossible moves", run=tells_failure),
-        Check("the end", run=tells_the_end),
+        Check("reports successful moves", run=reports_successes, seconds=GAME_TIMEOUT_S),
+        Check("reports impossible moves", run=reports_failures),
+        Check("announces the end of the game", run=announces_the_end),
     ),
-    _task("9", Check("the score after every click", run=counts, seconds=GAMES_TIMEOUT_S)),
+    _task("9", Check("the score is always right", run=keeps_score, seconds=GAME_TIMEOUT_S)),
     _task(
         "10",
-        Check("a new game for a person", run=begins_a_human_s_game),
-        Check("the computer plays", run=lets_the_computer_play, seconds=GAMES_TIMEOUT_S),
-        Check("the computer stops", run=stops_the_computer),
+        Check("Human starts a new game", run=starts_a_persons_game),
+        Check("the computer plays to the end", run=lets_the_computer_play, seconds=GAME_TIMEOUT_S),
+        Check("New game stops the computer", run=stops_the_computer),
     ),
 )
 
@@ -1126,7 +1160,7 @@ GRADING = Grading(
     module="app",
     files=("app.py", "main.py", "project2.py", "game.py"),
     expects=(),
-    opening="",  # the examples are for a person with a mouse
+    opening="",  # the examples need a person with a mouse
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),

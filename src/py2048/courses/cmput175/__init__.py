@@ -1,6 +1,6 @@
-"""CMPUT 175's 2048: the classes `Grid` and `Game`, played in the terminal.
+"""The CMPUT 175 assignment: 2048 in the terminal, as the classes `Grid` and `Game`.
 
-`game` is the reference solution, `tests` the document's checks of it.
+`game` is the reference solution, `tests` the document's tests.
 """
 
 from __future__ import annotations

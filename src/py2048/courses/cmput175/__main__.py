@@ -1,4 +1,4 @@
-"""``python -m py2048.courses.cmput175 [rows [columns [initial]]]`` plays in the terminal."""
+"""Play in the terminal: ``python -m py2048.courses.cmput175 [rows [columns [initial]]]``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
 
 MAX_SIDE = 50
-"""Rows or columns at most: more do not fit a terminal."""
+"""Maximum number of rows and columns that fit a terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play one game with the size given by `arguments`; return the exit status."""
+    """Play a game of the given size; return the exit status."""
     row, col, initial = _parse(arguments)
     try:
         Game(row, col, initial)
@@ -24,11 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
-    """Return rows, columns and start tiles; exit with status 2 if they do not make a game."""
+    """Return rows, columns and number of initial tiles; exit with status 2 if they are invalid."""
     parser = OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
-    parser.add_argument("rows", nargs="?", type=int, default=4, help="rows of the grid (4)")
-    parser.add_argument("columns", nargs="?", type=int, help="columns (as many as rows)")
-    parser.add_argument("initial", nargs="?", type=int, default=2, help="tiles at the start (2)")
+    parser.add_argument("rows", nargs="?", type=int, default=4, help="rows (default: 4)")
+    parser.add_argument("columns", nargs="?", type=int, help="columns (default: same as rows)")
+    parser.add_argument("initial", nargs="?", type=int, default=2, help="start tiles (default: 2)")
     given = parser.parse_args(arguments)
     rows, initial = given.rows, given.initial
     columns = rows if given.columns is None else given.columns

@@ -1,7 +1,7 @@
 """2048 in the terminal, with the names of the CMPUT 175 assignment.
 
-The document fixes every name, prompt and printed line here. The slide itself is the shared
-engine's. The module also works copied into a folder of its own (``import game``).
+The document fixes all names, prompts and printed lines. The shared engine slides the tiles. The
+module also works when copied to another folder (``import game``).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _QUIT = "p"
 
 
 class Grid:
-    """The grid of a game and its score.
+    """The grid of a game, and its score.
 
     Attributes:
-        row: number of rows.
-        col: number of columns.
-        initial: number of tiles of 2 that the grid starts with.
-        score: the sum of all merged tiles so far.
-        emptiesSet: the numbers of the empty cells, ascending; cell (r, c) has number r * col + c.
+        row: Number of rows.
+        col: Number of columns.
+        initial: Number of initial tiles.
+        score: Sum of all merged tiles so far.
+        emptiesSet: Numbers of the empty cells, ascending. Cell (r, c) has the number r * col + c.
     """
 
     def __init__(self, row: int = 4, col: int = 4, initial: int = 2) -> None:
@@ -44,22 +44,22 @@ class Grid:
         return [[0] * col for _ in range(row)]
 
     def setCell(self, cell: int, val: int) -> None:
-        """Put `val` into the cell numbered `cell`."""
+        """Set the value of the cell numbered `cell`."""
         row, column = divmod(cell, self.col)
         self._grid[row][column] = val
 
     def getCell(self, cell: int) -> int:
-        """Return the value in the cell numbered `cell`."""
+        """Return the value of the cell numbered `cell`."""
         row, column = divmod(cell, self.col)
         return self._grid[row][column]
 
     def assignRandCell(self, init: bool = False) -> None:
-        """Put a tile into a random empty cell; do nothing if there is none.
+        """Put a tile on a random empty cell, if there is one.
 
-        The tile is a 2 if `init`; otherwise it is a 4 once in four times. The draws are those of
-        the document's code, in its order, so that a seeded game repeats.
+        The tile is a 2 if `init`, otherwise a 4 with probability 1/4. Random numbers are drawn in
+        the order of the document's code, so seeded games are repeatable.
         """
-        # A cell that was filled behind the list's back is not empty: never overwrite a tile.
+        # The list may be out of date; never overwrite a tile.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
         if not empties:
             return
@@ -68,46 +68,46 @@ class Grid:
         self.emptiesSet.remove(cell)
 
     def drawGrid(self) -> None:
-        """Print the grid, each value centred in 5 columns and zeros blank, and an empty line."""
+        """Print the grid and an empty line; values are centred in 5 columns, zeros blank."""
         for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()
 
     def updateEmptiesSet(self) -> None:
-        """Bring `emptiesSet` up to date with the grid."""
+        """Update `emptiesSet` from the grid."""
         self.emptiesSet = [cell for cell in range(self.row * self.col) if not self.getCell(cell)]
 
     def collapsible(self) -> bool:
-        """Return whether the game can continue: a cell is empty or two equal tiles are adjacent.
+        """Return whether a cell is empty or two adjacent tiles are equal.
 
-        Only the grid counts, not `emptiesSet`, and nothing changes.
+        Looks only at the grid, not at `emptiesSet`, and changes nothing.
         """
         rows = _rows(self)
         return not all(chain(*rows)) or has_equal_neighbours(rows)
 
     def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
-        """Return `lst` collapsed to the left, and whether that changed it.
+        """Return `lst` collapsed to the left, and whether it changed.
 
-        The points of the merges are added to `score`; `lst` stays as it is.
+        Merges add to `score`. `lst` is not modified.
         """
         slid = slide_line(tuple(lst))
         self.score += slid.points
         return list(slid.line), slid.line != tuple(lst)
 
     def collapseLeft(self) -> bool:
-        """Collapse every row to the left; return whether any row changed."""
+        """Collapse every row to the left; return whether any changed."""
         return _collapse(self, Direction.LEFT)
 
     def collapseRight(self) -> bool:
-        """Collapse every row to the right; return whether any row changed."""
+        """Collapse every row to the right; return whether any changed."""
         return _collapse(self, Direction.RIGHT)
 
     def collapseUp(self) -> bool:
-        """Collapse every column upward; return whether any column changed."""
+        """Collapse every column upward; return whether any changed."""
         return _collapse(self, Direction.UP)
 
     def collapseDown(self) -> bool:
-        """Collapse every column downward; return whether any column changed."""
+        """Collapse every column downward; return whether any changed."""
         return _collapse(self, Direction.DOWN)
 
 
@@ -117,7 +117,7 @@ def _collapse(grid: Grid, direction: Direction) -> bool:
     rows = from_lines(tuple(tuple(line) for line, _ in collapsed), direction)
     for cell, value in enumerate(chain(*rows)):
         grid.setCell(cell, value)
-    # Refreshed here, because the document's own `Game` spawns directly after a collapse.
+    # The document's `Game` adds a tile right after a collapse, without updating the list.
     grid.updateEmptiesSet()
     return any(changed for _, changed in collapsed)
 
@@ -129,10 +129,10 @@ def _rows(grid: Grid) -> Rows:
 
 
 class Game:
-    """A game in the terminal. It begins at once and returns when it is over or quit.
+    """A game in the terminal. It starts at once and returns when it is over.
 
     Attributes:
-        game: the `Grid` that is played on.
+        game: The `Grid`.
     """
 
     def __init__(self, row: int = 4, col: int = 4, initial: int = 2) -> None:
@@ -147,7 +147,7 @@ class Game:
         self._print_grid()
 
     def play(self) -> None:
-        """Ask for moves and make them until no move is left or the player quits."""
+        """Ask for moves and play them until no move is left or the player quits."""
         while self.game.collapsible():
             key = self._ask()
             if key == _QUIT:
@@ -161,7 +161,7 @@ class Game:
         print("No more legal moves.")
 
     def _ask(self) -> str:
-        """Show the grid and ask for a key until it is one of the five; end of input quits."""
+        """Show the grid and ask until one of the five keys is typed; end of input quits."""
         key = ""
         while key not in (*_KEYS, _QUIT):
             self.printPrompt()
@@ -178,7 +178,7 @@ class Game:
 
 
 def _clear_screen() -> None:
-    """Clear the terminal; do nothing where the output goes elsewhere or has no such command."""
+    """Clear the terminal; do nothing if the output is not a terminal that can be cleared."""
     windows = sys.platform == "win32"
     if sys.stdout.isatty() and (windows or os.environ.get("TERM", "dumb") != "dumb"):
         sys.stdout.flush()

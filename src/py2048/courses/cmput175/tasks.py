@@ -1,7 +1,7 @@
-"""The six tasks of the CMPUT 175 assignment and how they are graded.
+"""The six tasks of the CMPUT 175 assignment, and their checks.
 
-The document gives no marks, so each task has ten. `Game`, `drawGrid` and `assignRandCell` are
-given to the students and earn none.
+The document gives no marks, so each task has ten. `Game`, `drawGrid` and `assignRandCell` are given
+to the students and earn none.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
-    """Return code that makes a `grid` with these rows, and the list of empty cells, in order."""
+    """Return code that creates a `grid` with these rows and the given list of empty cells."""
     size = f"{len(rows)}, {len(rows[0])}"
     listed = empty_cells(rows) if empties is None else empties
     return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
@@ -64,7 +64,7 @@ CREATED_OTHERS = (
     Example("Grid(4, 4, 0).createGrid(1, 1)", [[0]]),
     Example("Grid(3, 5, 0)._grid", [[0] * 5] * 3),
 )
-APART = (
+INDEPENDENT_ROWS = (
     Example(
         "rows[0][0] = 2\nrows",
         [[2, 0, 0, 0], *EMPTY[1:]],
@@ -73,45 +73,50 @@ APART = (
 )
 
 
-def put(cell: int, val: int, rows: Rows) -> Example:
-    """Return one call of `setCell`."""
+def set_example(cell: int, val: int, rows: Rows) -> Example:
+    """Call `setCell` once."""
     after = with_tiles({divmod(cell, len(rows[0])): val}, rows)
     code = f"grid.setCell({cell}, {val})\ngrid._grid"
     return Example(code, after, given=grid_of(rows), rank=rank_of(rows))
 
 
 def rank_of(rows: Rows) -> int:
-    """Count the tiles of a grid: a student understands what happens to few of them first."""
+    """Return the number of tiles; examples with few tiles are shown first."""
     return len(tiles_of(rows))
 
 
-def got(rows: Rows) -> Iterator[Example]:
-    """Yield every cell of a grid."""
+def reads(rows: Rows) -> Iterator[Example]:
+    """Read every cell of a grid."""
     for cell, tile in enumerate(chain(*rows)):
         yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
 
 
-def sets(seed: str) -> Iterator[Example]:
-    """Yield cells of several grids that are set, the last ones at random."""
-    yield from (put(1, 2, EMPTY), put(6, 8, EMPTY), put(15, 4, FULL))
+def set_examples(seed: str) -> Iterator[Example]:
+    """Set cells of several grids, some of them random."""
+    yield from (set_example(1, 2, EMPTY), set_example(6, 8, EMPTY), set_example(15, 4, FULL))
     draw = random.Random(seed)
     for number in range(4):
         rows = random_rows(f"{seed} set {number}", TILES)
-        yield put(draw.randrange(16), 2 ** draw.randrange(1, 12), rows)
+        yield set_example(draw.randrange(16), 2 ** draw.randrange(1, 12), rows)
 
 
-def cells_of_others(seed: str) -> Iterator[Example]:
-    """Yield cells of grids of other sizes, set and read."""
-    yield from (put(1, 2, [[0, 0], [0, 0]]), put(4, 2, [[0] * 3] * 2), put(3, 2, [[0, 0]] * 3))
+def other_size_cells(seed: str) -> Iterator[Example]:
+    """Set and read cells of grids of other sizes."""
+    yield from (
+        set_example(1, 2, [[0, 0], [0, 0]]),
+        set_example(4, 2, [[0] * 3] * 2),
+        set_example(3, 2, [[0, 0]] * 3),
+    )
     for size in SIZES:
-        yield from got(random_rows(f"{seed} get", POWERS, *size))
+        yield from reads(random_rows(f"{seed} get", POWERS, *size))
 
 
+LineExample = Callable[[list[int], list[int]], Example]
 POWERS = [2**power for power in range(1, 12)]
 
 
 def starts_with_twos(session: SubmissionSession) -> None:
-    """Check that a new grid holds `initial` tiles of 2, and the list the other cells."""
+    """Check that a new grid has `initial` 2s, and that the other cells are in `emptiesSet`."""
     for row, col, initial in ((4, 4, 2), (4, 4, 1), (4, 4, 16)):
         session.begin()
         session.expect(f"grid = Grid({row}, {col}, {initial})", seed=session.seed_for(initial))
@@ -124,19 +129,19 @@ def starts_with_twos(session: SubmissionSession) -> None:
 
 
 SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
-"""Rows and columns of the grids of other sizes."""
+"""Other grid sizes to check, as (rows, columns)."""
 
 
 def holes(seed: str) -> list[Rows]:
-    """Return grids with empty cells, without any, and with nothing else."""
+    """Return grids that are empty, full and partly filled."""
     return [EMPTY, FULL, *(random_rows(f"{seed} holes {n}", (0, 0, 2, 4)) for n in range(4))]
 
 
 KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 4, "p")
 
 
-def note_new_tiles(grid_class: Any) -> list[Any]:
-    """Let every move of a game be followed by a new tile, and note the grids around it."""
+def record_new_tiles(grid_class: Any) -> list[Any]:
+    """Make the game never end, and record the grid before and after each new tile."""
     seen: list[Any] = []
     original = grid_class.assignRandCell
 
@@ -151,8 +156,8 @@ def note_new_tiles(grid_class: Any) -> list[Any]:
     return seen
 
 
-def prepare_a_row(grid_class: Any) -> list[Any]:
-    """Let the game begin with a full first row, and note when a tile is to come."""
+def start_with_full_row(grid_class: Any) -> list[Any]:
+    """Start the game with a full first row, and record each call for a new tile."""
     made: list[Any] = []
     spawned: list[Any] = []
     original = grid_class.__init__
@@ -173,18 +178,18 @@ def prepare_a_row(grid_class: Any) -> list[Any]:
     return spawned
 
 
-def emptied(boards: Iterable[Rows]) -> Iterator[Example]:
-    """Yield the list after the grid has changed, from a list that is out of date."""
+def updates(boards: Iterable[Rows]) -> Iterator[Example]:
+    """Call `updateEmptiesSet` on grids whose list is out of date."""
     for rows in boards:
         given = grid_of(rows).rpartition("\n")[0]
         yield Example("grid.updateEmptiesSet()\ngrid.emptiesSet", empty_cells(rows), given=given)
 
 
-def plays_on(session: SubmissionSession) -> None:
-    """Check that each new tile of a game goes into a cell that is empty then."""
+def fills_empty_cells(session: SubmissionSession) -> None:
+    """Check that each new tile of a game goes into an empty cell."""
     for seed in map(session.seed_for, range(6)):
         session.begin()
-        session.expect(calling(note_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
+        session.expect(calling(record_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
         ended = session.run("Game()", typed=KEYS)
         steps = session.value("seen", show=False)
         if not steps:
@@ -197,10 +202,10 @@ def plays_on(session: SubmissionSession) -> None:
                 session.fail(f"a new tile in an empty cell of {before}", str(after))
 
 
-def stays_still(session: SubmissionSession) -> None:
-    """Check that a move brings a tile if it changes something, and only then.
+def adds_after_changes(session: SubmissionSession) -> None:
+    """Check that a move adds a tile only if it changes something.
 
-    This much is given, so it counts for nothing until `updateEmptiesSet` does something.
+    The given code already does so; the check therefore fails until `updateEmptiesSet` works.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -208,7 +213,7 @@ def stays_still(session: SubmissionSession) -> None:
     session.expect("0 in grid.emptiesSet", False)
     for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
         session.begin()
-        session.expect(calling(prepare_a_row, "Grid", result="spawned"))
+        session.expect(calling(start_with_full_row, "Grid", result="spawned"))
         ended = session.run("Game()", typed=[*keys, "p"])
         spawned = session.value("len(spawned)")
         if spawned != tiles:
@@ -218,8 +223,11 @@ def stays_still(session: SubmissionSession) -> None:
 SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
-def answers(boards: Iterable[Rows]) -> list[Example]:
-    """Return examples of `collapsible()` on each board, and on two that nothing answers alike."""
+def can_collapse(boards: Iterable[Rows]) -> list[Example]:
+    """Call `collapsible` on each board, and on two with different answers.
+
+    A constant result is wrong for one of the two.
+    """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
         for rows in (with_tiles({(1, 1): 2}), checkered(), *boards)
@@ -227,7 +235,7 @@ def answers(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids packed into a corner, whose tiles can move only to the other two sides."""
+    """Yield grids packed into a corner, whose tiles can move only away from it."""
     for first in (Direction.LEFT, Direction.RIGHT):
         for second in (Direction.UP, Direction.DOWN):
             rows = random_rows(f"{seed} {first} {second}", TILES)
@@ -237,13 +245,13 @@ def packed(seed: str) -> Iterator[Rows]:
             yield rows
 
 
-OTHER_ANSWERS = answers(
+COLLAPSIBLE_OTHER_SIZES = can_collapse(
     rows
     for size in SIZES
     for rows in (checkered(*size), *with_one_gap(*size), *with_one_pair(*size))
 )
 UNCHANGED = [
-    *answers(()),
+    *can_collapse(()),
     *(
         Example(
             "grid.collapsible()",
@@ -254,7 +262,7 @@ UNCHANGED = [
         for rows in (SPARSE, *with_one_pair())
     ),
 ]
-OWN_EYES = [
+WRONG_EMPTIES = [
     Example("grid.collapsible()", answer, given=grid_of(rows, empties))
     for rows, empties, answer in (
         (with_tiles({(3, 3): 0}, checkered()), [], True),
@@ -264,7 +272,7 @@ OWN_EYES = [
 
 
 def lists(text: str) -> list[list[int]]:
-    """Return the lists of numbers in a text, between slashes."""
+    """Return the lists of numbers in a text, separated by slashes."""
     return [list(map(int, part.split())) for part in text.split("/")]
 
 
@@ -277,8 +285,8 @@ OTHER_LINES = lists(
 )
 
 
-def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[str], Iterator[Example]]:
-    """Return examples for lines of four: the chosen ones, then some at random."""
+def line_examples(look: LineExample) -> Callable[[str], Iterator[Example]]:
+    """Return a function that yields examples for chosen and random lines of four."""
 
     def examples(seed: str) -> Iterator[Example]:
         draw = random.Random(seed)
@@ -289,12 +297,12 @@ def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[str], It
 
 
 def collapsed(line: list[int]) -> list[int]:
-    """Return the list collapsed to the left."""
+    """Return a list collapsed to the left."""
     return list(slide_line(tuple(line))[0])
 
 
-def of_any_length(seed: str) -> Iterator[Example]:
-    """Yield lists of other lengths, with the flag."""
+def other_length_examples(seed: str) -> Iterator[Example]:
+    """Collapse lists of other lengths."""
     draw = random.Random(seed)
     for line in (*OTHER_LINES, *(draw.choices(TILES, k=length) for length in (3, 5, 6, 7))):
         after = collapsed(line)
@@ -302,47 +310,44 @@ def of_any_length(seed: str) -> Iterator[Example]:
         yield Example(code, [after, after != line])
 
 
-def first(line: list[int], after: list[int]) -> Example:
-    """Return the list that comes back."""
+def list_example(line: list[int], after: list[int]) -> Example:
+    """Check the returned list."""
     return Example(f"Grid(4, 4, 0).collapseRow({line})[0]", after)
 
 
-def second(line: list[int], after: list[int]) -> Example:
-    """Return the flag that comes back."""
+def flag_example(line: list[int], after: list[int]) -> Example:
+    """Check the returned flag."""
     return Example(f"Grid(4, 4, 0).collapseRow({line})[1]", line != after)
 
 
 PAIR = (
-    Example(
-        "type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__",
-        "tuple",
-    ),
+    Example("type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__", "tuple"),
     Example("len(Grid(4, 4, 0).collapseRow([2, 2, 0, 0]))", 2),
     Example(
         "list(Grid(4, 4, 0).collapseRow([0, 0, 0, 2]))",
-        Satisfies("another list and a flag", lambda found: found[0] != [0, 0, 0, 2]),
+        Satisfies("a different list and a flag", lambda found: found[0] != [0, 0, 0, 2]),
     ),
 )
 
 
-def kept(line: list[int]) -> Example:
-    """Return the given list afterwards; one with room before a tile must come back as another."""
+def unchanged_example(line: list[int]) -> Example:
+    """Check that the given list stays unchanged, and that a changed list is a new one."""
     moves = collapsed(line) != line
     return Example(
         "list(grid.collapseRow(line))",
         Satisfies(
-            "another list and a flag", lambda found: not moves or line not in (found, found[0])
+            "a different list and a flag", lambda found: not moves or line not in (found, found[0])
         ),
         given=f"grid = Grid(4, 4, 0)\nline = {line}",
         then={"line": line},
     )
 
 
-KEPT = tuple(map(kept, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 4, 8, 16])))
+UNCHANGED_LISTS = tuple(map(unchanged_example, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 4, 8, 16])))
 
 
 def scores(session: SubmissionSession) -> None:
-    """Check that merges add to the score, in collapseRow or in the methods that call it."""
+    """Check that merges add to the score, in collapseRow or in its callers."""
     for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
         session.begin()
         session.run(f"grid = Grid(4, 4, 0)\ngrid.collapseRow({line})")
@@ -354,7 +359,7 @@ def scores(session: SubmissionSession) -> None:
 
 
 def boards(seed: str) -> list[Rows]:
-    """Return grids of four by four: the chosen ones, then some at random."""
+    """Return chosen and random grids of four by four."""
     return [
         *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
         *(random_rows(f"{seed} few {n}", (0, 0, 0, 2)) for n in range(6)),
@@ -383,7 +388,14 @@ def collapses(
     ending: str,
     expected: Callable[[Slide], object],
 ) -> Callable[[str], Iterator[Example]]:
-    """Return directions on boards; `expected` says of a slide what `ending` looks at after it."""
+    """Return a function that yields examples of whole collapses.
+
+    Args:
+        drawn: Draws the boards from a seed.
+        directions: The directions to collapse in.
+        ending: Code that follows the call and gives the result.
+        expected: Returns the right result for a slide.
+    """
     return lambda seed: (
         Example(
             f"grid.collapse{direction.name.capitalize()}(){ending}",
@@ -405,14 +417,19 @@ def grid_after(slide: Slide) -> Rows:
     return as_lists(slide.board.rows)
 
 
-# --- right versions of what other tasks ask for ---
+# --- reference versions of other tasks' methods ---
 
 
-def lend_moves(grid_class: Any, moves: Any, uses: Any) -> None:
-    """Put right directions in place of the submission's: `moves` says of which lines, and how.
+def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
+    """Replace the submission's directions with correct ones.
 
-    Not ours, which bring the list of empty cells up to date by themselves: whether methods of the
-    grid do that or the game does is the student's choice, and stays as it is.
+    The reference's own directions cannot be used, because they update the list of empty cells.
+    Students may do that in the grid's methods or in the game, and the patch must not change this.
+
+    Args:
+        grid_class: The submission's `Grid`.
+        moves: For each direction, whether its lines are columns and whether they run backwards.
+        uses: Returns whether a method must be kept because it calls the one that is checked.
     """
     codes = [getattr(method, "__code__", None) for method in vars(grid_class).values()]
     updates = any("updateEmptiesSet" in code.co_names for code in codes if code)
@@ -445,19 +462,19 @@ DIRECTIONS = {
 }
 
 
-def rows_count(grid_class: Any) -> bool:
-    """Return whether collapseRow counts the points, or the directions do."""
+def row_adds_points(grid_class: Any) -> bool:
+    """Return whether `collapseRow` adds the points, rather than the directions."""
     counter = grid_class(4, 4, 0)
     counter.score = 0
     try:
         counter.collapseRow([2, 2, 0, 0])
-    except Exception:  # noqa: BLE001 - another check is about that
+    except Exception:  # noqa: BLE001 - another check reports it
         return bool(counter.score)
     return bool(counter.score)
 
 
-def leave_points_to_moves(grid_class: Any) -> None:
-    """Let collapseRow count nothing, for a program whose directions count the points."""
+def without_row_points(grid_class: Any) -> None:
+    """Stop `collapseRow` from adding points, for a program whose directions add them."""
     row = grid_class.collapseRow
 
     def without_points(self: Any, lst: Any) -> Any:
@@ -473,37 +490,34 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return code that puts right versions of all methods but those that a check is `about`.
+    """Return a patch that replaces all methods except `about` with the reference version.
 
-    A direction that uses the one asked for, by the `_uses` of `right_versions`, stays as it is:
-    two that only call each other would both hold with one of them put right.
+    A direction that calls the one being checked is kept. Otherwise two directions that only call
+    each other would both pass, because a correct version would replace the other one.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
     moves = {name: how for name, how in DIRECTIONS.items() if name not in about}
     uses = f"lambda name: not _uses(name, vars(game) | vars(Grid)).isdisjoint({asked})"
     lent = right_versions(game, names, "game", place="game.Grid")
-    return (lent + calling(lend_moves, "Grid", repr(moves), uses),)
+    return (lent + calling(replace_directions, "Grid", repr(moves), uses),)
 
 
 def all_but_points() -> tuple[str, ...]:
-    """Return code that puts right versions of all but the directions, which count the points.
-
-    It does so for a program whose directions count the points themselves.
-    """
-    before = calling(rows_count, "Grid", result="_rows_count")
-    after = calling(leave_points_to_moves, "Grid")
+    """Return a patch for programs whose directions add the points; it keeps the directions."""
+    before = calling(row_adds_points, "Grid", result="_rows_count")
+    after = calling(without_row_points, "Grid")
     lines = after.rstrip().split("\n")
     lines[-1] = f"if not _rows_count: {lines[-1]}"
     return tuple(before + patch + "\n".join([*lines, ""]) for patch in all_but(*DIRECTIONS))
 
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
-OTHER_SIZES = "grids of other sizes than 4 x 4"
+ANY_SIZE = "grids of other sizes"
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
-    """Return a task of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a task with its checks; its patches replace all methods except `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 
@@ -511,39 +525,39 @@ TASKS = (
     _task(
         "1",
         Check("four rows of four zeros", CREATED),
-        Check("the rows are independent", APART),
-        Check("any number of rows and columns", CREATED_OTHERS),
+        Check("changing one row leaves the others unchanged", INDEPENDENT_ROWS),
+        Check("any number of rows and columns works", CREATED_OTHERS),
         about=("createGrid",),
     ),
     _task(
         "2",
-        Check("setCell puts the value into its cell", sets),
-        Check("getCell reads its cell", lambda seed: got(random_rows(seed, POWERS))),
-        Check("a new grid starts with tiles of 2", run=starts_with_twos),
-        Check(OTHER_SIZES, cells_of_others),
+        Check("setCell sets the right cell", set_examples),
+        Check("getCell reads the right cell", lambda seed: reads(random_rows(seed, POWERS))),
+        Check("a new grid starts with 2s", run=starts_with_twos),
+        Check(ANY_SIZE, other_size_cells),
         about=("setCell", "getCell"),
     ),
     _task(
         "3",
         Check(
             "True while a cell is empty",
-            lambda seed: answers([SPARSE, *with_one_gap(), *packed(seed)]),
+            lambda seed: can_collapse([SPARSE, *with_one_gap(), *packed(seed)]),
         ),
-        Check("True on a full grid with equal neighbours", answers(with_one_pair())),
-        Check("False on a full grid without", answers([checkered(), FULL])),
-        Check("asking changes nothing", UNCHANGED),
-        Check("it looks at the grid itself", OWN_EYES),
-        Check(OTHER_SIZES, OTHER_ANSWERS),
+        Check("True on a full grid with equal neighbours", can_collapse(with_one_pair())),
+        Check("False on a full grid without equal neighbours", can_collapse([checkered(), FULL])),
+        Check("collapsible changes nothing", UNCHANGED),
+        Check("looks at the grid, not at emptiesSet", WRONG_EMPTIES),
+        Check(ANY_SIZE, COLLAPSIBLE_OTHER_SIZES),
         about=("collapsible",),
     ),
     _task(
         "4",
-        Check("the collapsed list", lines(first), weight=2),
-        Check("the flag says whether it changed", lines(second)),
-        Check("two values are returned", PAIR),
-        Check("the given list stays as it was", KEPT),
+        Check("returns the collapsed list", line_examples(list_example), weight=2),
+        Check("the second value says whether the list changed", line_examples(flag_example)),
+        Check("returns two values", PAIR),
+        Check("the given list is not changed", UNCHANGED_LISTS),
         Check("merges add to the score", run=scores),
-        Check("lists of other lengths", of_any_length),
+        Check("lists of other lengths work", other_length_examples),
         about=("collapseRow",),
     ),
     _task(
@@ -558,7 +572,7 @@ TASKS = (
             for direction in Direction
         ),
         Check(
-            "each says whether any line changed",
+            "each returns whether any line changed",
             collapses(boards, EVERY, "", lambda slide: slide.changed),
         ),
         Check(
@@ -566,18 +580,15 @@ TASKS = (
             collapses(boards, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
             reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
         ),
-        Check(OTHER_SIZES, collapses(other_boards, EVERY, GRID, grid_after)),
+        Check(ANY_SIZE, collapses(other_boards, EVERY, GRID, grid_after)),
         about=tuple(DIRECTIONS),
     ),
     _task(
         "6",
-        Check("the empty cells in order", lambda seed: emptied(holes(seed))),
-        Check(
-            OTHER_SIZES,
-            lambda seed: emptied(random_rows(seed, (0, 2), *size) for size in SIZES),
-        ),
-        Check("in play, new tiles go into empty cells", run=plays_on),
-        Check("in play, only a move that changed something brings a tile", run=stays_still),
+        Check("lists the empty cells in order", lambda seed: updates(holes(seed))),
+        Check(ANY_SIZE, lambda seed: updates(random_rows(seed, (0, 2), *size) for size in SIZES)),
+        Check("in a game, new tiles go into empty cells", run=fills_empty_cells),
+        Check("in a game, only moves that change something add a tile", run=adds_after_changes),
         about=("updateEmptiesSet",),
     ),
 )

@@ -1,7 +1,7 @@
 """The tests that come with the CMPUT 175 assignment; running this file runs all five.
 
-They print a line for each test of the `game` module beside this file, in the package as in a folder
-of its own. Students receive this file.
+They test the `game` module beside this file, in the package or in a student's folder, and print one
+line per test. Students receive this file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS = {
     "g": ([2, 8, 4, 4], ([2, 8, 8, 0], True)),
 }
 
-# The list of empty cells in (a) is wrong on purpose: the grid decides.
+# The empty cells listed in (a) are wrong on purpose: `collapsible` must look at the grid.
 _GRIDS = {
     "a": ([0, 1, 2, 3, 4, 5, 6, 8], [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]),
     "b": ([], [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]]),
@@ -32,7 +32,7 @@ _STUCK = "d"
 
 
 def testCollapseRow() -> None:
-    """Check `collapseRow` on seven rows."""
+    """Test `collapseRow` on seven rows."""
     print("Running tests for collapseRow()")
     grid = game.Grid()
     for name, (row, expected) in _ROWS.items():
@@ -44,7 +44,7 @@ def testCollapseRow() -> None:
 
 
 def testCollapseLeft() -> None:
-    """Check `collapseLeft` on one grid."""
+    """Test `collapseLeft` on one grid."""
     print("Running test for collapseLeft()")
     grid = game.Grid()
     grid._grid = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
@@ -54,7 +54,7 @@ def testCollapseLeft() -> None:
 
 
 def testCollapseDown() -> None:
-    """Check `collapseDown` on one grid."""
+    """Test `collapseDown` on one grid."""
     print("Running test for collapseDown()")
     grid = game.Grid()
     grid._grid = [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
@@ -64,7 +64,7 @@ def testCollapseDown() -> None:
 
 
 def testCollapsible() -> None:
-    """Check `collapsible` on four grids, the last of them stuck."""
+    """Test `collapsible` on four grids, the last of them stuck."""
     print("Running test for collapsible()")
     grid = game.Grid()
     for name, (empties, rows) in _GRIDS.items():
@@ -75,7 +75,7 @@ def testCollapsible() -> None:
 
 
 def testEmpties() -> None:
-    """Check `updateEmptiesSet` on one grid."""
+    """Test `updateEmptiesSet` on one grid."""
     print("Running test for updateEmptiesSet()")
     grid = game.Grid()
     grid._grid = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 0]]
@@ -85,7 +85,7 @@ def testEmpties() -> None:
 
 
 def main() -> None:
-    """Run all checks in the document's order."""
+    """Run all tests in the document's order."""
     testCollapseRow()
     testCollapseLeft()
     testCollapseDown()

@@ -1,5 +1,4 @@
-"""The COMP1127 project "2048": the reference solution and the modules it is given.
+"""The COMP1127 project "2048": the reference solution and the modules given to students.
 
-``gui`` is the window that the document calls Shanice's, ``main`` the finished program that
-students are asked for.
+``gui`` is Shanice's window, ``main`` the finished program.
 """

@@ -1,16 +1,19 @@
-"""Shanice's module: the window, the board and the number tiles, as eleven functions.
+"""Shanice's module: the window, the board and the number tiles.
 
-This is Table 1 of the document. Importing the module needs no display and opens nothing;
-`setup` opens the window. A board without a window, which is any object with ``numbers`` and
-``score``, and a board whose window was closed are played on without drawing.
+These are the eleven functions of the document's Table 1. Importing the module needs no display;
+`setup` opens the window. The drawing functions do nothing on a board whose window was closed, or
+that never had one: any object with ``numbers`` and ``score`` works as a board.
 
-Students receive this very file, with ``gui_window.py`` and ``pictures.py``: no py2048 needs to be
-there. The grader hands it to submissions with a ``gui_window.py`` of its own.
+Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it has to run
+without py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
 
-Where the table contradicts itself: a tile is stored in ``board.numbers`` under the key as
-given (the table's example gives "1" and finds "Tile number 1"), a fresh board's score is 0
-(its example shows 436), and `remove_number` takes the picture away but leaves
-``board.numbers`` alone (problem 18 asks the student to do both).
+The table contradicts itself in three places, which are settled as follows:
+
+- ``board.numbers`` stores a tile under the key that was passed to `put`. (The table's example
+  passes "1" and finds "Tile number 1".)
+- A new board has the score 0. (The table's example shows 436.)
+- `remove_number` erases the picture and leaves ``board.numbers`` alone, because problem 18 asks
+  the student to remove the key.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ __all__ = [
 ]
 
 CELL = 140
-"""Distance from one cell to the next, in pixels."""
+"""Distance between neighbouring cells, in pixels."""
 
 ROWS = COLUMNS = 4
 WON = "Winner!!"
@@ -46,19 +49,19 @@ LOST = "Awww Better luck next time!"
 
 
 class NumberTile:
-    """A number that can stand on the board."""
+    """A number tile."""
 
     def __init__(self, value: int) -> None:
         self.value = value
 
     @cached_property
     def image(self) -> Any:
-        """The tile's picture, 126 pixels square with transparent corners."""
-        return _screen().draw_tile(self.value)
+        """The tile's picture: 126 by 126 pixels, with transparent corners."""
+        return _window_module().draw_tile(self.value)
 
 
-def _screen() -> Any:
-    """Return the module that opens the window and draws the tiles, which needs tkinter."""
+def _window_module() -> Any:
+    """Import the module that draws, which needs tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
     else:  # beside a student's program
@@ -66,59 +69,64 @@ def _screen() -> Any:
     return gui_window
 
 
-_NUMBERS = {2**rank: NumberTile(2**rank) for rank in range(1, 12)}
+_TILES = {2**rank: NumberTile(2**rank) for rank in range(1, 12)}
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _also(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let callers name parameters as the table does, too: ``_also(THEIRS="ours")``."""
+def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Also accept the table's parameter names as keywords.
 
-    def taking_both(function: Callable[P, R]) -> Callable[P, R]:
+    With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
-        def called(*args: P.args, **named: P.kwargs) -> R:
-            given = {ours.get(name, name): value for name, value in named.items()}
+        def wrapper(*args: P.args, **named: P.kwargs) -> R:
+            given = {aliases.get(name, name): value for name, value in named.items()}
             return function(*args, **given)  # type: ignore[arg-type]
 
-        return called
+        return wrapper
 
-    return taking_both
+    return decorate
 
 
-_with_board = _also(game_board="board")
+_with_board = _with_aliases(game_board="board")
 
 
 def setup() -> tuple[WindowFrame, BoardFrame]:
-    """Open the window; return the window frame and the empty board.
+    """Open the window; return the window frame and an empty board.
 
-    Raises MissingExtraError where Python has no tkinter, and CourseError where there is no
-    display to open a window on.
+    Raises:
+        MissingExtraError: If Python has no tkinter.
+        CourseError: If there is no display.
     """
     if not __package__:
-        return _screen().open_window()  # type: ignore[no-any-return]
+        return _window_module().open_window()  # type: ignore[no-any-return]
     from py2048.courses.windows import opened
 
-    return opened(lambda: _screen().open_window())  # type: ignore[no-any-return]
+    return opened(lambda: _window_module().open_window())  # type: ignore[no-any-return]
 
 
-@_also(game_frame="frame")
+@_with_aliases(game_frame="frame")
 def start(frame: WindowFrame) -> None:
-    """Show the game until its window is closed."""
+    """Show the game until the player closes the window."""
     frame.mainloop()
 
 
 def random_number() -> NumberTile:
-    """Return the tile of a 2 or of a 4, in the proportion 96 to 5."""
-    return _NUMBERS[random.choices((2, 4), weights=(96, 5))[0]]
+    """Return a random tile: a 2 or a 4, in the ratio 96 to 5."""
+    return _TILES[random.choices((2, 4), weights=(96, 5))[0]]
 
 
 @_with_board
 def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column: int) -> bool:
-    """Place a tile on a cell and remember its place in ``board.numbers`` under `key`.
+    """Place a tile on a cell and store its position in ``board.numbers`` under `key`.
 
-    Returns False, and places nothing, for a cell outside the board or no tile at all
-    (`find_number` has none above 2048).
+    Returns:
+        Whether the tile was placed. Nothing happens if the cell is outside the board or `number` is
+        None, as `find_number` returns for values above 2048.
     """
     if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
         return False
@@ -130,23 +138,23 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
 
 @_with_board
 def find_position(board: BoardFrame, key: str) -> tuple[int, int] | None:
-    """Return the (row, column) of the tile `key`, or None if there is no such tile."""
+    """Return the (row, column) of the tile `key`, or None if there is none."""
     return board.numbers.get(key)
 
 
 @_with_board
 def remove_number(board: BoardFrame, key: str) -> None:
-    """Take the picture of the tile `key` off the window; an unknown key changes nothing."""
+    """Erase the picture of the tile `key`; ignore unknown keys."""
     if _has_window(board):
         board.erase_tile(key)
 
 
-@_also(number="value")
+@_with_aliases(number="value")
 def find_number(value: int) -> NumberTile | None:
-    """Return the tile of `value`, one of 2, 4, 8 … 2048; None for anything else."""
+    """Return the tile with this value (2, 4, 8 … 2048), or None for other values."""
     try:
-        return _NUMBERS.get(value)
-    except TypeError:  # of what cannot be a key, such as a list
+        return _TILES.get(value)
+    except TypeError:  # unhashable, such as a list
         return None
 
 
@@ -158,12 +166,15 @@ def move_number(
     update_grid: Callable[[int, int, int], tuple[int, int]],
     move_by_distance: Callable[[BoardFrame, str, int, int, int], bool],
 ) -> bool:
-    """Move the tile `key` one cell in `direction`, with the program's own two functions.
+    """Move the tile `key` one cell in `direction`, using two functions of the student's program.
 
-    ``update_grid(row, column, direction)`` says where the tile comes to stand. If that is
-    another cell, ``board.numbers`` follows, and the answer is that of
-    ``move_by_distance(board, key, horizontal, vertical, direction)``, whose distances are
-    pixels without a sign. False if the tile stays where it is, or does not exist.
+    ``update_grid(row, column, direction)`` returns the tile's new cell. If the tile moves,
+    ``board.numbers`` is updated and
+    ``move_by_distance(board, key, horizontal, vertical, direction)`` animates it; both distances
+    are in pixels and never negative.
+
+    Returns:
+        The result of `move_by_distance`, or False if the tile does not move or does not exist.
     """
     place = find_position(board, key)
     if place is None:
@@ -179,21 +190,24 @@ def move_number(
 
 @_with_board
 def update_score(board: BoardFrame) -> None:
-    """Show the value of ``board.score`` below the board."""
+    """Show the current ``board.score`` below the board."""
     if _has_window(board):
         board.show_score()
 
 
 @_with_board
 def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> None:
-    """Move the picture of the tile `key` by pixels: to the right and downwards, or back."""
+    """Shift the picture of the tile `key` by a number of pixels.
+
+    Positive distances go right and down, negative ones left and up.
+    """
     if _has_window(board):
         board.shift_tile(key, horizontal, vertical)
 
 
 @_with_board
 def game_over(board: BoardFrame, winner: bool) -> None:
-    """Show that the game has ended: won if `winner`, else lost."""
+    """Show the message for a won game if `winner`, otherwise for a lost game."""
     if _has_window(board):
         board.show_message(WON if winner else LOST)
 

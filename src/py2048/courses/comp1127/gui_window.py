@@ -1,8 +1,7 @@
-"""The pictures of the tiles, the window and the board: the only module of the course that needs Tk.
+"""The window, the board and the tile pictures; the only module of the course that needs Tk.
 
-Tiles are drawn with Pillow and the font inside it; no file is read. A player may close the window
-in the middle of an animation: the program that is still moving tiles then runs to its end without
-drawing anything.
+Pillow draws the tiles with its built-in font, so no files are read. If the player closes the window
+during an animation, the student's program runs on and nothing more is drawn.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ COLOURS = {
     1024: ("#14808c", "#ffffff"),
     2048: ("#4b3fa7", "#ffffff"),
 }
-"""Colours of each number's tile: background and digits."""
+"""Background and digit colour for each value."""
 
 
 def draw_square(colour: str) -> Image.Image:
@@ -55,13 +54,13 @@ def draw_square(colour: str) -> Image.Image:
 
 
 def draw_tile(value: int) -> Image.Image:
-    """Draw the tile of `value`, one of `COLOURS`."""
+    """Draw the tile with `value`, a key of `COLOURS`."""
     background, ink = COLOURS[value]
     text = str(value)
     digits = Image.new("RGBA", (TILE * SCALE, TILE * SCALE), f"{ink}00")
     size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * SCALE
     font, middle = ImageFont.load_default(size), TILE * SCALE / 2
-    # The font has one weight; an outline of its own colour makes it bold.
+    # The font has no bold weight; an outline in the text colour imitates one.
     ImageDraw.Draw(digits).text(
         (middle, middle), text, ink, font, anchor="mm", stroke_width=SCALE, stroke_fill=ink
     )
@@ -73,18 +72,20 @@ SIDE = COLUMNS * (TILE + GAP) + GAP
 BACKGROUND = "#bbada0"
 INK = "#3c3226"
 SCORE_HEIGHT = 90
-VEIL = (250, 244, 236, 120)
+DIMMING = (250, 244, 236, 120)
 BAND = (250, 244, 236, 255)
 BAND_HEIGHT = 130
 
-STEP_SECONDS = 0.004
-"""The least time between two steps of a moving tile while a game is shown."""
+MIN_STEP_S = 0.004
+"""Minimum time between two animation steps, in seconds."""
 
 
 class WindowFrame(tk.Tk):
-    """The window frame, to which a program binds its keys.
+    """The window frame, to which the student's program binds keys.
 
-    `playing` is true while `mainloop` shows it, `closed` once it is gone.
+    Attributes:
+        playing: Whether `mainloop` is running.
+        closed: Whether the window has been closed.
     """
 
     def __init__(self) -> None:
@@ -93,25 +94,25 @@ class WindowFrame(tk.Tk):
         super().__init__()
         self.title("2048")
         self.resizable(width=False, height=False)
-        super().bind("<Destroy>", self._gone)
+        super().bind("<Destroy>", self._on_destroy)
 
-    def _gone(self, event: tk.Event[Any]) -> None:
-        """Note that the display has taken the window away, by whatever means."""
+    def _on_destroy(self, event: tk.Event[Any]) -> None:
+        """Notice that the window was closed, by whatever means."""
         if event.widget is self:
             self.closed = True
 
     def destroy(self) -> None:
-        """Close the window, once."""
+        """Close the window; do nothing if it is already closed."""
         if not self.closed:
             self.closed = True
             super().destroy()
 
     def bind(self, *args: Any, **kwargs: Any) -> Any:
-        """Bind a key as every Tk window does; nothing happens once the window is closed."""
+        """Bind a key, as in every Tk window; do nothing once the window is closed."""
         return None if self.closed else super().bind(*args, **kwargs)
 
     def unbind(self, sequence: str, funcid: str | None = None) -> None:
-        """Unbind a key as every Tk window does; nothing happens once the window is closed."""
+        """Unbind a key, as in every Tk window; do nothing once the window is closed."""
         if not self.closed:
             super().unbind(sequence, funcid)
 
@@ -124,9 +125,11 @@ class WindowFrame(tk.Tk):
 
 
 class BoardFrame(tk.Frame):
-    """The board: where each tile stands, the score, and the canvas that shows both.
+    """The board, with its tiles and score, drawn on a canvas.
 
-    `numbers` maps the key of each tile to its (row, column), counted from 0.
+    Attributes:
+        numbers: The (row, column) of each tile, by key; both count from 0.
+        score: The score.
     """
 
     def __init__(self, window: WindowFrame) -> None:
@@ -140,15 +143,15 @@ class BoardFrame(tk.Frame):
         self._pictures: dict[int, tk.PhotoImage] = {}
         self._items: dict[str, int] = {}
         self._last_step = 0.0
-        self._draw_ground()
+        self._draw_background()
 
     @property
     def closed(self) -> bool:
-        """Whether the window is gone, so that nothing can be drawn any more."""
+        """Whether the window is closed, so that nothing can be drawn."""
         return self.window.closed
 
     def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
-        """Draw the tile `key`, a `gui.NumberTile`, on a cell in place of an older picture of it."""
+        """Draw the tile `key`, a `gui.NumberTile`, on a cell; replace its old picture."""
         self.erase_tile(key)
         if number.value not in self._pictures:
             self._pictures[number.value] = photo(self, number.image)
@@ -157,12 +160,12 @@ class BoardFrame(tk.Frame):
         self.canvas.itemconfigure(self._items[key], anchor="nw", tags="tile")
 
     def erase_tile(self, key: str) -> None:
-        """Take the picture of the tile `key` away, if there is one."""
+        """Remove the picture of the tile `key`, if there is one."""
         if key in self._items:
             self.canvas.delete(self._items.pop(key))
 
     def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
-        """Move the picture of the tile `key` by pixels and show it there."""
+        """Move the picture of the tile `key` by a number of pixels and redraw."""
         if key not in self._items:
             return
         self.canvas.tag_raise(self._items[key])
@@ -172,23 +175,23 @@ class BoardFrame(tk.Frame):
             self._pace()
 
     def show_score(self) -> None:
-        """Write the score below the cells."""
+        """Update the score below the cells."""
         self.canvas.itemconfigure(self.score_text, text=f"Score: {self.score}")
 
     def show_message(self, text: str) -> None:
-        """Lay a veil over the cells, and across it a band with `text`."""
+        """Dim the cells and show `text` in a band across them."""
         self.canvas.delete("message")
-        self.canvas.create_image(0, 0, image=self._veil, anchor="nw", tags="message")
+        self.canvas.create_image(0, 0, image=self._overlay, anchor="nw", tags="message")
         self.canvas.create_text(
             SIDE // 2, SIDE // 2, text=text, font=self._font(30), fill=INK, tags="message"
         )
 
-    def _draw_ground(self) -> None:
+    def _draw_background(self) -> None:
         """Draw the empty cells and the score."""
         self._empty = photo(self, draw_square(EMPTY))
-        veil = Image.new("RGBA", (SIDE, SIDE), VEIL)
-        veil.paste(BAND, (0, (SIDE - BAND_HEIGHT) // 2, SIDE, (SIDE + BAND_HEIGHT) // 2))
-        self._veil = photo(self, veil)
+        overlay = Image.new("RGBA", (SIDE, SIDE), DIMMING)
+        overlay.paste(BAND, (0, (SIDE - BAND_HEIGHT) // 2, SIDE, (SIDE + BAND_HEIGHT) // 2))
+        self._overlay = photo(self, overlay)
         for row in range(ROWS):
             for column in range(COLUMNS):
                 self.canvas.create_image(*_corner(row, column), image=self._empty, anchor="nw")
@@ -202,8 +205,8 @@ class BoardFrame(tk.Frame):
         return font.Font(self, family=family, size=-pixels, weight="bold")
 
     def _pace(self) -> None:
-        """Wait until `STEP_SECONDS` have passed since the last step."""
-        wait = self._last_step + STEP_SECONDS - time.monotonic()
+        """Wait until `MIN_STEP_S` have passed since the last step."""
+        wait = self._last_step + MIN_STEP_S - time.monotonic()
         if wait > 0:
             time.sleep(wait)
         self._last_step = time.monotonic()
@@ -215,7 +218,11 @@ def _corner(row: int, column: int) -> tuple[int, int]:
 
 
 def open_window() -> tuple[WindowFrame, BoardFrame]:
-    """Open a window with an empty board; raise tkinter.TclError without a display."""
+    """Open a window with an empty board.
+
+    Raises:
+        tkinter.TclError: If there is no display.
+    """
     window = WindowFrame()
     board = BoardFrame(window)
     board.pack()

@@ -1,8 +1,8 @@
-"""The finished program: a grid of numbers, and the tiles that follow it on the window.
+"""The finished program: a grid of numbers, and a window whose tiles follow it.
 
-The order of the functions is that of the document's problems, whose numbers stand beside
-them. Every function reads `grid` and calls the others through the module when it runs, so
-that both may be replaced at any time.
+The functions are in the order of the document's problems, whose numbers are in the docstrings.
+Functions look up `grid` and each other in the module when they run, so a grader can replace any of
+them at any time.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     Cell = tuple[int, int]
     Event = tkinter.Event[Any]
 
-# Problem 1: 0 is an empty slot
+# Problem 1. 0 is an empty slot.
 grid = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 
-# The directions in which tiles move
+# The four directions
 UP = 1
 DOWN = 2
 RIGHT = 3
 LEFT = 4
 
-# How many tiles were made so far, and the direction of each arrow key
+# Number of tiles created so far, and the direction of each arrow key
 helper = {"count": 0, "Right": RIGHT, "Up": UP, "Left": LEFT, "Down": DOWN}
 
-# The arrow keys, as a window binds them
+# The arrow keys, as Tk names them
 controls = ["<Right>", "<Left>", "<Up>", "<Down>"]
 
-# Pixels by which an animation moves a tile at a time
+# Animation step, in pixels
 transition_value = 20
 
-# Rows and columns that one step in each direction adds
+# Change of row and column for one step in each direction
 steps = {UP: (-1, 0), DOWN: (1, 0), RIGHT: (0, 1), LEFT: (0, -1)}
 
 
@@ -51,15 +51,15 @@ def empty_slots() -> list[Cell]:
 
 
 def random_position() -> Cell:
-    """Return one of the empty slots, each as likely as the others (problem 3)."""
+    """Return a random empty slot (problem 3)."""
     return random.choice(empty_slots())
 
 
-random_slot = random_position  # the document's example calls it so
+random_slot = random_position  # the name in the document's example
 
 
 def add_random_number(board: BoardFrame) -> Cell:
-    """Put a random number on a random empty slot and return the slot (problem 4)."""
+    """Put a random number on a random empty slot; return the slot (problem 4)."""
     helper["count"] += 1
     row, column = random_position()
     number = gui.random_number()
@@ -69,21 +69,23 @@ def add_random_number(board: BoardFrame) -> Cell:
 
 
 def find_identifier(board: BoardFrame, row: int, column: int) -> str | None:
-    """Return the key of the tile on a slot, or None where there is none (problem 5)."""
+    """Return the key of the tile on a slot, or None if it is empty (problem 5)."""
     for key, place in board.numbers.items():
         if place == (row, column):
             return key
     return None
 
 
-find_key = find_identifier  # the document's main section calls it so
+find_key = find_identifier  # the name in the document's main section
 
 
 def update_grid(row: int, column: int, direction: int) -> Cell:
-    """Move the value of one slot a single step in the grid (problem 6).
+    """Move the number on a slot one step (problem 6).
 
-    It moves into an empty slot and adds to an equal number. Returns the slot where it is
-    afterwards: the new one, or the same one if it could not move.
+    It moves into an empty slot, or merges with an equal number.
+
+    Returns:
+        The number's new slot, or the same slot if it cannot move.
     """
     down, right = steps.get(direction, (0, 0))
     new_row, new_column = row + down, column + right
@@ -99,10 +101,13 @@ def update_grid(row: int, column: int, direction: int) -> Cell:
 def animate_movement(
     board: BoardFrame, key: str, horizontal: int, vertical: int, direction: int
 ) -> bool:
-    """Move a tile on the window in small steps, then merge it (problems 7 and 19).
+    """Move a tile in small steps, then merge it (problems 7 and 19).
 
-    The distances are pixels without a sign. Returns whether the tile may move on: False if
-    it merged, or if it could not be moved because the key or the direction is unknown.
+    The distances are in pixels and never negative.
+
+    Returns:
+        Whether the tile may move further: False if it has merged, or if the key or direction is
+        unknown.
     """
     if key not in board.numbers or direction not in steps:
         return False
@@ -119,48 +124,48 @@ def animate_movement(
 
 
 def move(board: BoardFrame, key: str, direction: int) -> None:
-    """Move a tile slot by slot until it can go no further or has merged (problem 8)."""
+    """Move a tile slot by slot until it is blocked or has merged (problem 8)."""
     if gui.move_number(board, key, direction, update_grid, animate_movement):
         move(board, key, direction)
 
 
 def move_all_down(board: BoardFrame) -> None:
-    """Move every tile down: column by column, the lowermost first (problem 9)."""
+    """Move all tiles down: column by column, the lowest tile first (problem 9)."""
     for column in range(4):
         for row in (3, 2, 1, 0):
             move_slot(board, row, column, DOWN)
 
 
 def move_all_up(board: BoardFrame) -> None:
-    """Move every tile up: column by column, the uppermost first (problem 10)."""
+    """Move all tiles up: column by column, the highest tile first (problem 10)."""
     for column in range(4):
         for row in (0, 1, 2, 3):
             move_slot(board, row, column, UP)
 
 
 def move_all_right(board: BoardFrame) -> None:
-    """Move every tile to the right: row by row, the rightmost first (problem 11)."""
+    """Move all tiles right: row by row, the rightmost tile first (problem 11)."""
     for row in range(4):
         for column in (3, 2, 1, 0):
             move_slot(board, row, column, RIGHT)
 
 
 def move_all_left(board: BoardFrame) -> None:
-    """Move every tile to the left: row by row, the leftmost first (problem 12)."""
+    """Move all tiles left: row by row, the leftmost tile first (problem 12)."""
     for row in range(4):
         for column in (0, 1, 2, 3):
             move_slot(board, row, column, LEFT)
 
 
 def move_slot(board: BoardFrame, row: int, column: int, direction: int) -> None:
-    """Move the tile that stands on a slot, if there is one."""
+    """Move the tile on a slot, if there is one."""
     key = find_identifier(board, row, column)
     if key is not None:
         move(board, key, direction)
 
 
 def move_all(board: BoardFrame, event: Event) -> None:
-    """Move every tile in the direction of the arrow key that was pressed (problem 13)."""
+    """Move all tiles in the direction of the arrow key pressed (problem 13)."""
     direction = helper.get(event.keysym)
     if direction == UP:
         move_all_up(board)
@@ -173,7 +178,7 @@ def move_all(board: BoardFrame, event: Event) -> None:
 
 
 def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> None:
-    """Play one turn; keys pressed while tiles move are ignored (problems 14 and 21)."""
+    """Play a turn; keys pressed during the animation are ignored (problems 14, 21)."""
     unbind(frame)
     before = deepcopy(grid)
     move_all(board, event)
@@ -184,19 +189,19 @@ def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> No
 
 
 def bind(frame: WindowFrame, board: BoardFrame) -> None:
-    """Let every arrow key play a turn (problem 15)."""
+    """Let each arrow key play a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
-    # map is what the problem asks for; by itself it only promises the work, list has it done.
+    # The problem asks for map. It is lazy, so list has to run it.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 
 def unbind(frame: WindowFrame) -> None:
-    """Let no arrow key do anything (problem 16)."""
+    """Disable the arrow keys (problem 16)."""
     list(map(lambda control: frame.unbind(control), controls))  # noqa: C417, PLW0108
 
 
 def merge(board: BoardFrame, key: str) -> bool:
-    """Make one tile of two that stand on the same slot; False if there is one only (18).
+    """Merge two tiles on the same slot; return whether there were two (problem 18).
 
     The grid already holds the sum, which is also added to the score.
     """
@@ -216,7 +221,7 @@ def merge(board: BoardFrame, key: str) -> bool:
 
 
 def is_game_over(board: BoardFrame) -> bool:
-    """Tell the player whether the game is won or lost; False if it continues (problem 20)."""
+    """Show a message if the game is won or lost; return whether it is (problem 20)."""
     winner = any(2048 in row for row in grid)
     if not winner and can_move():
         return False

@@ -1,7 +1,7 @@
-"""Code that runs beside a submission before each example: the names that examples use.
+"""Defines names that the examples use; runs before each example.
 
-This file is run in the submission's process, where `main` is the student's module, and where
-nothing of py2048 can be imported.
+The code runs in the submission's process, where `main` is the student's module and py2048 cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ main: Any = globals()["main"]
 UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 
 
-def put_back_what_was_given() -> None:
-    """Undo what an example has put in place of gui's functions, and of the frames' methods.
+def restore_given_names() -> None:
+    """Restore gui functions and frame methods that an example has replaced.
 
-    A program that has taken them by ``from gui import *`` finds them in gui when it runs.
+    Names imported with ``from gui import *`` become functions that look up the current function in
+    gui at each call.
     """
     given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
     vars(gui).update(given)
 
-    def looked_up(name: str) -> Any:
+    def late_bound(name: str) -> Any:
         return lambda *args, **named: getattr(gui, name)(*args, **named)  # noqa: PLW0108
 
     for name, function in given.items():
         if vars(main).get(name) is function:
-            setattr(main, name, looked_up(name))
+            setattr(main, name, late_bound(name))
     for frame, _ in gui_window.opened:
         for name in ("bind", "unbind"):
             vars(frame).pop(name, None)
@@ -41,7 +42,7 @@ def put_back_what_was_given() -> None:
         main.gui = gui
 
 
-put_back_what_was_given()
+restore_given_names()
 if hasattr(main, "random_slot") and not hasattr(main, "random_position"):
     random_position = main.random_position = main.random_slot
 if hasattr(main, "find_key") and not hasattr(main, "find_identifier"):

@@ -1,4 +1,4 @@
-"""The 21 problems of COMP1127's project with the document's marks, and how they are graded."""
+"""The 21 problems of the COMP1127 project: the document's marks, and the checks."""
 
 from __future__ import annotations
 
@@ -44,24 +44,27 @@ STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
 COUNT = "len(board.numbers)"
-MAX_PUTS = 4  # tiles that are put on a board one by one
+MAX_PUTS = 4  # with more tiles, an example shows a loop instead of single calls
 PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-PICTURE = "key"
-MOVE = "key, horizontal, vertical"
-PLACE = "key, number, row, column"
+KEY_ONLY = "key"
+DISTANCES = "key, horizontal, vertical"
+PUT_PARAMETERS = "key, number, row, column"
 
 
-def noted(function: str, parameters: str, note: str) -> str:
-    """Return code that notes where a function of gui is called, with a board of any name."""
+def log(function: str, parameters: str, note: str) -> str:
+    """Return code that replaces a function of gui by one that records its calls.
+
+    The replacement accepts the board under both of the document's names.
+    """
     named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
     takes = f"lambda board=0, {named}game_board=0"
     return f"gui.{function} = {takes}: (board or game_board).numbers is None or {note}"
 
 
-MOVED = "moved = []\n" + noted("move_tile", MOVE, "moved.append(key)")
+LOG_MOVED = "moved = []\n" + log("move_tile", DISTANCES, "moved.append(key)")
 KEYS_BOUND = (
     "keys = {}\n"
     "frame.bind = lambda sequence, func, add=None: keys.update({sequence: func})\n"
@@ -72,51 +75,51 @@ A_2_AND_A_4 = "numbers = [gui.find_number(2), gui.find_number(4)]\ngui.random_nu
 CELLS = [(row, column) for row in range(4) for column in range(4)]
 
 
-# --- boards, as rows and as code ---
+# --- boards, and the code that sets them up ---
 
 
 def unequal_rows(seed: str) -> Rows:
-    """Return a grid in which no two numbers are equal, so that nothing can merge."""
+    """Return a grid without equal numbers, so that nothing can merge."""
     draw = random.Random(seed)
     values = [2**rank for rank in range(1, 12)] + [0] * 5
     draw.shuffle(values)
     return [values[at : at + 4] for at in (0, 4, 8, 12)]
 
 
-def letter(cell: Cell) -> str:
-    """Return the key of the tile of a cell."""
+def key_of(cell: Cell) -> str:
+    """Return the key of the tile on a cell."""
     return "abcdefghijklmnop"[4 * cell[0] + cell[1]]
 
 
-def grid(rows: Rows) -> str:
+def grid_code(rows: Rows) -> str:
     """Return code that sets the student's grid."""
     return f"main.grid = {rows}"
 
 
-def laid(rows: Rows, *notes: str) -> str:
-    """Return code that sets the grid, opens a board with its tiles, and takes notes."""
+def setup(rows: Rows, *notes: str) -> str:
+    """Return code that sets the grid, opens a board with its tiles, and runs `notes`."""
     puts = [
-        f"gui.put(board, {letter((row, column))!r}, gui.find_number({rows[row][column]}), "
+        f"gui.put(board, {key_of((row, column))!r}, gui.find_number({rows[row][column]}), "
         f"{row}, {column})"
         for row, column in tiles_of(rows)
     ]
     if len(puts) > MAX_PUTS:
         puts = [PUT_ALL]
-    return "\n".join([grid(rows), "frame, board = gui.setup()", *puts, *notes])
+    return "\n".join([grid_code(rows), "frame, board = gui.setup()", *puts, *notes])
 
 
-def event(direction: str) -> str:
+def event_code(direction: str) -> str:
     """Return code for a key press as Tk reports it."""
     return f"SimpleNamespace(keysym={direction.title()!r})"
 
 
 def moved_all(rows: Rows, direction: str) -> Rows:
-    """Return the grid after a whole move, from the shared engine."""
+    """Return the grid after a whole move, computed by the shared engine."""
     return slid(rows, Direction[direction], Merging.CASCADE)
 
 
-def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Return where one value stands after one step, and the grid then (problem 6)."""
+def after_step(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
+    """Move one number one step (problem 6); return its cell and the grid afterwards."""
     (row, column), (down, right) = cell, STEPS[direction]
     target = (row + down, column + right)
     value = rows[row][column]
@@ -125,10 +128,10 @@ def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
     return target, with_tiles({target: rows[target[0]][target[1]] + value, cell: 0}, rows)
 
 
-def far(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Return where one tile stands when it has moved until it merged or was stopped (problem 8)."""
+def moved_fully(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
+    """Move one tile until it merges or is blocked (problem 8); return its cell and the grid."""
     while True:
-        target, after = stepped(rows, cell, direction)
+        target, after = after_step(rows, cell, direction)
         merged = len(tiles_of(after)) < len(tiles_of(rows))
         if merged or target == cell:
             return target, after
@@ -142,20 +145,20 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield the document's figure, one slot, none, all, and rows that are equal."""
+    """Yield the document's figure, grids with one, none or only empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
     for rows in grids:
         expected = [cell for cell in CELLS if cell not in tiles_of(rows)]
-        yield Example("empty_slots()", expected, given=grid(rows))
+        yield Example("empty_slots()", expected, given=grid_code(rows))
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Check that each empty slot comes up equally often, and nothing else does."""
+    """Check that every empty slot is drawn equally often, and no other slot."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
-        session.run(grid(with_tiles(dict.fromkeys(slots, 0), STUCK)))
+        session.run(grid_code(with_tiles(dict.fromkeys(slots, 0), STUCK)))
         draws_evenly(session, "random_position()", slots)
 
 
@@ -163,86 +166,86 @@ ONE_LEFT = with_tiles({(2, 3): 0}, STUCK)
 ADDED_EVERYWHERE = (
     Example(
         "add_random_number(board)",
-        given=laid(ONE_LEFT),
-        then={
-            "main.grid[2][3]": OneOf(2, 4),
-            COUNT: 16,
-            "(2, 3) in board.numbers.values()": True,
-        },
+        given=setup(ONE_LEFT),
+        then={"main.grid[2][3]": OneOf(2, 4), COUNT: 16, "(2, 3) in board.numbers.values()": True},
     ),
     Example(
         "add_random_number(board)",
-        given=laid(
+        given=setup(
             ONE_LEFT,
             "seen = []",
             A_2_AND_A_4,
             "put = gui.put",
-            noted("put", PLACE, f"seen.append(number.value) or put(board or game_board, {PLACE})"),
+            log(
+                "put",
+                PUT_PARAMETERS,
+                f"seen.append(number.value) or put(board or game_board, {PUT_PARAMETERS})",
+            ),
         ),
         then={"seen == [main.grid[2][3]]": True},
     ),
     Example(
         "add_random_number(board)\nadd_random_number(board)\nsorted(sum(main.grid, []))",
         [0] * 14 + [2, 4],
-        given=laid(EMPTY, A_2_AND_A_4),
+        given=setup(EMPTY, A_2_AND_A_4),
     ),
 )
 THREE_KEYS = Satisfies(
-    "['Tile number 1', 'Tile number 2', 'Tile number 3'], or three other texts",
+    "['Tile number 1', 'Tile number 2', 'Tile number 3'], or three other strings",
     lambda keys: len(keys) == 3 and all(isinstance(key, str) for key in keys),
 )
 
 
 def counts_its_keys(session: SubmissionSession) -> None:
-    """Check that three numbers have three keys, which are texts such as "Count 1"."""
+    """Check that three numbers have three different keys, all strings."""
     session.fresh()
     session.begin()
-    session.run(laid(EMPTY))
+    session.run(setup(EMPTY))
     for _ in range(3):
         session.run("add_random_number(board)")
     session.expect("list(board.numbers)", THREE_KEYS)
 
 
 def lands_on_any_slot(session: SubmissionSession) -> None:
-    """Check that the first number is not put on the same slot in each of 20 games."""
+    """Check that the first number is not on the same slot in all of 20 games."""
     places = set()
     for seed in map(session.seed_for, range(20)):
         session.begin()
-        rows = session.value(f"{laid(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
+        rows = session.value(f"{setup(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
         places.add(tuple(tiles_of(rows)))
     if len(places) == 1:
-        session.fail("another slot from time to time", f"20 times {rows}")
+        session.fail("different slots in different games", f"20 times {rows}")
 
 
-def identifier(cell: Cell, expected: str | None) -> Example:
-    """Return the key of the tile on a slot of the figure, or none."""
-    return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=laid(FIGURE_3))
+def identifier_at(cell: Cell, expected: str | None) -> Example:
+    """Ask for the key on one slot of the figure."""
+    return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=setup(FIGURE_3))
 
 
-IDENTIFIERS = [identifier(cell, letter(cell)) for cell in tiles_of(FIGURE_3)]
-NO_IDENTIFIERS = [identifier(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)]
+IDENTIFIERS = [identifier_at(cell, key_of(cell)) for cell in tiles_of(FIGURE_3)]
+NO_IDENTIFIERS = [identifier_at(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)]
 
 
 def identifiers(seed: str) -> list[Example]:
-    """Return the key of every tile of the figure, and of some on a board at random."""
+    """Ask for the key of every tile of the figure, and of every slot of a random board."""
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
-    found = [(cell, letter(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
+    found = [(cell, key_of(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
     drawn = [
-        Example(f"find_identifier(board, {row}, {column})", key, given=laid(rows))
+        Example(f"find_identifier(board, {row}, {column})", key, given=setup(rows))
         for (row, column), key in found
     ]
     return [*IDENTIFIERS, *drawn]
 
 
 def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
-    """Return one call of `update_grid`."""
-    place, after = stepped(rows, cell, direction)
+    """Call `update_grid` for one cell."""
+    place, after = after_step(rows, cell, direction)
     code = f"update_grid({cell[0]}, {cell[1]}, {direction})"
-    return Example(code, place, given=grid(rows), then={"main.grid": after})
+    return Example(code, place, given=grid_code(rows), then={"main.grid": after})
 
 
 def steps(direction: str) -> Callable[[str], list[Example]]:
-    """Return one step of every number on a few grids, in one direction."""
+    """Return a function that draws single steps in one direction, on several grids."""
 
     def examples(seed: str) -> list[Example]:
         grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
@@ -257,11 +260,11 @@ def steps(direction: str) -> Callable[[str], list[Example]]:
 ONE: Rows = with_tiles({(1, 1): 2})
 
 
-def animated(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
-    """Return one tile alone, animated over a distance; `code` is to give `expected` then."""
+def animate(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
+    """Animate a single tile over a distance; afterwards `code` must give `expected`."""
     down, right = STEPS[direction]
-    moves = "moves = []\n" + noted("move_tile", MOVE, "moves.append((horizontal, vertical))")
-    given = laid(ONE, moves)
+    moves = "moves = []\n" + log("move_tile", DISTANCES, "moves.append((horizontal, vertical))")
+    given = setup(ONE, moves)
     return Example(
         f"animate_movement(board, 'f', {distance * abs(right)}, {distance * abs(down)}, "
         f"{direction})",
@@ -275,41 +278,41 @@ TOTAL = "[sum(right for right, down in moves), sum(down for right, down in moves
 
 
 def whole_way(direction: str) -> list[Example]:
-    """Return what one tile alone moves in all."""
+    """Check the total distance that a single tile moves."""
     down, right = STEPS[direction]
-    return [animated(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
+    return [animate(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
 
 
 def in_steps(direction: str, distance: int, step: int = 20) -> Example:
-    """Return the single steps of one tile alone."""
+    """Check the individual steps of a single tile."""
     down, right = STEPS[direction]
     lengths = [step] * (distance // step) + [distance % step] * (distance % step > 0)
     expected = [(right * length, down * length) for length in lengths]
-    return animated(direction, distance, "[m for m in moves if m != (0, 0)]", expected, step)
+    return animate(direction, distance, "[m for m in moves if m != (0, 0)]", expected, step)
 
 
-def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
-    """Return one tile moved as far as it goes."""
+def move_of(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
+    """Move one tile as far as it goes."""
     rows = with_tiles(tiles)
-    call = f"move(board, {letter(cell)!r}, {direction})"
-    return leads_to(far(rows, cell, direction)[1], rows, call)
+    call = f"move(board, {key_of(cell)!r}, {direction})"
+    return leads_to(moved_fully(rows, cell, direction)[1], rows, call)
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return a call that makes `after` of `rows`, in the grid and on the board."""
+    """Check that `call` turns `rows` into `after`, both in the grid and on the board."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
-    return Example(call, given=laid(rows), then=then)
+    return Example(call, given=setup(rows), then=then)
 
 
 # --- problems 9 to 14, and 21 ---
 
 
 def whole_move(rows: Rows, direction: str, call: str) -> Example:
-    """Return one move of the whole board."""
+    """Move the whole board once."""
     return leads_to(moved_all(rows, direction), rows, call)
 
 
-def line(values: list[int], direction: str) -> Rows:
+def line_at_wall(values: list[int], direction: str) -> Rows:
     """Return a grid with one line of numbers, the first of them at the wall."""
     down, right = STEPS[direction]
     ordered = values if (down or right) < 0 else values[::-1]
@@ -319,9 +322,9 @@ def line(values: list[int], direction: str) -> Rows:
 def all_move(direction: str) -> tuple[Check, ...]:
     """Return the checks of problems 9 to 12 for one direction."""
     call = f"move_all_{direction.lower()}(board)"
-    gaps = [with_tiles({(at, 3 - at): 2 for at in range(4)}), line([0, 2, 0, 4], direction)]
+    gaps = [with_tiles({(at, 3 - at): 2 for at in range(4)}), line_at_wall([0, 2, 0, 4], direction)]
     chains = ([2, 2, 0, 0], [0, 2, 0, 2], [4, 2, 2, 0], [2, 2, 2, 2], [2, 2, 4, 8], [2, 2, 4, 0])
-    merges = [line(values, direction) for values in chains]
+    merges = [line_at_wall(values, direction) for values in chains]
 
     def far_moves(seed: str) -> list[Example]:
         drawn = [unequal_rows(f"{seed} {number}") for number in range(10)]
@@ -332,27 +335,27 @@ def all_move(direction: str) -> tuple[Check, ...]:
         return [whole_move(rows, direction, call) for rows in (*merges, *drawn)]
 
     return (
-        Check("every tile goes as far as it can", far_moves, weight=2),
-        Check("equal tiles merge, beginning at the wall", sums, weight=2),
-        Check("line by line, the tile nearest the wall first", [order_of(direction, call)]),
+        Check("every tile moves as far as it can", far_moves, weight=2),
+        Check("equal tiles merge, starting at the wall", sums, weight=2),
+        Check("moves line by line, the tile nearest the wall first", [order_of(direction, call)]),
     )
 
 
 def order_of(direction: str, call: str) -> Example:
-    """Return the order in which the tiles of a board begin to move."""
+    """Check the order in which the tiles start to move."""
     down, right = STEPS[direction]
     middle = with_tiles({(1, 1): 2, (1, 2): 4, (2, 1): 8, (2, 2): 16})
     cells = sorted(
         tiles_of(middle),
         key=lambda cell: (cell[1], -down * cell[0]) if down else (cell[0], -right * cell[1]),
     )
-    order = {"list(dict.fromkeys(moved))": [letter(cell) for cell in cells]}
-    return Example(call, given=laid(middle, MOVED), then=order)
+    order = {"list(dict.fromkeys(moved))": [key_of(cell) for cell in cells]}
+    return Example(call, given=setup(middle, LOG_MOVED), then=order)
 
 
 def by_key(direction: str) -> Check:
-    """Return the check of problem 13 for one key."""
-    call = f"move_all(board, {event(direction)})"
+    """Return problem 13's check for one key."""
+    call = f"move_all(board, {event_code(direction)})"
 
     def examples(seed: str) -> list[Example]:
         grids = [ONE, *(unequal_rows(f"{seed} {number}") for number in range(3))]
@@ -361,55 +364,55 @@ def by_key(direction: str) -> Check:
     return Check(f"the key {direction.title()}", examples)
 
 
-def turn(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Example:
-    """Return one key press on a board."""
-    code = f"keyboard_callback({event(direction)}, frame, board)"
-    return Example(code, given=laid(rows, *notes), then=then)
+def turn_example(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Example:
+    """Press one key on a board."""
+    code = f"keyboard_callback({event_code(direction)}, frame, board)"
+    return Example(code, given=setup(rows, *notes), then=then)
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
-    """Return a turn that moves: all tiles where they belong, and one more."""
+    """Press a key that moves: all tiles must be in place, plus a new one."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     filled = "sum(number > 0 for row in main.grid for number in row)"
     number = len(after) + 1
-    return turn(rows, direction, {stand: True, filled: number, COUNT: number})
+    return turn_example(rows, direction, {stand: True, filled: number, COUNT: number})
 
 
 def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
-    """Return a turn that moves nothing: everything as before."""
+    """Press a key that moves nothing: everything must stay the same."""
     rows = with_tiles(tiles)
-    return turn(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
+    return turn_example(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
 
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
-    """Return a key press while the arrow keys are bound to something."""
-    alive = "alive = []\n" + noted("move_tile", MOVE, "alive.append(sorted(keys))")
-    return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
+    """Press a key while the arrow keys are bound to something."""
+    alive = "alive = []\n" + log("move_tile", DISTANCES, "alive.append(sorted(keys))")
+    return turn_example(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
 def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:
-    """Return what is bound after a call."""
-    return [Example(call, given=laid(EMPTY, *notes), then={"sorted(keys)": keys})]
+    """Check which keys are bound after a call."""
+    return [Example(call, given=setup(EMPTY, *notes), then={"sorted(keys)": keys})]
 
 
 def key_plays(direction: str) -> Example:
-    """Return an example: a key that was bound plays a turn."""
-    row, column = far(ONE, (1, 1), direction)[0]
+    """Check that a bound key plays a turn."""
+    row, column = moved_fully(ONE, (1, 1), direction)[0]
     return Example(
-        f"bind(frame, board)\nkeys['<{direction.title()}>']({event(direction)})",
-        given=laid(ONE, KEYS_BOUND),
+        f"bind(frame, board)\nkeys['<{direction.title()}>']({event_code(direction)})",
+        given=setup(ONE, KEYS_BOUND),
         then={f"main.grid[{row}][{column}]": 2},
     )
 
 
 # --- problem 17 ---
 
-# The two functions that follow run beside a submission, whose program is the module `main`.
+# The next two functions run in the submission's process; `main` is the student's module.
 
 
 def run_main_section(main: Any) -> None:
-    """Run the statements of the main section, wherever it stands, in the module as it is."""
+    """Run the statements of the main section, wherever they are in the file."""
     import ast
 
     done = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign)
@@ -428,8 +431,8 @@ def run_main_section(main: Any) -> None:
         main.__name__ = name
 
 
-def set_grid_as_it_begins(main: Any) -> None:
-    """Undo what lines that start the game have put on the grid when the file was loaded."""
+def reset_grid(main: Any) -> None:
+    """Set `grid` to its initial value, in case the file starts a game when it is loaded."""
     import ast
 
     with open(main.__file__, encoding="utf-8") as file:  # noqa: PTH123 - pathlib loads slowly
@@ -439,18 +442,18 @@ def set_grid_as_it_begins(main: Any) -> None:
 
 
 def starts_with(code: str, expected: object, words: str) -> Callable[[SubmissionSession], None]:
-    """Return the check of what is there when the student's main section waits for the player."""
+    """Return a check of the state in which the main section waits for the player."""
 
     def check(session: SubmissionSession) -> None:
         session.begin()
         outcome = session.run(calling(run_main_section, "main"))
-        # What a person can try; the lines that look are the checker's own.
+        # The report shows only what a student can repeat, not how the grader looks inside.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is None or outcome.error.type != "LeftAlone":
-            session.fail("a window that waits", str(outcome.error or "the end of the program"))
+            session.fail("a window that waits for keys", str(outcome.error or "the program ended"))
         opened = session.value("len(gui_window.opened)", show=False)
         if opened != 1:
-            session.fail("a window with a game", f"{opened} windows")
+            session.fail("one open window", f"{opened} windows")
         found = session.value(code, show=False)
         if found != expected:
             session.fail(f"{words}: {expected}", f"{words}: {found}")
@@ -468,18 +471,18 @@ TWO_ON_ONE = (
     "gui.put(board, 'z', gui.find_number(4), 1, 1)\n"
     "board.score = 100\n"
 )
-PICTURES = "\n".join(
+LOG_PICTURES = "\n".join(
     (
         "pictures = {'x': 4, 'y': 4, 'z': 4}",
-        noted("remove_number", PICTURE, "pictures.pop(key, None)"),
-        noted("put", PLACE, "pictures.update({key: number.value}) is None"),
+        log("remove_number", KEY_ONLY, "pictures.pop(key, None)"),
+        log("put", PUT_PARAMETERS, "pictures.update({key: number.value}) is None"),
     )
 )
-SCORES = "shown = []\n" + noted("update_score", "", "shown.append((board or game_board).score)")
+LOG_SCORES = "seen = []\n" + log("update_score", "", "seen.append((board or game_board).score)")
 
 
-def merged(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
-    """Return what is to be found when two tiles have merged, by the key of either."""
+def merges(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
+    """Check the state after two tiles have merged, using the key of either tile."""
     then = {code: expected} if code else {}
     return [
         Example(f"merge(board, {key!r})", answer, given=TWO_ON_ONE + notes, then=then)
@@ -487,7 +490,7 @@ def merged(code: str, expected: object, notes: str = "", answer: object = ...) -
     ]
 
 
-ALONE = Example("merge(board, 'f')", False, given=laid(ONE))
+ALONE = Example("merge(board, 'f')", False, given=setup(ONE))
 ONTO_AN_EQUAL = (
     "main.grid = [[4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n"
     "frame, board = gui.setup()\n"
@@ -497,33 +500,36 @@ ONTO_AN_EQUAL = (
 )
 
 
-def arrived(answer: object = ..., **options: Any) -> list[Example]:
-    """Return an example: a tile is animated onto an equal one."""
+def arrival(answer: object = ..., **options: Any) -> list[Example]:
+    """Animate a tile onto an equal one."""
     call = "animate_movement(board, 'b', 140, 0, LEFT)"
     return [Example(call, answer, given=ONTO_AN_EQUAL, **options)]
 
 
-ENDED = "ended = []\n" + noted("game_over", "winner", "ended.append(bool(winner))")
+LOG_END = "ended = []\n" + log("game_over", "winner", "ended.append(bool(winner))")
 
 
-def over(rows: Rows, answer: bool, ended: list[bool]) -> Example:
-    """Return one call of `is_game_over`; `ended` are the messages it has to show."""
-    return Example("is_game_over(board)", answer, given=laid(rows, ENDED), then={"ended": ended})
+def over_call(rows: Rows, answer: bool, ended: list[bool]) -> Example:
+    """Call `is_game_over` once; `ended` lists the messages it must show."""
+    return Example("is_game_over(board)", answer, given=setup(rows, LOG_END), then={"ended": ended})
 
 
-def reached(tiles: dict[Cell, int]) -> Example:
-    """Return a board with 2048 and a move: won, or not over as in the staff's solution."""
+def reached_2048(tiles: dict[Cell, int]) -> Example:
+    """Check a board with 2048 and moves left.
+
+    The game may be won or, as in the staff's solution, not over yet.
+    """
     answers = OneOf((True, [True]), (False, []))
-    given = laid(with_tiles(tiles), ENDED)
+    given = setup(with_tiles(tiles), LOG_END)
     return Example("is_game_over(board), ended", answers, given=given)
 
 
-# So that a function that always says the same fails.
-STUCK_ENDS = Example("is_game_over(board)", True, given=laid(STUCK, ENDED))
-WON_AT_LAST = [over(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
+# Included in other checks, so that a constant result fails them.
+STUCK_ENDS = Example("is_game_over(board)", True, given=setup(STUCK, LOG_END))
+WON_LAST = [over_call(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
 
 
-# --- right versions of what other problems ask for ---
+# --- reference versions of other problems' functions ---
 
 FUNCTIONS = [task.title.partition("(")[0] for task in SHEET.values() if "(" in task.title]
 VALUES = ("grid", "helper", "controls", "transition_value")
@@ -531,20 +537,20 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return code that puts our functions into the module ``main`` in place of all but `asked`."""
+    """Return code that replaces all functions of ``main`` except `asked` with the reference."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
-    # One direction may be built on another, but not each on the other.
+    # One direction may call another, as long as they do not call each other.
     direction = next((name for name in asked if name.startswith("move_all_")), "")
     return right_versions(main, names, "main", document=document, unless_using=direction)
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """Return a problem of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a problem with its checks; its patches replace all functions except `about`."""
     task = SHEET[str(number)]
     about = task.title.partition("(")[0] if about is None else about
-    patch = calling(set_grid_as_it_begins, "main") if about == "grid" else all_but(about)
+    patch = calling(reset_grid, "main") if about == "grid" else all_but(about)
     return replace(task, checks=checks, reference_patches=(patch,))
 
 
@@ -552,25 +558,24 @@ TASKS = (
     _problem(
         1,
         Check("four rows of four zeros", [Example("main.grid", EMPTY)]),
-        Check(
-            "the rows are four different lists",
-            [Example("len({id(row) for row in main.grid})", 4)],
-        ),
+        Check("the rows are different lists", [Example("len({id(row) for row in main.grid})", 4)]),
     ),
-    _problem(2, Check("all empty slots and no others", empty_slots)),
-    _problem(3, Check("any empty slot, and nothing else", run=draws_every_slot)),
+    _problem(2, Check("all empty slots, and no others", empty_slots)),
+    _problem(3, Check("draws every empty slot, and no other slot", run=draws_every_slot)),
     _problem(
         4,
         Check(
             "returns the slot",
             [
-                Example("add_random_number(board)", (2, 3), given=laid(ONE_LEFT)),
-                Example("add_random_number(board) in main.empty_slots()", False, given=laid(EMPTY)),
+                Example("add_random_number(board)", (2, 3), given=setup(ONE_LEFT)),
+                Example(
+                    "add_random_number(board) in main.empty_slots()", False, given=setup(EMPTY)
+                ),
             ],
         ),
-        Check("the grid and the board hold a 2 or a 4", ADDED_EVERYWHERE),
-        Check("each number has a key of its own, a text", run=counts_its_keys),
-        Check("the slot is drawn at random", run=lands_on_any_slot),
+        Check("adds a 2 or a 4 to the grid and the board", ADDED_EVERYWHERE),
+        Check("gives each tile its own key, a string", run=counts_its_keys),
+        Check("draws the slot at random", run=lands_on_any_slot),
     ),
     _problem(
         5,
@@ -581,19 +586,19 @@ TASKS = (
         6,
         *(Check(f"steps {direction.lower()}", steps(direction), weight=3) for direction in STEPS),
         Check(
-            "an empty slot, too, goes where there is room",
+            "an empty slot's 0 also moves into an empty slot",
             [
                 step_of(with_tiles({(0, 0): 2, (0, 1): 2, (2, 2): 2}), (2, 1), direction)
                 for direction in STEPS
             ],
         ),
         Check(
-            "a sum can be added to again",
+            "a merged number can merge again",
             [
                 Example(
                     "update_grid(0, 1, LEFT)\nupdate_grid(0, 2, LEFT)\nupdate_grid(0, 1, LEFT)",
                     (0, 0),
-                    given=grid([[2, 2, 4, 0], *EMPTY[1:]]),
+                    given=grid_code([[2, 2, 4, 0], *EMPTY[1:]]),
                     then={"main.grid[0]": [8, 0, 0, 0]},
                 )
             ],
@@ -601,14 +606,14 @@ TASKS = (
     ),
     _problem(
         7,
-        *(Check(f"the whole way {way.lower()}", whole_way(way), weight=2) for way in STEPS),
+        *(Check(f"moves all the way {way.lower()}", whole_way(way), weight=2) for way in STEPS),
         Check(
-            "in steps of 20 pixels and a rest",
+            "moves in steps of 20 pixels, then the remainder",
             [in_steps(way, distance) for way in ("RIGHT", "DOWN") for distance in (140, 50, 7)],
             weight=2,
         ),
         Check(
-            "in steps of transition_value",
+            "moves in steps of transition_value",
             [in_steps("RIGHT", 140, 50), in_steps("DOWN", 140, 70)],
             weight=2,
         ),
@@ -616,29 +621,29 @@ TASKS = (
     _problem(
         8,
         Check(
-            "to the wall",
+            "moves to the wall",
             [
-                moved({(3, 1): 4}, (3, 1), "UP"),
-                moved({(0, 2): 4}, (0, 2), "DOWN"),
-                moved({(1, 0): 4}, (1, 0), "RIGHT"),
-                moved({(2, 3): 4}, (2, 3), "LEFT"),
+                move_of({(3, 1): 4}, (3, 1), "UP"),
+                move_of({(0, 2): 4}, (0, 2), "DOWN"),
+                move_of({(1, 0): 4}, (1, 0), "RIGHT"),
+                move_of({(2, 3): 4}, (2, 3), "LEFT"),
             ],
             weight=3,
         ),
         Check(
-            "to a different number",
+            "stops before a different number",
             [
-                moved({(0, 0): 4, (0, 3): 2}, (0, 3), "LEFT"),
-                moved({(3, 2): 8, (0, 2): 2}, (0, 2), "DOWN"),
-                moved({(3, 2): 8, (2, 2): 2}, (2, 2), "DOWN"),
+                move_of({(0, 0): 4, (0, 3): 2}, (0, 3), "LEFT"),
+                move_of({(3, 2): 8, (0, 2): 2}, (0, 2), "DOWN"),
+                move_of({(3, 2): 8, (2, 2): 2}, (2, 2), "DOWN"),
             ],
         ),
         Check(
-            "into an equal number, and then no further",
+            "merges with an equal number and stops there",
             [
-                moved({(0, 0): 2, (0, 3): 2}, (0, 3), "LEFT"),
-                moved({(0, 0): 8, (0, 1): 4, (0, 3): 4}, (0, 3), "LEFT"),
-                moved({(3, 1): 8, (2, 1): 4, (1, 1): 4}, (1, 1), "DOWN"),
+                move_of({(0, 0): 2, (0, 3): 2}, (0, 3), "LEFT"),
+                move_of({(0, 0): 8, (0, 1): 4, (0, 3): 4}, (0, 3), "LEFT"),
+                move_of({(3, 1): 8, (2, 1): 4, (1, 1): 4}, (1, 1), "DOWN"),
             ],
             weight=2,
         ),
@@ -651,12 +656,12 @@ TASKS = (
     _problem(
         14,
         Check(
-            "tiles move and a number comes",
+            "moves the tiles and adds a number",
             [moved_and_added(with_tiles({(1, 1): 2, (2, 2): 4}), way) for way in STEPS],
             weight=3,
         ),
         Check(
-            "a merge is a move, too",
+            "a merge also counts as a move",
             [
                 moved_and_added(with_tiles({(0, 0): 2, (0, 1): 2}), "LEFT"),
                 moved_and_added([[2, 2, 4, 8], *STUCK[1:]], "LEFT"),
@@ -664,10 +669,10 @@ TASKS = (
             ],
         ),
         Check(
-            "no number comes when nothing moves",
+            "adds no number if nothing moves",
             [
-                # One turn in which something moves, so that a function that does nothing fails.
-                turn(ONE, "LEFT", {"main.grid[1][0]": 2}),
+                # A turn with a move, so that a function that does nothing fails.
+                turn_example(ONE, "LEFT", {"main.grid[1][0]": 2}),
                 nothing_added({(0, 0): 2}, "LEFT"),
                 nothing_added({(0, 0): 2}, "UP"),
                 nothing_added({(0, 0): 2, (0, 1): 4, (0, 2): 2, (0, 3): 4}, "UP"),
@@ -684,15 +689,12 @@ TASKS = (
     ),
     _problem(
         16,
-        Check(
-            "no key is bound any more",
-            bound_after("unbind(frame)", [], KEYS_BOUND, KEYS_DO_SOMETHING),
-        ),
+        Check("no key is bound", bound_after("unbind(frame)", [], KEYS_BOUND, KEYS_DO_SOMETHING)),
     ),
     _problem(
         17,
         Check(
-            "two numbers stand on the board",
+            "the board starts with two numbers",
             run=starts_with("len(gui_window.opened[0][1].numbers)", 2, "numbers on the board"),
         ),
         Check(
@@ -703,80 +705,83 @@ TASKS = (
     ),
     _problem(
         18,
-        Check("True when two have merged", [*merged("", None, answer=True), ALONE]),
+        Check("returns True if tiles have merged", [*merges("", None, answer=True), ALONE]),
         Check(
-            "False for a tile alone",
+            "returns False if there is only one tile",
             [
                 Example(f"merge(board, {key!r})", False, given=given, then={COUNT: count})
-                for key, given, count in (("f", laid(ONE), 1), ("x", TWO_ON_ONE, 3))
+                for key, given, count in (("f", setup(ONE), 1), ("x", TWO_ON_ONE, 3))
             ]
-            + merged("", None, answer=True),
+            + merges("", None, answer=True),
             weight=2,
         ),
         Check(
-            "one of them is left in board.numbers",
-            merged("sorted(board.numbers.values())", [(1, 1), (3, 3)]),
+            "leaves one of the two tiles in board.numbers",
+            merges("sorted(board.numbers.values())", [(1, 1), (3, 3)]),
             weight=2,
         ),
         Check(
             "the window shows the sum",
-            merged("sorted(pictures.values())", [4, 8], PICTURES),
+            merges("sorted(pictures.values())", [4, 8], LOG_PICTURES),
             weight=2,
         ),
-        Check("the score grows by the sum", merged("board.score", 108)),
-        Check("the window shows the score", merged("shown", [108], SCORES)),
+        Check("adds the sum to the score", merges("board.score", 108)),
+        Check("the window shows the score", merges("seen", [108], LOG_SCORES)),
     ),
     _problem(
         19,
         Check(
-            "the tile merges when it has arrived",
-            arrived(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
+            "merges the tile when it arrives",
+            arrival(then={"list(board.numbers.values())": [(0, 0)], "board.score": 4}),
         ),
         Check(
-            "False tells of the merge",
+            "returns False after a merge",
             [
-                *arrived(False),
-                Example("animate_movement(board, 'f', 140, 0, RIGHT)", True, given=laid(ONE)),
+                *arrival(False),
+                Example("animate_movement(board, 'f', 140, 0, RIGHT)", True, given=setup(ONE)),
             ],
         ),
         about="animate_movement",
     ),
     _problem(
         20,
-        Check("won when no move is left", WON_AT_LAST, weight=2),
+        Check("won, even if no move is left", WON_LAST, weight=2),
         Check(
             "never lost with 2048 on the board",
             [
-                reached({(1, 2): 2048}),
-                reached({(0, 0): 2048, (3, 3): 2}),
-                reached({(3, 3): 2048, (3, 2): 2048}),
-                WON_AT_LAST[0],  # so that a function that never says anything fails
+                reached_2048({(1, 2): 2048}),
+                reached_2048({(0, 0): 2048, (3, 3): 2}),
+                reached_2048({(3, 3): 2048, (3, 2): 2048}),
+                WON_LAST[0],  # so that a function that never shows a message fails
             ],
         ),
         Check(
-            "lost",
+            "lost if no tile can move",
             [
-                over(rows, True, [False])
+                over_call(rows, True, [False])
                 for rows in (STUCK, checkered(), [[2, 4, 2, 4], [8, 16, 8, 16]] * 2)
             ],
             weight=3,
         ),
         Check(
-            "continues while a slot is empty",
-            [STUCK_ENDS, over(EMPTY, False, [])]
-            + [over(with_tiles({cell: 0}, STUCK), False, []) for cell in ((0, 0), (3, 3), (1, 2))],
+            "not over while a slot is empty",
+            [STUCK_ENDS, over_call(EMPTY, False, [])]
+            + [
+                over_call(with_tiles({cell: 0}, STUCK), False, [])
+                for cell in ((0, 0), (3, 3), (1, 2))
+            ],
             weight=2,
         ),
         Check(
-            "continues while two neighbours are equal",
-            [STUCK_ENDS, *(over(rows, False, []) for rows in with_one_pair())],
+            "not over while two neighbours are equal",
+            [STUCK_ENDS, *(over_call(rows, False, []) for rows in with_one_pair())],
             weight=2,
         ),
     ),
     _problem(
         21,
         Check(
-            "dead while tiles move, alive afterwards",
+            "keys are unbound during the move and bound again afterwards",
             [
                 key_turn(
                     ONE,
@@ -788,14 +793,13 @@ TASKS = (
             weight=2,
         ),
         Check(
-            "dead when the game is won",
+            "keys stay unbound if the game is won",
             [key_turn(with_tiles({(0, 0): 1024, (0, 1): 1024}), "RIGHT", {"sorted(keys)": []})],
         ),
         Check(
-            "dead when the new number ends the game",
+            "keys stay unbound if the new number ends the game",
             [
-                # Only the new number, 2 or 4, fills the board. Without one the turn is problem
-                # 14's concern.
+                # The new number, a 2 or a 4, fills the board. If it is missing, problem 14 fails.
                 key_turn(
                     [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
                     "LEFT",
@@ -821,6 +825,6 @@ GRADING = Grading(
     opening="import {module} as main, gui; from {module} import *; "
     "from types import SimpleNamespace",
     tasks=TASKS,
-    not_graded="that animate_movement and move are recursive, that bind and unbind use map and "
-    "lambda, and the Challenge in bonus.py",
+    not_graded="whether animate_movement and move are recursive, whether bind and unbind use map "
+    "and lambda, and the Challenge in bonus.py",
 )

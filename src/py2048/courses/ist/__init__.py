@@ -1,6 +1,6 @@
-"""IST's 2048: the coordinate and board data types and a game in the terminal.
+"""IST's 2048: the data types coordinate and board, and a game in the terminal.
 
-`adt` is the reference solution, in one file as the document asks.
+`adt` is the reference solution, in a single file as the document demands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m py2048.courses.ist`` plays in the terminal."""
+"""Play in the terminal: ``python -m py2048.courses.ist``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from py2048.courses.ist.adt import game_2048
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play one game; return the exit status. End of input ends the game."""
+    """Play a game; return the exit status. End of input ends the game."""
     OneLineParser("python -m py2048.courses.ist", description=__doc__).parse_args(arguments)
     try:
         game_2048()

@@ -3,14 +3,14 @@
 
 Internal representation
     coordinate: the tuple ``(row, column)`` of two integers from 1 to 4.
-    board: an object of the private class `_Board` with two attributes: `rows`, a tuple of four
-        tuples of four integers from the top, 0 for an empty position, and `score`, an integer.
-        A modifier replaces them; the tuples themselves never change, so copies may share them.
+    board: an instance of the private class `_Board` with two attributes: `rows`, a tuple of four
+        tuples of four integers from top to bottom, 0 for an empty position, and `score`, an
+        integer. Modifiers assign new values to the attributes; the tuples never change, so copies
+        may share them.
 
-Only the functions under "Coordinate" and "Board" know this. Everything else, `game_2048`
-included, handles coordinates and boards through the operations alone, and the board knows
-coordinates only through theirs. A wrong argument of any kind raises ``ValueError`` with the
-message ``"<function>: invalid arguments"``.
+Only the functions under "Coordinate" and "Board" use the representation. Everything else, including
+`game_2048`, uses the operations, and the board uses coordinates only through theirs. Every invalid
+argument raises ``ValueError`` with the message ``"<function>: invalid arguments"``.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SPAWN = (2, 2, 2, 2, 4)
 
 
 def _invalid(function: str) -> NoReturn:
-    """Refuse the arguments of `function`."""
+    """Raise the error for invalid arguments of `function`."""
     raise ValueError(f"{function}: invalid arguments")
 
 
 def _is_integer(value: object) -> bool:
-    """Return whether `value` is an integer; a truth value is not."""
+    """Return whether `value` is an integer; booleans are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -43,7 +43,7 @@ def _is_integer(value: object) -> bool:
 
 
 def create_coordinate(row: int, column: int) -> Coordinate:
-    """Return the coordinate of (`row`, `column`), integers from 1 to 4."""
+    """Return the coordinate (`row`, `column`); both are integers from 1 to 4."""
     if not (_is_index(row) and _is_index(column)):
         _invalid("create_coordinate")
     return int(row), int(column)
@@ -64,7 +64,7 @@ def coordinate_col(c: Coordinate) -> int:
 
 
 def is_coordinate(universal: object) -> bool:
-    """Return whether `universal` is a coordinate; any argument is allowed."""
+    """Return whether `universal`, which can be any value, is a coordinate."""
     return isinstance(universal, tuple) and len(universal) == 2 and all(map(_is_index, universal))
 
 
@@ -76,7 +76,7 @@ def coordinates_equal(c1: Coordinate, c2: Coordinate) -> bool:
 
 
 def _is_index(value: object) -> bool:
-    """Return whether `value` can be a row or a column."""
+    """Return whether `value` is a valid row or column."""
     return _is_integer(value) and value in range(1, _SIZE + 1)
 
 
@@ -84,7 +84,7 @@ def _is_index(value: object) -> bool:
 
 
 class _Board:
-    """The representation of a board; see the head of this file."""
+    """Representation of a board, described at the top of this file."""
 
     __slots__ = ("rows", "score")
 
@@ -96,20 +96,20 @@ class _Board:
 def create_board(_ignored: object = None) -> _Board:
     """Return an empty board with score 0.
 
-    The document's example passes an argument that its signature does not have; it is ignored.
+    The argument is ignored; the document's example passes one, although its signature has none.
     """
     return _Board(((0,) * _SIZE,) * _SIZE, 0)
 
 
 def copy_board(b: _Board) -> _Board:
-    """Return a board that equals `b` and is independent of it."""
+    """Return an independent copy of `b`."""
     if not is_board(b):
         _invalid("copy_board")
     return _Board(b.rows, b.score)
 
 
 def board_position(b: _Board, c: Coordinate) -> int:
-    """Return the value at `c`, 0 if it is empty."""
+    """Return the value at `c`, or 0 if it is empty."""
     if not (is_board(b) and is_coordinate(c)):
         _invalid("board_position")
     return b.rows[coordinate_row(c) - 1][coordinate_col(c) - 1]
@@ -130,7 +130,7 @@ def board_empty_positions(b: _Board) -> list[Coordinate]:
 
 
 def board_fill_position(b: _Board, c: Coordinate, v: int) -> _Board:
-    """Put the integer `v` at `c` and return `b`."""
+    """Put the integer `v` at `c`; return `b`."""
     if not (is_board(b) and is_coordinate(c) and _is_integer(v)):
         _invalid("board_fill_position")
     rows = [list(row) for row in b.rows]
@@ -140,7 +140,7 @@ def board_fill_position(b: _Board, c: Coordinate, v: int) -> _Board:
 
 
 def board_update_score(b: _Board, v: int) -> _Board:
-    """Add `v`, a multiple of 4 that is not negative, to the score and return `b`."""
+    """Add `v`, a non-negative multiple of 4, to the score; return `b`."""
     if not (is_board(b) and _is_integer(v) and v >= 0 and v % 4 == 0):
         _invalid("board_update_score")
     b.score += int(v)
@@ -148,17 +148,17 @@ def board_update_score(b: _Board, v: int) -> _Board:
 
 
 def board_reduce(b: _Board, d: str) -> _Board:
-    """Move all tiles in direction `d`, add each merged value to the score, and return `b`."""
+    """Move all tiles in direction `d` and add the merged values to the score; return `b`."""
     if not (is_board(b) and _is_move(d)):
         _invalid("board_reduce")
     b.rows, points = slide(b.rows, _MOVES[d])
-    # Not through board_update_score: a board may hold any integers, such as 3 + 3.
+    # Not board_update_score: boards may hold any integers, and 3 + 3 is not a multiple of 4.
     b.score += points
     return b
 
 
 def is_board(universal: object) -> bool:
-    """Return whether `universal` is a board; any argument is allowed."""
+    """Return whether `universal`, which can be any value, is a board."""
     return isinstance(universal, _Board)
 
 
@@ -181,7 +181,7 @@ def _is_move(value: object) -> bool:
     return isinstance(value, str) and value in _MOVES
 
 
-# The game: from here on boards and coordinates are handled through their operations only.
+# The game. From here on, boards and coordinates are used only through their operations.
 
 
 def _coordinates() -> Iterator[Coordinate]:
@@ -207,23 +207,23 @@ def print_board(b: _Board) -> None:
 
 
 def request_move() -> str:
-    """Ask the player until the answer is one of N, S, E and W, and return it."""
+    """Ask the player for a move until it is one of N, S, E and W; return it."""
     while (move := input("Pick a move (N, S, E, W): ")) not in _MOVES:
         print("Invalid move.")
     return move
 
 
 def fill_random_position(b: _Board) -> _Board:
-    """Put a 2 (four times out of five) or a 4 at a random empty position and return `b`."""
+    """Put a 2 (with probability 0.8) or a 4 at a random empty position; return `b`."""
     if not is_board(b) or not (positions := board_empty_positions(b)):
         _invalid("fill_random_position")
     return board_fill_position(b, choice(positions), choice(_SPAWN))
 
 
 def game_2048() -> None:
-    """Play one game: show the board and ask for a move until no move is left.
+    """Play a game: print the board and ask for a move until no move is left.
 
-    A move that changes nothing is legal to type, but nothing spawns and the board is shown again.
+    A move that changes nothing adds no tile, and the board is printed again.
     """
     b = fill_random_position(fill_random_position(create_board()))
     while not board_finished(b):

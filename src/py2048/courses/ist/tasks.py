@@ -1,4 +1,4 @@
-"""The ist project as it is graded, with the document's marks: 4, 6, 1 and 3."""
+"""The four tasks of the IST project, with the document's marks, and their checks."""
 
 from __future__ import annotations
 
@@ -39,24 +39,28 @@ T = TypeVar("T")
 
 # --- the two languages ---
 
-# The course is taught in Portuguese, and its document was translated into English. The checks are
-# written in English once; in Portuguese they are the same checks with other words.
+# The course is taught in Portuguese; the document is a translation. The checks are written in
+# English, and their names and texts are replaced by the Portuguese ones.
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language: what stands in it for the names and texts of the English document."""
+    """Translates checks into a language of the document.
+
+    Attributes:
+        table: The language's words for the names and texts of the English document.
+    """
 
     table: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, part: T) -> T:
-        """Return a text, or what holds texts, in this language.
+        """Return a text, or a value containing texts, in this language.
 
-        A function that runs a check is passed the language.
+        The function of a check receives the language as its argument `words`.
         """
         found: Any = part
         if isinstance(part, Check):
-            run: Any = part.run  # ist's functions take the words beside the session
+            run: Any = part.run  # the checks of this course take two arguments
             found = replace(part, run=run and partial(run, words=self))
         match found:
             case str() if self.table:
@@ -70,9 +74,9 @@ class Language:
             case FunctionType():
                 return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
             case Task() | Check() | Example() | Raises() | TextLines():
-                # The titles stay, to be translated where they are shown.
-                told = {"title", "asked"}
-                texts = {n: v if n in told else self(v) for n, v in vars(found).items()}
+                # Titles are translated when they are shown.
+                later = {"title", "asked"}
+                texts = {n: v if n in later else self(v) for n, v in vars(found).items()}
                 found = replace(found, **texts)
         return cast(T, found)
 
@@ -108,7 +112,7 @@ PORTUGUESE = Language(
 )
 
 
-# --- right versions of the two data types ---
+# --- reference versions of the two data types ---
 
 _COORDINATES = (
     *("create_coordinate", "coordinate_row", "coordinate_col", "is_coordinate"),
@@ -128,12 +132,12 @@ def _right(*names: str) -> str:
 
 COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
 
-# The functions that follow run beside a submission, whose module is `module`. As it chooses how a
-# board is represented, its operations are patched by means of its other operations.
+# The next functions run in the submission's process; `module` is the student's module. The
+# representation of boards is unknown, so they replace operations by combinations of others.
 
 
 def other_coordinates(module: Any) -> None:
-    """Make coordinates texts, which a program that keeps to the operations does not notice."""
+    """Represent coordinates as strings; a program that uses only the operations still works."""
 
     def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
@@ -147,8 +151,8 @@ def other_coordinates(module: Any) -> None:
     module.coordinates_equal = lambda c1, c2: c1 == c2
 
 
-def make_steady(module: Any, names: Any) -> None:
-    """Let the submission's own modifiers change their board and return it."""
+def fix_modifiers(module: Any, names: Any) -> None:
+    """Make the submission's own modifiers change their board and return it."""
 
     def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
@@ -172,8 +176,8 @@ def make_steady(module: Any, names: Any) -> None:
             setattr(module, name, steady(getattr(module, name)))
 
 
-def earn_points(module: Any) -> None:
-    """Give an empty board points as a game does: by a merge of the submission's own."""
+def add_points_by_merging(module: Any) -> None:
+    """Add points to an empty board as a game does: with a merge of the submission's own."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -187,8 +191,8 @@ def earn_points(module: Any) -> None:
     module.board_update_score = board_update_score
 
 
-def read_what_is_printed(module: Any, names: Any) -> None:
-    """Make accessors read what the submission prints."""
+def read_printed_board(module: Any, names: Any) -> None:
+    """Replace accessors by functions that read what the submission prints."""
     import contextlib
     import io
     import re
@@ -210,8 +214,8 @@ def read_what_is_printed(module: Any, names: Any) -> None:
         setattr(module, name, replaced[name])
 
 
-def create_apart(module: Any) -> None:
-    """Let the submission's own constructor take no argument, and give each board its own rows."""
+def fix_constructor(module: Any) -> None:
+    """Make the submission's constructor accept no argument and give each board its own rows."""
     theirs = module.create_board
 
     def apart(b: Any) -> Any:
@@ -230,8 +234,8 @@ def create_apart(module: Any) -> None:
     module.create_board = create_board
 
 
-def start_rich(module: Any) -> None:
-    """Let every board begin with two tiles of 1024."""
+def start_near_2048(module: Any) -> None:
+    """Make every board start with two tiles of 1024."""
     empty_board = module.create_board
 
     def create_board(*ignored: object) -> Any:
@@ -246,20 +250,20 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Return patches of single operations of a board, never of those that a check is `about`."""
+    """Return patches that replace single board operations, except those in `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
-    steady = calling(make_steady, "project", repr(sorted(modifiers)))
+    steady = calling(fix_modifiers, "project", repr(sorted(modifiers)))
     if "create_board" not in about:
-        steady = calling(create_apart, "project") + steady
-    scored = "" if "board_update_score" in about else calling(earn_points, "project")
-    read = calling(read_what_is_printed, "project", repr(sorted(accessors)))
+        steady = calling(fix_constructor, "project") + steady
+    scored = "" if "board_update_score" in about else calling(add_points_by_merging, "project")
+    read = calling(read_printed_board, "project", repr(sorted(accessors)))
     return (COORDINATE, steady, steady + scored, read, COORDINATE + steady + scored + read)
 
 
 @contextmanager
 def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
-    """Run `code`, which rebinds names of the submission's module, for the time of the block."""
+    """Run `code`, which replaces names of the submission's module, for the duration of a block."""
     session.run(code)
     session.begin()
     try:
@@ -283,10 +287,10 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` gives back one of the two numbers, and that a coordinate has the other."""
+    """Check that `name` returns one number of a coordinate and that the other is stored too."""
     another = (4, 3) if index else (2, 4)
     return Check(
-        f"{name} gives back what the coordinate was made of",
+        f"{name} returns the number that the coordinate was created with",
         [
             *(Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS),
             Example(f"{_made(2, 3)} == {_made(*another)}", False),
@@ -298,14 +302,14 @@ COORDINATES = replace(
     SHEET["1"],
     checks=(
         Check(
-            "create_coordinate makes what cannot change; it refuses numbers outside 1 to 4",
+            "create_coordinate returns an immutable value and refuses numbers outside 1 to 4",
             [
                 Example(f"isinstance({_made(2, 3)}, (list, dict, set, bytearray))", False),
                 *(Example(f"create_coordinate({numbers})", _REFUSED) for numbers in _OUTSIDE),
             ],
         ),
         Check(
-            "create_coordinate refuses what is not an integer, with a ValueError",
+            "create_coordinate refuses anything but integers with a ValueError",
             [
                 Example(_made(2, 3)),
                 *(Example(f"create_coordinate({things})", _REFUSED) for things in _NO_INTEGERS),
@@ -314,7 +318,7 @@ COORDINATES = replace(
         _accessor("coordinate_row", 0),
         _accessor("coordinate_col", 1),
         Check(
-            "is_coordinate is True for coordinates and False for anything else",
+            "is_coordinate returns True for coordinates and False for anything else",
             [
                 *(Example(f"is_coordinate({_made(*cell)})", True) for cell in _CELLS),
                 *(Example(f"is_coordinate({thing})", False) for thing in _OTHER_THINGS),
@@ -346,7 +350,7 @@ ROWS_OF_B = (
 
 
 def build(rows: Rows = EMPTY, score: int = 0) -> str:
-    """Return the lines that make a board `b` with these values and this score."""
+    """Return code that creates a board `b` with these values and this score."""
     fills = [
         f"board_fill_position(b, create_coordinate({r}, {c}), {value})"
         for r, row in enumerate(rows, 1)
@@ -357,14 +361,14 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
     return "\n".join(["b = create_board()", *points, *fills])
 
 
-def shown(rows: Rows, score: int) -> TextLines:
-    """Return what `print_board` prints; blanks at the ends of lines make no difference."""
+def output_of(rows: Rows, score: int) -> TextLines:
+    """Return what `print_board` prints; spaces at the ends of lines do not matter."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
     return TextLines("\n".join([*lines, f"Score: {score}"]))
 
 
 def refused(call: str, arguments: Iterable[str]) -> list[Example]:
-    """Return the examples that `call` on an empty board refuses each of `arguments`."""
+    """Return examples in which `call` refuses each of `arguments`, with an empty board `b`."""
     error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
     return [Example(call.format(argument), error, given=build()) for argument in arguments]
 
@@ -373,8 +377,8 @@ def _row(*values: int) -> Rows:
     return (values, *EMPTY[1:])
 
 
-def _drawn(seed: str, tiles: int) -> Rows:
-    """Return a board with some tiles at random."""
+def _random(seed: str, tiles: int) -> Rows:
+    """Return a board with `tiles` random tiles."""
     draw = random.Random(f"{seed} {tiles}")
     cells = draw.choices((2, 2, 4, 4, 8, 16), k=tiles) + [0] * (16 - tiles)
     draw.shuffle(cells)
@@ -382,7 +386,7 @@ def _drawn(seed: str, tiles: int) -> Rows:
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Yield boards for the reductions: the known traps first, then random ones, sparse to full."""
+    """Yield boards for the reductions: known traps first, then random ones, from sparse to full."""
     for values in (
         *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
         *((2, 2, 2, 0), (2, 2, 2, 2), (2, 2, 4, 0), (4, 2, 2, 0), (4, 0, 2, 2), (2, 4, 2, 4)),
@@ -390,16 +394,16 @@ def _boards(seed: str) -> Iterator[Rows]:
     ):
         yield _row(*values)
         yield tuple((0, 0, value, 0) for value in values)
-    # Equal lines, of which a program that looks a line up by its value moves only the first.
+    # Equal lines: a program that looks up a line with list.index only moves the first.
     yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
     yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
     yield STUCK
     for number in range(2):
-        yield from (_drawn(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
+        yield from (_random(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
 
 
 def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
-    """Yield boards, directions, and the results: values and points."""
+    """Yield boards and directions with the resulting values and points."""
     for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)
@@ -424,7 +428,7 @@ def _reduced_results(seed: str) -> Iterator[Example]:
 
 
 def _finished(seed: str) -> Iterator[Example]:
-    """Yield boards with what `board_finished` says of them; asking leaves the board as it is."""
+    """Call `board_finished` on many boards, which must stay unchanged."""
     full = [rows for rows in _boards(seed) if all(map(all, rows))]
     sparse = EMPTY, _row(2, 0, 0, 0), _row(2, 2, 4, 8)
     for rows in (*sparse, checkered(), *with_one_pair(), *with_one_gap(), *full):
@@ -434,10 +438,11 @@ def _finished(seed: str) -> Iterator[Example]:
         yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
 
 
-def _knows_coordinates_by_their_operations(
-    session: SubmissionSession, words: Language = ENGLISH
-) -> None:
-    """Use the board with coordinates of another kind, unless just names of task 1 are missing."""
+def _keeps_coordinates_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Use the board with another representation of coordinates.
+
+    Skipped if names of task 1 are missing but task 2 was begun.
+    """
     missing = f"[name for name in {_COORDINATES} if not hasattr(project, name)]"
     begun = "hasattr(project, 'create_board')"
     if session.value(words(begun), show=False) and session.value(words(missing), show=False):
@@ -452,7 +457,7 @@ def _knows_coordinates_by_their_operations(
         ("board_position(b, create_coordinate(1, 4))", 4),
     )
     with replacing(session, words(OTHER_COORDINATE)):
-        session.shown.append(_("# coordinates are now made and read in another way"))
+        session.shown.append(_("# coordinates now have a different representation"))
         for code, expected in steps:
             session.expect(words(code), expected)
         session.expect(words("print_board(b)"))
@@ -480,7 +485,7 @@ def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
 
 
 def other(rows: Rows, score: int) -> str:
-    """Return the lines that make a board `other`."""
+    """Return code that creates a second board, `other`."""
     return build(rows, score).replace("b = ", "other = ").replace("(b,", "(other,")
 
 
@@ -488,7 +493,7 @@ BOARDS = replace(
     SHEET["2"],
     checks=(
         Check(
-            "create_board makes an empty board with score 0, a new one each time",
+            "create_board returns a new empty board with score 0",
             [
                 Example(ROWS_OF_B, as_lists(EMPTY), given=build()),
                 Example("board_score(create_board())", 0),
@@ -498,17 +503,17 @@ BOARDS = replace(
             reference_patches=board_patches("create_board"),
         ),
         Check(
-            "board_position reads a value and refuses what is not a coordinate",
+            "board_position returns a value and refuses anything but coordinates",
             lambda seed: [
                 Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
-                Example(ROWS_OF_B, as_lists(_drawn(seed, 12)), given=build(_drawn(seed, 12))),
+                Example(ROWS_OF_B, as_lists(_random(seed, 12)), given=build(_random(seed, 12))),
                 Example("board_position(create_board(), create_coordinate(2, 4))", 0),
                 *refused("board_position(b, {})", _NO_COORDINATES),
             ],
             reference_patches=board_patches("board_position"),
         ),
         Check(
-            "board_score and board_update_score: points are a multiple of 4 that is not negative",
+            "board_update_score adds non-negative multiples of 4, and board_score returns the sum",
             [
                 Example("board_score(board_update_score(b, 4))", 4, given=build()),
                 Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
@@ -524,14 +529,14 @@ BOARDS = replace(
             lambda seed: [
                 *(
                     Example(_EMPTIES, _empty_cells(rows), given=build(rows))
-                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _drawn(seed, 9))
+                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _random(seed, 9))
                 ),
                 Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
                 Example("isinstance(board_empty_positions(b), list)", True, given=build()),
             ],
         ),
         Check(
-            "board_fill_position puts any integer at a coordinate and refuses other arguments",
+            "board_fill_position accepts any integer and refuses other arguments",
             [
                 Example(_PUT.format(2), given=build()),
                 *(
@@ -545,17 +550,17 @@ BOARDS = replace(
             reference_patches=board_patches("board_fill_position"),
         ),
         Check(
-            "board_reduce moves the tiles and merges each once",
+            "board_reduce moves the tiles and merges each at most once",
             _reduced_values,
             reference_patches=board_patches("board_reduce"),
         ),
         Check(
-            "board_reduce scores, changes and returns its board, and refuses other directions",
+            "board_reduce updates the score, returns its board and refuses other directions",
             _reduced_results,
             reference_patches=board_patches("board_reduce"),
         ),
         Check(
-            "is_board is True for boards and False for anything else",
+            "is_board returns True for boards and False for anything else",
             [
                 Example("is_board(b)", True, given=build()),
                 Example("is_board(b)", True, given=build(_MIXED, 8)),
@@ -564,10 +569,7 @@ BOARDS = replace(
                 *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
             ],
         ),
-        Check(
-            "board_finished is for full boards without a move, and only looks",
-            _finished,
-        ),
+        Check("board_finished is True only for stuck boards, and changes nothing", _finished),
         Check(
             "boards_equal compares the values and the score",
             lambda seed: [
@@ -581,27 +583,27 @@ BOARDS = replace(
                     ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
                     ((_MIXED, 4), (_MIXED, 4), True),
                     ((_MIXED, 4), (_MIXED[::-1], 4), False),
-                    ((_drawn(seed, 10), 4), (_drawn(seed, 10), 4), True),
-                    ((_drawn(seed, 10), 4), (_drawn(seed, 11), 4), False),
+                    ((_random(seed, 10), 4), (_random(seed, 10), 4), True),
+                    ((_random(seed, 10), 4), (_random(seed, 11), 4), False),
                 )
             ],
         ),
         Check(
-            "print_board prints the values and the score, and refuses what is not a board",
+            "print_board prints the values and the score and refuses anything but boards",
             lambda seed: [
                 *(
-                    Example("print_board(b)", None, given=build(*board), prints=shown(*board))
+                    Example("print_board(b)", None, given=build(*board), prints=output_of(*board))
                     for board in (
                         *((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4)),
-                        (_drawn(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
+                        (_random(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
                     )
                 ),
                 *refused("print_board({})", ("'a'", "0", "None", "[]")),
             ],
         ),
         Check(
-            "the board uses coordinates through their operations",
-            run=_knows_coordinates_by_their_operations,
+            "the board uses coordinates only through their operations",
+            run=_keeps_coordinates_abstract,
             reference_patches=board_patches()[1:-1],
         ),
     ),
@@ -610,7 +612,7 @@ BOARDS = replace(
 
 
 MAX_SHOWN_LETTERS = 50
-"""Letters of a game that a report shows as they are; `_letters` makes more."""
+"""Maximum number of moves that a report spells out; longer ones are shown as code."""
 
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
@@ -619,7 +621,7 @@ _LINE = r"(?:\[ \d+ \] ?){4}\s*\n"
 _BOARD = rf"((?:{_LINE}){{4}})Score: (\d+)"
 
 
-def _asks_again(wrong: Sequence[str], letter: str) -> Example:
+def _asks(wrong: Sequence[str], letter: str) -> Example:
     refusals = f"{PROMPT}{REFUSAL}\n" * len(wrong)
     return Example("request_move()", letter, typed=[*wrong, letter], prints=refusals + PROMPT)
 
@@ -627,16 +629,13 @@ def _asks_again(wrong: Sequence[str], letter: str) -> Example:
 REQUEST = replace(
     SHEET["3"],
     checks=(
-        Check("asks and returns the letter", [_asks_again((), letter) for letter in "NSEW"]),
+        Check("request_move returns the letter", [_asks((), letter) for letter in "NSEW"]),
         Check(
-            "asks again until the answer is one of the four capital letters",
+            "request_move asks again until the answer is one of the four capital letters",
             [
-                _asks_again(("1", "a", "n"), "N"),
-                *(
-                    _asks_again((wrong,), "E")
-                    for wrong in ("", "NS", "SE", "EW", "e", "North", "X")
-                ),
-                *(_asks_again((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
+                _asks(("1", "a", "n"), "N"),
+                *(_asks((wrong,), "E") for wrong in ("", "NS", "SE", "EW", "e", "North", "X")),
+                *(_asks((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
             ],
         ),
     ),
@@ -644,38 +643,38 @@ REQUEST = replace(
 
 
 class PrintedBoard(NamedTuple):
-    """What the player sees before an answer: a board and its score."""
+    """A board and its score, as printed before a question."""
 
     board: Board
     score: int
 
     def __str__(self) -> str:
-        return shown(self.board.rows, self.score).text
+        return output_of(self.board.rows, self.score).text
 
 
 class ObservedGame(NamedTuple):
-    """A game as it was seen.
+    """A game, read from its output.
 
     Attributes:
-        seed: what the random module was started with.
-        scenes: the boards that were shown, the start first.
-        letters: what was typed, one letter between two scenes.
-        ended: whether the game ended, rather than asked for more letters.
-        closing: whether a board was shown after the last letter of a game that ended.
-        setting: a comment that says what was special about it, if anything.
-        more: words for a question that is not one for a move, if there was any.
+        seed: Seed of the random module.
+        scenes: The boards that were printed, starting with the first.
+        letters: The moves that were typed, one between two scenes.
+        ended: Whether the game ended instead of asking for more moves.
+        has_final_board: Whether the game printed a board after its last move.
+        setting: A comment for the report about the game's special conditions, if any.
+        unexpected_question: Part of a message about an unexpected question, if there was one.
     """
 
     seed: int
     scenes: list[PrintedBoard]
     letters: list[str]
     ended: bool
-    closing: bool
+    has_final_board: bool
     setting: str = ""
-    more: str = ""
+    unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield scenes before and after each letter."""
+        """Yield the scene before each move, the move, and the scene after it."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
@@ -686,10 +685,10 @@ def play(
     words: Language,
     setting: str = "",
 ) -> ObservedGame:
-    """Play with these letters; the scenes are read from what the game prints."""
-    session.shown[:] = _again(letters, seed, words, setting)
+    """Play the given moves; read the scenes from the game's output."""
+    session.shown[:] = _repeat(letters, seed, words, setting)
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
-    session.shown[:] = _again(letters[: outcome.asked], seed, words, setting)
+    session.shown[:] = _repeat(letters[: outcome.asked], seed, words, setting)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail(_("a game"), str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
@@ -708,11 +707,11 @@ def play(
 
 
 def _other_question(parts: Sequence[str], words: Language) -> str:
-    """Return words for the last question not for a move, from what was printed in between."""
+    """Return a message about the last question that was not for a move."""
     rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
-    told = _("one question more, {question}, then ")
-    return told.format(question=repr(asked[-1] if asked else ""))
+    message = _("an unexpected question, {question}, then ")
+    return message.format(question=repr(asked[-1] if asked else ""))
 
 
 def _scene_before_a_question(
@@ -720,15 +719,15 @@ def _scene_before_a_question(
 ) -> PrintedBoard:
     scene = _last_scene(part, words)
     if scene is None and scenes and words(REFUSAL) in part:
-        return scenes[-1]  # to call a move that changes nothing invalid is as good
+        return scenes[-1]  # a move that changes nothing may be called invalid
     if scene is None:
         printed = _("printed {text}").format(text=repr(part))
         session.fail(_("the board before each question"), printed)
     return scene
 
 
-def _again(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
-    """Return the lines that play a game again, as a student can paste them."""
+def _repeat(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
+    """Return code that repeats a game, for a student to paste."""
     special = [words(setting)] if setting else []
     if not letters:
         return [*special, "import random", f"random.seed({seed})", words("game_2048()")]
@@ -757,19 +756,21 @@ def _last_scene(text: str, words: Language) -> PrintedBoard | None:
     return PrintedBoard(board, int(score))
 
 
-def _at(
+def _fail_at(
     session: SubmissionSession, words: Language, played: ObservedGame, number: int, expected: str
 ) -> NoReturn:
-    """Report what followed letter `number` of a game, counted from 1."""
+    """Report what followed move `number` of a game, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
-    again = _again(played.letters[:number], played.seed, words, played.setting)
+    again = _repeat(played.letters[:number], played.seed, words, played.setting)
     session.shown[:] = [
         *again,
-        _("# the last letter, {letter}, is typed at").format(letter=played.letters[number - 1]),
+        _("# the last move, {letter}, is made on this board:").format(
+            letter=played.letters[number - 1]
+        ),
         *picture,
     ]
-    _fail(session, words, expected, f"{played.more}\n{after}")
+    _fail(session, words, expected, f"{played.unexpected_question}\n{after}")
 
 
 def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> NoReturn:
@@ -781,7 +782,7 @@ def _slide(before: PrintedBoard, letter: str) -> Slide:
 
 
 def _new_cell(slide: Slide, after: Board) -> Cell | None:
-    """Return the cell of the new tile that makes `after` of the slid board, if exactly one does."""
+    """Return the cell of the single new tile after a slide; None if `after` is something else."""
     new = [cell for cell in slide.board.empty_cells() if after[cell]]
     if len(new) == 1 and slide.board.with_tile(new[0], after[new[0]]) == after:
         return new[0]
@@ -793,9 +794,9 @@ def _letters(seed: int, count: int) -> list[str]:
 
 
 def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
-    """Fail unless each move that changes the board is a slide and one new tile.
+    """Fail unless each move that changes the board is a slide plus one new tile.
 
-    There must be more than ten moves.
+    The game must have more than ten moves.
     """
     if len(played.letters) < 10:
         moves = _("{n} moves").format(n=len(played.letters))
@@ -806,10 +807,10 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
             continue
         cell = _new_cell(slide, after.board)
         if cell is None or after.board[cell] not in (2, 4):
-            afterstate = PrintedBoard(slide.board, before.score + slide.points)
-            _at(session, words, played, number, _("one new 2 or 4 on") + f"\n{afterstate}")
+            wanted = PrintedBoard(slide.board, before.score + slide.points)
+            _fail_at(session, words, played, number, _("one new 2 or 4 added to") + f"\n{wanted}")
         if after.score != before.score + slide.points:
-            _at(session, words, played, number, f"Score: {before.score + slide.points}")
+            _fail_at(session, words, played, number, f"Score: {before.score + slide.points}")
 
 
 def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -824,13 +825,13 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
         played = play(session, letters, seed, words)
         for number, (before, letter, after) in enumerate(played.turns(), 1):
             if not _slide(before, letter).changed and after != before:
-                _at(session, words, played, number, _("the same board again"))
+                _fail_at(session, words, played, number, _("the same board again"))
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Check two tiles at the start, then random tiles on random cells, over many games.
+    """Check that games start with two tiles, and that tiles and cells are random.
 
-    A cell is looked at by its place on the board, and by its place among the empty ones.
+    Cells are tested by their position on the board, and by being first or last of the empty ones.
     """
     four = Odds(of=2)
     cells: dict[object, Odds] = {
@@ -858,7 +859,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
 
 
 def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) -> None:
-    """Note that of the `empty` cells, in order, a new tile has come to this one."""
+    """Record on which of the `empty` cells a new tile appeared."""
     for row, column in empty:
         cells[row + 1, column + 1].note(1 / len(empty), came=(row, column) == cell)
     cells["first"].note(1 / len(empty), came=cell == empty[0])
@@ -867,12 +868,12 @@ def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) 
 
 def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object, Odds]) -> None:
     if four.wrong:
-        found = _("{seen} fours where {due} were to be expected")
+        found = _("{seen} fours; {due} were expected")
         found = found.format(seen=four.seen, due=round(four.due))
-        session.fail(_("a 4 one time in five"), found)
+        session.fail(_("a 4 with probability 1/5"), found)
     for place, odds in cells.items():
         if odds.wrong:
-            found = _("{seen} on {place}, where {due} were to be expected")
+            found = _("{seen} on {place}; {due} were expected")
             found = found.format(seen=odds.seen, place=place, due=round(odds.due))
             session.fail(_("new tiles on random empty cells"), found)
 
@@ -884,40 +885,40 @@ def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
     for seed in map(session.seed_for, range(2)):
         played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
-        asked_at = played.scenes[:-1] if played.closing else played.scenes
+        asked_at = played.scenes[:-1] if played.has_final_board else played.scenes
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
-                session.shown[:] = _again(played.letters[:number], seed, words)
-                wanted = _("the end, since no move is left")
-                _fail(session, words, wanted, _("another question at") + f"\n{scene}")
+                session.shown[:] = _repeat(played.letters[:number], seed, words)
+                wanted = _("the end, because no move is left")
+                _fail(session, words, wanted, _("another question with") + f"\n{scene}")
         if not played.ended:
-            _fail(session, words, _("an end"), _("still asking at") + f"\n{last}")
-        if not played.closing:
+            _fail(session, words, _("the end of the game"), _("still asking with") + f"\n{last}")
+        if not played.has_final_board:
             session.fail(_("the board at the end"), _("none"))
         if last.board.legal_directions():
-            ended = played.more + _("the end at") + f"\n{last}"
-            _fail(session, words, _("to continue while a move is left"), ended)
+            ended = played.unexpected_question + _("the end with") + f"\n{last}"
+            _fail(session, words, _("a game that continues while a move is left"), ended)
 
 
-def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Give the game a board with two tiles of 1024."""
+def _continues_after_2048(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Check that a game that starts with two tiles of 1024 continues after 2048."""
     seed = session.seed_for(1)
     letters = ["W", *_letters(seed, 12)]
-    with replacing(session, words(calling(start_rich, "project"))):
-        setting = _("# create_board has put 1024 at (1, 1) and at (1, 2)")
+    with replacing(session, words(calling(start_near_2048, "project"))):
+        setting = _("# create_board puts 1024 at (1, 1) and at (1, 2)")
         played = play(session, letters, seed, words, setting)
     if played.scenes[0].board.max_tile < 1024:
         _fail(session, words, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
-        ended = played.more + _("the end at") + f"\n{played.scenes[-1]}"
-        _fail(session, words, _("to play on after 2048"), ended)
+        ended = played.unexpected_question + _("the end with") + f"\n{played.scenes[-1]}"
+        _fail(session, words, _("a game that continues after 2048"), ended)
 
 
-def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Play with types that are represented in another way."""
+def _keeps_types_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Play with other representations of both types."""
     seed = session.seed_for(5)
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
-        setting = _("# coordinates and boards are represented in another way")
+        setting = _("# coordinates and boards now have different representations")
         played = play(session, _letters(seed, 30), seed, words, setting)
     check_moves(session, played, words)
 
@@ -925,14 +926,12 @@ def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLI
 GAME = replace(
     SHEET["4"],
     checks=(
-        Check(
-            "two tiles at the start; new ones on random cells, a 4 one time in five", run=_spawns
-        ),
-        Check("each move is a reduction, its points and one new tile", run=_moves),
-        Check("a move that changes nothing brings nothing new", run=_nothing_moved),
-        Check("the game continues after 2048", run=_plays_on),
+        Check("starts with two tiles; new tiles and their cells are random", run=_spawns),
+        Check("each move reduces the board, adds the points and adds one tile", run=_moves),
+        Check("a move that changes nothing adds no tile", run=_nothing_moved),
+        Check("the game continues after 2048", run=_continues_after_2048),
         Check("the game ends when no move is left and shows the final board", run=_ends),
-        Check("the game uses both types through their operations", run=_keeps_to_the_operations),
+        Check("the game uses both types only through their operations", run=_keeps_types_abstract),
     ),
     reference_patches=(
         COORDINATE + BOARD + REQUEST_MOVE,
@@ -942,12 +941,12 @@ GAME = replace(
 
 
 def outside_ascii(text: str) -> Iterator[str]:
-    """Yield what the document says about a program with other characters than ASCII's."""
+    """Yield a remark about characters outside ASCII, which the document forbids."""
     lines = [number for number, line in enumerate(text.split("\n"), 1) if not line.isascii()]
     if lines:
         yield _(
-            "has characters outside ASCII ({places}): the document takes 3 of its 20 marks "
-            "for that; none is taken off here"
+            "has characters outside ASCII ({places}): the document deducts 3 of its 20 marks "
+            "for that; nothing is deducted here"
         ).format(places=line_numbers(lines))
 
 
@@ -959,8 +958,8 @@ ENGLISH_GRADING = Grading(
     tasks=(COORDINATES, BOARDS, REQUEST, GAME),
     remarks=outside_ascii,
     not_graded=(
-        "The document gives 14 of 20 marks (70 %) for correct execution, which is what is graded "
-        "here; readability (25 %) and style (5 %) are for a person to judge."
+        "The document gives 14 of 20 marks (70 %) for correct execution, which is graded here; "
+        "a person judges readability (25 %) and style (5 %)."
     ),
 )
 PORTUGUESE_GRADING = replace(

@@ -1,5 +1,5 @@
-"""Qsan Qarut, the N by N desktop game of the course document: model, view and controller.
+"""Qsan Qarut, an N by N desktop game as model, view and controller.
 
-``model`` is the game and needs no display, ``view`` the window, ``controller`` what joins them,
-``game`` the program.
+``model`` is the game and needs no display; ``view`` is the window; ``controller`` connects the two;
+``game`` is the program.
 """

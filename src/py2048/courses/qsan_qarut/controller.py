@@ -1,6 +1,6 @@
-"""The controller: tells the model what the player wants, and the view what the model holds.
+"""The controller: passes key presses to the model and shows the model in the view.
 
-Importing this module opens nothing; making a `Controller` opens the window.
+Importing the module opens nothing; creating a `Controller` opens the window.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from py2048.courses.windows import colors, fitting_font
 if __package__:
     from py2048.courses.qsan_qarut import model as m
     from py2048.courses.qsan_qarut import view as v
-else:  # copied out of the package: the files beside this one
+else:  # a copy outside the package imports the files beside it
     import model as m  # type: ignore[import-not-found, no-redef]
     import view as v  # type: ignore[import-not-found, no-redef]
 
 N = 4
-"""The size of the grid where none is given."""
+"""Default grid size."""
 
 FIELD_SIDE = 540
 """Side of the game field, in pixels."""
 
-QUIET = "#767676"
+ZERO_COLOR = "#767676"
 """Colour of the 0 on an empty cell."""
 
 
 class CellWidgets(TypedDict):
-    """What stands on one square of the window."""
+    """The widgets of one cell."""
 
     frame: tk.Frame
     number: tk.Label
@@ -40,12 +40,12 @@ class Controller:
     """A game in its window.
 
     Args:
-        grid: the number of rows and columns; `N` of this module if it is left out.
+        grid: Number of rows and columns. Defaults to the module's `N`.
 
     Attributes:
-        model: the data; ``model.game`` is the game.
-        view: the window.
-        cells: for each cell of the board its widgets, ``{"frame": …, "number": …}``.
+        model: The data; ``model.game`` is the game.
+        view: The window.
+        cells: The widgets of each cell, ``{"frame": …, "number": …}``.
     """
 
     def __init__(self, grid: int | None = None) -> None:
@@ -58,7 +58,7 @@ class Controller:
         self.model.game.show_model()
 
     def set_cells(self) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
-        """Lay out the squares of the field and return their widgets."""
+        """Create the cells' widgets on the field and return them."""
         grid = self.model.game.grid
         step = FIELD_SIDE // grid
         spacing = max(2, step * 20 // 135)
@@ -79,7 +79,7 @@ class Controller:
         return {"frame": frame, "number": number}
 
     def update_view(self, event: object = None) -> None:
-        """Show the model as it is now."""
+        """Show the current state of the model."""
         game = self.model.game
         self.view.score_label["text"] = f"Score: {game.score}"
         for i in range(game.grid):
@@ -96,24 +96,24 @@ class Controller:
         cell["number"].configure(
             text=text,
             bg=color,
-            fg="white" if number else QUIET,
+            fg="white" if number else ZERO_COLOR,
             image=self.view.tile(self.side, color),
             font=fitting_font(self.view.window, text, self.side * 9 // 10, self.side * 5 // 11),
         )
 
     def finish_game(self) -> None:
-        """Say that the game is over, stop listening to the keys and offer a new game."""
+        """Show that the game is over, unbind the keys and offer a new game."""
         self.view.show_finish("Game Over")
         self.view.show_new_game_button()
         for key in self.keys():
             self.view.window.unbind(key)
 
     def win_game(self) -> None:
-        """Say that the game is won; play continues."""
+        """Show that the game is won; play continues."""
         self.view.show_finish("You Won! Game Over" if self.model.game.is_finished else "You Won!")
 
     def new_game(self) -> None:
-        """Begin anew in the same window."""
+        """Start a new game in the same window."""
         self.model.game.restart()
         self.view.hide_finish()
         self.bind_keys()
@@ -121,13 +121,13 @@ class Controller:
         self.model.game.show_model()
 
     def bind_keys(self) -> None:
-        """Let each arrow first move in the model and then refresh the view."""
+        """Bind each arrow key to a move in the model and an update of the view, in this order."""
         for key, arrow in self.keys().items():
             self.view.window.bind(key, arrow)
             self.view.window.bind(key, self.update_view, add="+")
 
     def keys(self) -> dict[str, m.Arrow]:
-        """Return what each arrow key does in the model."""
+        """Return the model's handler for each arrow key."""
         game = self.model.game
         return {
             "<Left>": game.left_arrow,

@@ -1,10 +1,10 @@
-"""The model: one game on an N by N board, without anything that can be seen in a window.
+"""The model: a game on an N by N board, without a window.
 
-The names are the document's. It draws its random numbers from NumPy's global generator, as the
-document's own lines do, so ``numpy.random.seed`` makes a game repeatable.
+The names are the document's. Random numbers come from NumPy's global generator, as in the
+document's code, so ``numpy.random.seed`` makes a game repeatable.
 
-Each arrow also writes the game to the command line: the score and the board after the move,
-and the two announcements, that the game is won and that it is over.
+Each arrow also prints the score and the board after the move, and announces a win and the end of
+the game.
 """
 
 from __future__ import annotations
@@ -21,36 +21,31 @@ from py2048.core.errors import CourseError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DIRECTIONS = {
-    "l": Direction.LEFT,
-    "r": Direction.RIGHT,
-    "u": Direction.UP,
-    "b": Direction.DOWN,
-}
-"""The document's letters for the moves ("b" is the bottom)."""
+DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
+"""The document's letters for the moves ("b" is for bottom)."""
 
 WINNING_NUMBER = 2048
 
 
 Arrow = Callable[[object], None]
-"""What answers an arrow key: it is given the event."""
+"""Handler of an arrow key; called with the event."""
 
 
 class Game:
-    """One game.
+    """A game.
 
     Args:
-        N: the number of rows, and of columns.
+        N: Number of rows and columns.
 
     Attributes:
-        grid: the same N.
-        score: the sum of all numbers on the board after the last move, 0 before the first.
-        is_finished: whether the game is over: the board is full and nothing can merge.
-        is_won: whether 2048 has been reached; play continues.
-        board: the numbers, an int array of shape ``[grid, grid]``; 0 is an empty cell.
+        grid: The same N.
+        score: Sum of all numbers on the board after the last move; 0 before the first.
+        is_finished: Whether the game is over: the board is full and nothing can merge.
+        is_won: Whether 2048 has been reached; play continues.
+        board: The numbers, an int array of shape ``[grid, grid]``; 0 is an empty cell.
 
     Raises:
-        CourseError: if `N` is not a whole number from 2.
+        CourseError: If `N` is not a whole number of at least 2.
     """
 
     board: NDArray[np.int_]
@@ -60,7 +55,7 @@ class Game:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew: no points, and one number on the board."""
+        """Start a new game."""
         self.score = 0
         self.is_finished = False
         self.is_won = False
@@ -72,22 +67,25 @@ class Game:
         self.add_num()
 
     def add_num(self) -> None:
-        """Put 2 or 4, equally likely, on a random empty cell; do nothing if there is none."""
+        """Put a 2 or a 4, equally likely, on a random empty cell, if there is one."""
         if 0 in self.board:
             i, j = self.get_random_position()
             self.board[i][j] = np.random.choice([2, 4])
 
     def get_random_position(self) -> tuple[int, int]:
-        """Return the row and column of an empty cell, all equally likely."""
+        """Return the row and column of a random empty cell."""
         cells = np.argwhere(self.board == 0)
         row, column = cells[np.random.randint(len(cells))]
         return int(row), int(column)
 
     def make_move(self, move: str) -> None:
-        """Move in the direction 'l', 'r', 'u' or 'b'; note the score, a win and the end.
+        """Move, then update the score and check for a win and the end of the game.
+
+        Args:
+            move: 'l', 'r', 'u' or 'b'.
 
         Raises:
-            CourseError: if `move` is not one of the four letters.
+            CourseError: If `move` is not one of the four letters.
         """
         self.stack(move)
         self.update_score()
@@ -96,13 +94,13 @@ class Game:
         self.is_finished = 0 not in self.board and not has_equal_neighbours(_rows(self.board))
 
     def stack(self, move: str) -> None:
-        """Shift and merge all lines; if anything moved, add a number.
+        """Slide and merge all lines; add a number if the board changed.
 
         Raises:
-            CourseError: if `move` is not one of the four letters.
+            CourseError: If `move` is not one of the four letters.
         """
-        if move not in [*DIRECTIONS]:  # a list cannot be a key
-            raise CourseError(f"move {move!r} is none of 'l', 'r', 'u' and 'b'")
+        if move not in [*DIRECTIONS]:  # unhashable values are refused too
+            raise CourseError(f"move {move!r} is not valid: give 'l', 'r', 'u' or 'b'")
         before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])
         if after != before:
@@ -110,32 +108,32 @@ class Game:
             self.add_num()
 
     def update_score(self) -> None:
-        """Make the score the sum of all numbers on the board."""
+        """Set the score to the sum of all numbers on the board."""
         self.score = int(self.board.sum())
 
     def show_model(self) -> None:
-        """Write the score and the board to the command line."""
+        """Print the score and the board."""
         _show(self)
 
     def left_arrow(self, event: object) -> None:
-        """Answer the key ``<Left>``."""
-        _answer(self, "l")
+        """Handle the key ``<Left>``."""
+        _handle_arrow(self, "l")
 
     def right_arrow(self, event: object) -> None:
-        """Answer the key ``<Right>``."""
-        _answer(self, "r")
+        """Handle the key ``<Right>``."""
+        _handle_arrow(self, "r")
 
     def up_arrow(self, event: object) -> None:
-        """Answer the key ``<Up>``."""
-        _answer(self, "u")
+        """Handle the key ``<Up>``."""
+        _handle_arrow(self, "u")
 
     def down_arrow(self, event: object) -> None:
-        """Answer the key ``<Down>``."""
-        _answer(self, "b")
+        """Handle the key ``<Down>``."""
+        _handle_arrow(self, "b")
 
 
-def _answer(game: Game, move: str) -> None:
-    """Move, and say on the command line what it did."""
+def _handle_arrow(game: Game, move: str) -> None:
+    """Move and print the result."""
     won_before, finished_before = game.is_won, game.is_finished
     game.make_move(move)
     _show(game)
@@ -155,14 +153,12 @@ def _rows(board: NDArray[np.int_]) -> Rows:
 
 def _checked_size(size: object) -> int:
     if not isinstance(size, int | np.integer) or size < 2:
-        raise CourseError(
-            f"N = {size!r} does not make a game: give a whole number from 2, such as 4"
-        )
+        raise CourseError(f"N = {size!r} is not valid: give a whole number from 2, such as 4")
     return int(size)
 
 
 class Model:
-    """All data of the application: one `game` on an N by N board."""
+    """The application's data: a `game` on an N by N board."""
 
     def __init__(self, N: int) -> None:
         self.game = Game(N)

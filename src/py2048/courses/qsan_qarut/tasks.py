@@ -1,4 +1,4 @@
-"""What qsan_qarut asks, in ten tasks, and how they are graded."""
+"""The ten tasks of Qsan Qarut, and their checks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from py2048.courses.qsan_qarut import model
 from py2048.courses.qsan_qarut.model import DIRECTIONS
 
 PRELUDE = "import numpy as np"
-"""What every example of the model can use."""
+"""Code that runs before every example."""
 
 ARROWS = {"l": "left", "r": "right", "u": "up", "b": "down"}
 NOTHING_ADDED = "game.add_num = lambda: None"
@@ -53,18 +53,18 @@ TINY: tuple[Rows, ...] = (
 )
 
 
-def laid(rows: Rows) -> str:
-    """Return the lines that make a `game` with these rows."""
+def game_code(rows: Rows) -> str:
+    """Return code that creates a `game` with these rows."""
     return f"game = Model({len(rows)}).game\ngame.board = np.array({rows})"
 
 
-def turned(rows: Rows) -> Rows:
-    """Return the rows as columns."""
+def transposed(rows: Rows) -> Rows:
+    """Return the transposed rows."""
     return as_lists(zip(*rows, strict=True))
 
 
-def with_one_more_at_most(wanted: Rows) -> Satisfies:
-    """Expect the numbers of `wanted`; one further 2 or 4 on an empty cell does no harm."""
+def up_to_one_new_number(wanted: Rows) -> Satisfies:
+    """Expect `wanted`, or `wanted` with one more 2 or 4 on an empty cell."""
 
     def holds(actual: Any) -> bool:
         pairs = [
@@ -79,30 +79,30 @@ def with_one_more_at_most(wanted: Rows) -> Satisfies:
     return Satisfies(str(wanted), holds)
 
 
-def stacked(move: str) -> Callable[[str], Iterator[Example]]:
-    """Return boards of all kinds, and what `stack` makes of them."""
+def stack_examples(move: str) -> Callable[[str], Iterator[Example]]:
+    """Return a function that yields examples of one move, on many boards."""
 
     def examples(seed: str) -> Iterator[Example]:
-        boards = [*TINY, *map(turned, TINY)]
+        boards = [*TINY, *map(transposed, TINY)]
         for number, size in enumerate((2, 3, 4, 4, 4, 5, 6)):
             for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
                 boards += [random_rows(f"{seed}{move}{number}", values, size, size)]
         for rows in boards:
-            moved = with_one_more_at_most(slid(rows, DIRECTIONS[move]))
+            moved = up_to_one_new_number(slid(rows, DIRECTIONS[move]))
             yield Example(
                 f"game.stack({move!r})",
-                given=f"{laid(rows)}\n{NOTHING_ADDED}",
+                given=f"{game_code(rows)}\n{NOTHING_ADDED}",
                 then={"game.board.tolist()": moved},
             )
 
     return examples
 
 
-# --- the start and new numbers ---
+# --- start and new numbers ---
 
 
 def fresh_boards() -> Iterator[Example]:
-    """Yield boards of several sizes just after the start."""
+    """Yield examples of new boards of several sizes."""
     for size in (2, 3, 4, 7):
         given = f"game = Game({size})"
         yield Example("game.board.shape", (size, size), given=given)
@@ -122,48 +122,48 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """Check that `get_random_position` gives each empty cell equally often, and no other."""
+    """Check that every empty cell is drawn equally often, and no other cell."""
     for rows, free in (
         ([[2, 4], [0, 2]], [(1, 0)]),
         ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], [(0, 1), (1, 0), (2, 2)]),
     ):
         session.begin()
-        session.expect(laid(rows))
+        session.expect(game_code(rows))
         draws_evenly(session, FREE_CELL, free)
 
 
 def adds_2_or_4(session: SubmissionSession) -> None:
-    """Check that `add_num` puts 2 and 4 equally often on any empty cell, and changes no other."""
+    """Check that 2 and 4 are added equally often, on any empty cell and on no other."""
     rows = [[8, 0], [0, 16]]
     session.begin()
-    session.expect(laid(rows))
+    session.expect(game_code(rows))
     lay = f"game.board = np.array({rows})"
     session.run(f"def add():\n    {lay}\n    game.add_num()\n    return game.board.tolist()")
     after = [[[8, n], [0, 16]] for n in (2, 4)] + [[[8, 0], [n, 16]] for n in (2, 4)]
     draws_evenly(session, "add()", after)
 
 
-# The second, so that a method that does nothing fails.
+# The second board has room, so that a method that does nothing fails.
 FULL_STAYS = tuple(
-    Example("game.add_num()", given=laid(rows), then={COUNT: 4})
+    Example("game.add_num()", given=game_code(rows), then={COUNT: 4})
     for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
 )
 
 
-def grows(rows: Rows, move: str) -> str:
-    """Return code for how much the sum of the board grows by a move."""
-    return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
+def growth_code(rows: Rows, move: str) -> str:
+    """Return code that computes by how much a move increases the sum of the board."""
+    return f"{game_code(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
 
 LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
 
 
-def _sliding(session: SubmissionSession) -> list[str]:
-    """Return the moves that slide a number; why others do not is what other tasks ask."""
+def _working_moves(session: SubmissionSession) -> list[str]:
+    """Return the moves that slide a number; other tasks check those that do not."""
     found = []
     for move in DIRECTIONS:
         session.begin()
-        still = f"{laid(LONELY)}\n{NOTHING_ADDED}\ngame.stack({move!r})"
+        still = f"{game_code(LONELY)}\n{NOTHING_ADDED}\ngame.stack({move!r})"
         try:
             stays = session.value(f"{still}\ngame.board.tolist() == {LONELY}")
         except CheckFailed:
@@ -171,16 +171,16 @@ def _sliding(session: SubmissionSession) -> list[str]:
         if not stays:
             found.append(move)
     if not found:
-        session.fail("the number to move in some direction", "it never moves")
+        session.fail("a number that moves in some direction", "it never moves")
     return found
 
 
 def adds_after_each_move(session: SubmissionSession) -> None:
-    """Check that one new number follows a move that changed the board, in every direction."""
-    for move in _sliding(session):
+    """Check that each move that changes the board adds one number."""
+    for move in _working_moves(session):
         for seed in map(session.seed_for, range(8)):
             session.begin()
-            session.expect(grows(LONELY, move), OneOf(2, 4), seed=seed)
+            session.expect(growth_code(LONELY, move), OneOf(2, 4), seed=seed)
 
 
 STILL = (
@@ -193,49 +193,49 @@ STILL = (
 
 
 def adds_nothing_else(session: SubmissionSession) -> None:
-    """Check that no new number follows a move that changed nothing."""
-    sliding = _sliding(session)
+    """Check that a move that changes nothing adds no number."""
+    sliding = _working_moves(session)
     for rows, moves in STILL:
         for move in moves:
             if move in sliding:
                 session.begin()
-                session.expect(grows(rows, move), 0)
-    if not any(session.value(grows(LONELY, move)) for move in sliding):
-        session.fail("a new number after some other move", "there never is one")
+                session.expect(growth_code(rows, move), 0)
+    if not any(session.value(growth_code(LONELY, move)) for move in sliding):
+        session.fail("a new number after other moves", "there never is one")
 
 
 # --- moves, score, end ---
 
 
-def scored(move: str) -> list[Example]:
-    """Return moves after which the score is the sum of the board, new numbers included."""
+def score_examples(move: str) -> list[Example]:
+    """Check that the score is the sum of the board, including new numbers."""
     still = {"l": [[2, 0], [4, 0]], "r": [[0, 2], [0, 4]]}
     still |= {"u": [[2, 4], [0, 0]], "b": [[0, 0], [2, 4]]}
     code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
     return [
-        Example(code, 0, given=laid(LONELY), then={"int(game.score) in (10, 12)": True}),
-        Example(code, 0, given=laid(still[move]), then={"int(game.score)": 6}),
+        Example(code, 0, given=game_code(LONELY), then={"int(game.score) in (10, 12)": True}),
+        Example(code, 0, given=game_code(still[move]), then={"int(game.score)": 6}),
     ]
 
 
-def alone(move: str, code: str) -> Example:
-    """Return a number that stands alone and slides in the direction of `move`."""
+def single_number_example(move: str, code: str) -> Example:
+    """Check that a single number slides in the direction of `move`."""
     return Example(
         code,
-        given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
-        then={"game.board.tolist()": with_one_more_at_most(slid(LONELY, DIRECTIONS[move]))},
+        given=f"{game_code(LONELY)}\n{NOTHING_ADDED}",
+        then={"game.board.tolist()": up_to_one_new_number(slid(LONELY, DIRECTIONS[move]))},
     )
 
 
 def writes_score_and_board(session: SubmissionSession) -> None:
-    """Check that each arrow writes the score and the board as they are after the move."""
+    """Check that each arrow prints the score and the board after the move."""
     for move, name in ARROWS.items():
         session.begin()
-        session.run(laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
+        session.run(game_code([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
         output = session.run(f"game.{name}_arrow(None)", seed=session.seed_for(3)).output
         rows = session.value("game.board.tolist()", show=False)
         score = session.value("int(game.score)", show=False)
-        numbers = " ".join(re.findall(r"[1-9]\d*", output))  # an empty cell may be any sign
+        numbers = " ".join(re.findall(r"[1-9]\d*", output))  # empty cells may be printed in any way
         board = " ".join(str(number) for row in rows for number in row if number)
         if f" {board} " not in f" {numbers} ":
             session.fail(f"the board {rows} on the command line ({move})", repr(output))
@@ -243,51 +243,51 @@ def writes_score_and_board(session: SubmissionSession) -> None:
             session.fail(f"the score {score} on the command line ({move})", repr(output))
 
 
-def flag(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
-    """Return one arrow, and whether the game is won or finished afterwards."""
+def flag_example(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
+    """Check whether the game is won or finished after one arrow."""
     then = {f"bool(game.{name})": expected}
-    return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
+    return Example(f"game.{arrow}_arrow(None)", given=game_code(rows), then=then)
 
 
 FINISHED = [
-    *(flag([[2, 4], [8, 16]], "is_finished", True, arrow) for arrow in ARROWS.values()),
-    *(flag(checkered(size, size), "is_finished", True) for size in (2, 3, 4)),
+    *(flag_example([[2, 4], [8, 16]], "is_finished", True, arrow) for arrow in ARROWS.values()),
+    *(flag_example(checkered(size, size), "is_finished", True) for size in (2, 3, 4)),
 ]
 FILLED_BY_THE_LAST_NUMBER = (
     Example(
         "game.left_arrow(None)",
-        given=laid([[0, 8], [16, 32]]),
+        given=game_code([[0, 8], [16, 32]]),
         then={"int(np.count_nonzero(game.board))": 4, "bool(game.is_finished)": True},
     ),
 )
 
 
-def goes_on(seed: str) -> Iterator[Example]:
-    """Yield boards with a pair of equal neighbours after an arrow that does not merge them."""
+def not_finished(seed: str) -> Iterator[Example]:
+    """Yield boards on which equal neighbours are left after an arrow that does not merge them."""
     yield FINISHED[0]  # so that a method that does nothing fails
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
         rows[number] = [0, 2, 0, 4]
-        yield flag(rows, "is_finished", False)
+        yield flag_example(rows, "is_finished", False)
     for size in (2, 3):
         for rows in with_one_pair(size, size):
             merged = slid(rows, DIRECTIONS["l"]) != rows
-            yield flag(rows, "is_finished", False, "up" if merged else "left")
-    yield flag([[2, 0], [0, 0]], "is_finished", False)
-    yield flag([[2, 4], [8, 0]], "is_finished", False)
-    yield flag([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False)
+            yield flag_example(rows, "is_finished", False, "up" if merged else "left")
+    yield flag_example([[2, 0], [0, 0]], "is_finished", False)
+    yield flag_example([[2, 4], [8, 0]], "is_finished", False)
+    yield flag_example([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False)
 
 
 WON = (
-    flag([[1024, 1024], [0, 0]], "is_won", True),
-    flag([[1024, 0, 0], [0, 2048, 0], [0, 0, 2]], "is_won", True),
-    flag([[512, 512], [0, 0]], "is_won", False),
-    flag([[2, 4], [8, 16]], "is_won", False),
+    flag_example([[1024, 1024], [0, 0]], "is_won", True),
+    flag_example([[1024, 0, 0], [0, 2048, 0], [0, 0, 2]], "is_won", True),
+    flag_example([[512, 512], [0, 0]], "is_won", False),
+    flag_example([[2, 4], [8, 16]], "is_won", False),
 )
 PLAYS_ON = (
     Example(
         "game.left_arrow(None)\nbefore = game.board.tolist()\ngame.right_arrow(None)",
-        given=f"{laid([[1024, 1024], [0, 0]])}\n{NOTHING_ADDED}",
+        given=f"{game_code([[1024, 1024], [0, 0]])}\n{NOTHING_ADDED}",
         then={"bool(game.is_won)": True, "game.board.tolist() != before": True},
     ),
 )
@@ -295,9 +295,9 @@ PLAYS_ON = (
 
 def _announced(session: SubmissionSession, rows: Rows, words: str, what: str) -> str:
     session.begin()
-    session.run(laid(rows))
+    session.run(game_code(rows))
     output = session.run("game.left_arrow(None)").output
-    if not says(words, output):
+    if not announces_in(words, output):
         session.fail(f"the command line to say {what}", repr(output))
     return output
 
@@ -308,36 +308,37 @@ OVER_WORDS = (
 )
 
 
-def says(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether a text has such words, not just as a flag with a value: `finished: False`."""
+def announces_in(words: str, text: str, flags: str = "False") -> bool:
+    """Return whether a text matches `words` other than as a flag, such as `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
 
 def announces(session: SubmissionSession) -> None:
-    """Check that the end and the win are said, only once and not too early."""
+    """Check that the end and the win are announced, once and not too early."""
     session.begin()
-    session.run(laid([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
+    session.run(game_code([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
     output = session.run("game.left_arrow(None)").output
-    if says(WON_WORDS, output) or says(OVER_WORDS, output):
+    if announces_in(WON_WORDS, output) or announces_in(OVER_WORDS, output):
         session.fail("no announcement yet", repr(output))
     _announced(session, [[2, 4], [8, 16]], OVER_WORDS, "that the game is over")
     rows = [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]]
     won = _announced(session, rows, WON_WORDS, "that it is won")
     output = session.run("game.down_arrow(None)").output
-    flags = "True|False" if says(WON_WORDS, won, "True|False") else "False"  # told beside a flag
-    if says(WON_WORDS, output, flags):
-        session.fail("the win to be announced once", repr(output))
+    printed_as_flag = announces_in(WON_WORDS, won, "True|False")
+    flags = "True|False" if printed_as_flag else "False"
+    if announces_in(WON_WORDS, output, flags):
+        session.fail("only one announcement of the win", repr(output))
 
 
-# The functions that follow run beside the submission, where `screen` is the person before it. By
-# `type_line` they type what a student would type, too.
+# The next functions run in the submission's process, where `screen` is the simulated user. Lines
+# run with `type_line` are recorded, to show students how to repeat them.
 
 
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
     """Import the module with the controller.
 
-    One made when the file is imported, as in the document, must not wait for a player.
+    As in the document, the import itself may create a controller; it must not block.
     """
     type_line("import tkinter")
     type_line("tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None")
@@ -347,15 +348,14 @@ def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> 
         if error.name != "controller":
             raise
         typed.pop()
-        type_line("import game as controller")  # the document calls the controller so, too
+        type_line("import game as controller")  # the document's other name for it
     return names["controller"]
 
 
 def construct_controller(type_line: Any, module: Any, n: int) -> None:
-    """Make a controller of a size.
+    """Create a controller with an n by n board.
 
-    A size that the constructor takes, mostly as N=N, is as good as the module's; so is one of
-    another name.
+    The size may be an argument of the constructor or a constant of the module, under any name.
     """
     import inspect
 
@@ -374,7 +374,7 @@ def construct_controller(type_line: Any, module: Any, n: int) -> None:
 
 
 def give_size(screen: Any, n: int) -> str:
-    """Answer a window that asks for the size first; return its button."""
+    """Enter the size in a window that asks for it first; return the button's text."""
     kinds = ("Spinbox", "Entry", "Combobox")
     for field in [widget for kind in kinds for widget in screen.widgets(kind)]:
         field.call("insert", 0, str(n))
@@ -385,7 +385,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return what opens the student's window; `typed` is what a student types for it."""
+    """Return a function that opens the student's window; it records its lines in `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:
@@ -420,7 +420,7 @@ PRESS = (
     "w = made.view.window",
     "press = lambda key: (w.focus_force(), w.update(), w.event_generate(f'<{key}>'), w.update())",
 )
-"""What a student types to press keys; the checks press those of the display."""
+"""Lines with which a student can press keys; the checks use real key presses."""
 
 KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
 LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
@@ -431,20 +431,20 @@ TILES = "int(np.count_nonzero(made.model.game.board))"
 SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cells]"
 
 
-def begin(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a fresh process, and show how a student does it."""
+def open_student_window(session: SubmissionSession, n: int = 4) -> None:
+    """Open the window in a new process, and record how a student does it."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
-    session.shown[:] = ["import controller"]  # should it never come back
+    session.shown[:] = ["import controller"]  # in case the import hangs
     opened = session.run(f"made = open_window({n})", show=False)
     session.shown[:] = session.value("typed", show=False)
     if opened.error is not None:
         session.fail("no exception", str(opened.error))
 
 
-def lay(session: SubmissionSession, rows: str) -> None:
-    """Put a board into the game, and let the window show it."""
+def show_rows(session: SubmissionSession, rows: str) -> None:
+    """Put these rows on the game's board and update the window."""
     session.expect(f"made.model.game.board = np.array({rows})\nmade.update_view(None)")
 
 
@@ -470,27 +470,27 @@ def shows(session: SubmissionSession, text: str) -> bool:
     return any(text.lower() in shown.lower() for shown in texts(session))
 
 
-def sees(session: SubmissionSession, text: str) -> None:
+def expect_text(session: SubmissionSession, text: str) -> None:
     """Fail unless the window shows a text."""
     if not shows(session, text):
-        session.fail(f"the window to show {text!r}", str(texts(session)))
+        session.fail(f"{text!r} in the window", str(texts(session)))
 
 
-def sees_no_end(session: SubmissionSession) -> None:
+def expect_no_end(session: SubmissionSession) -> None:
     """Fail if the window shows that the game is over."""
     if shows(session, "game over"):
         session.fail("no 'Game Over' in the window", str(texts(session)))
 
 
-def sees_win(session: SubmissionSession, known: set[str], when: str = "") -> None:
-    """Fail unless a text in the window that is not `known` says that the game is won."""
+def expect_win(session: SubmissionSession, known: set[str], when: str = "") -> None:
+    """Fail unless the window shows the win in a text that is not in `known`."""
     found = texts(session)
-    if not any(says(WON_WORDS, text) for text in found if text not in known):
-        session.fail(f"the window to say that the game is won{when}", str(found))
+    if not any(announces_in(WON_WORDS, text) for text in found if text not in known):
+        session.fail(f"the win in the window{when}", str(found))
 
 
-def sees_the_board(session: SubmissionSession) -> None:
-    """Fail unless each cell has its number; an empty one may have none."""
+def expect_board(session: SubmissionSession) -> None:
+    """Fail unless each cell shows its number; empty cells may show nothing."""
     board = session.value("made.model.game.board.tolist()", show=False)
     wanted = [[str(number) for number in row] for row in board]
 
@@ -501,8 +501,8 @@ def sees_the_board(session: SubmissionSession) -> None:
 
 
 def has_the_documents_window(session: SubmissionSession) -> None:
-    """Check that the window has the title, the size, two canvases and the score."""
-    begin(session)
+    """Check the window's title and size, its two canvases and the score."""
+    open_student_window(session)
     session.expect("made.view.window.title()", "Qsan Qarut")
     size = session.value("made.view.window.update()\nstr(made.view.window.geometry())")
     if size.partition("+")[0] != "600x665":
@@ -510,19 +510,19 @@ def has_the_documents_window(session: SubmissionSession) -> None:
     session.expect("tuple(bool(side) for side in made.view.window.resizable())", (False, False))
     canvases = session.value("len(screen.widgets('Canvas'))", show=False)
     if canvases < 2:
-        session.fail("two canvases: of the window and of the game", f"{canvases} in the window")
-    sees(session, "Score: 0")
-    sees_no_end(session)
+        session.fail("two canvases, for the window and the game", f"{canvases} in the window")
+    expect_text(session, "Score: 0")
+    expect_no_end(session)
 
 
 def shows_the_board(session: SubmissionSession) -> None:
-    """Check that cells show their numbers: equal ones look the same and others do not."""
-    begin(session)
-    sees_the_board(session)
-    lay(session, STUCK)  # so that no cell keeps the colour that it had
+    """Check that cells show their numbers, with one colour for each number."""
+    open_student_window(session)
+    expect_board(session)
+    show_rows(session, STUCK)  # gives every cell a new colour
     session.expect(f"made.view.window.update()\nsum({PARTS_SEEN})", 32)
-    lay(session, "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]")
-    sees_the_board(session)
+    show_rows(session, "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]")
+    expect_board(session)
     colours = "{made.cells[i][j]['frame'].cget('bg') for i, j in %s}"
     session.expect(f"len({colours % '[(0, 0), (3, 0), (3, 1)]'})", 1)
     session.expect(f"len({colours % '[(0, 0), (0, 1), (1, 0), (2, 2), (2, 3)]'})", 5)
@@ -536,50 +536,50 @@ LAST_SHOWN = "str(made.cells[3][3]['number'].cget('text'))"
 
 
 def has_every_colour(session: SubmissionSession) -> None:
-    """Check that numbers beyond 2048 can be shown as well."""
-    begin(session)
-    lay(session, "[[2 ** (i + j + 6) for j in range(4)] for i in range(4)]")
+    """Check that numbers above 2048 can be shown."""
+    open_student_window(session)
+    show_rows(session, "[[2 ** (i + j + 6) for j in range(4)] for i in range(4)]")
     session.expect(LAST_SHOWN, "4096")
 
 
 def has_colours_to_the_end(session: SubmissionSession) -> None:
-    """Check that numbers of very long games can be shown, up to the largest possible."""
-    begin(session)
-    lay(session, "[[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)]")
+    """Check that all possible numbers can be shown, up to 131072."""
+    open_student_window(session)
+    show_rows(session, "[[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)]")
     session.expect(LAST_SHOWN, str(2**17))
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Check that other values of N give other boards."""
+    """Check that other values of N give other boards, which fit the window."""
     for n in (2, 3, 5, 8):
-        begin(session, n)
+        open_student_window(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
-        sees_the_board(session)
+        expect_board(session)
         widths = "[cell['frame'].cget('width') for row in made.cells for cell in row]"
         width = float(session.value(f"max(float(width) for width in {widths})"))
         if width * n > 600:
-            session.fail(f"{n} cells beside each other in 600 pixels", f"{width:g} pixels a cell")
+            session.fail(f"{n} cells side by side in 600 pixels", f"{width:g} pixels per cell")
 
 
 def keys_move(session: SubmissionSession) -> None:
-    """Check that each arrow key moves once, and the window follows."""
+    """Check that each arrow key moves once, and that the window follows."""
     for key, (row, column) in KEYS.items():
-        begin(session)
-        lay(session, LONELY_4)
+        open_student_window(session)
+        show_rows(session, LONELY_4)
         press(session, key)
         session.expect(f"int(made.model.game.board[{row}][{column}])", 8)
         session.expect(TILES, 2)
-        sees_the_board(session)
+        expect_board(session)
         score = session.value("int(made.model.game.board.sum())", show=False)
-        sees(session, f"Score: {score}")
+        expect_text(session, f"Score: {score}")
 
 
 def stops_at_the_end(session: SubmissionSession) -> None:
-    """Check that the end is shown, and that the keys do nothing any more."""
-    begin(session)
-    lay(session, STUCK)
+    """Check that the end is shown, and that the keys do nothing afterwards."""
+    open_student_window(session)
+    show_rows(session, STUCK)
     press(session, "Left")
-    sees(session, "Game Over")
+    expect_text(session, "Game Over")
     session.run(f"made.model.game.board = np.array({LONELY_4})")
     for key in KEYS:
         press(session, key)
@@ -590,7 +590,7 @@ BUTTONS = "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_isma
 
 
 def start_again(session: SubmissionSession) -> bool:
-    """Push the button that is shown at the end, if there is one."""
+    """Push the button shown at the end; return whether there is one."""
     buttons = session.value(BUTTONS, show=False)
     for path, text in buttons[-1:]:
         session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
@@ -599,60 +599,60 @@ def start_again(session: SubmissionSession) -> bool:
 
 
 def begins_anew(session: SubmissionSession) -> None:
-    """Check that the button, shown at the end, starts a game whose keys work, once a press.
+    """Check that the button starts a new game, in which each key press moves once.
 
-    Nothing is left of the end, and none of a win when the next game is lost.
+    The final message and a previous win must not be shown in the new game.
     """
-    begin(session)
+    open_student_window(session)
     before = session.value(BUTTONS, show=False)
-    lay(session, STUCK)
+    show_rows(session, STUCK)
     press(session, "Left")
     if not start_again(session):
         session.fail("a button for a new game", "no button is shown")
     session.expect(TILES, 1)
-    sees_the_board(session)
-    sees(session, "Score: 0")
-    sees_no_end(session)
+    expect_board(session)
+    expect_text(session, "Score: 0")
+    expect_no_end(session)
     if session.value(BUTTONS, show=False) != before:
-        session.fail("the button to go when the new game begins", "it stays")
-    lay(session, LONELY_4)
+        session.fail("a hidden button in the new game", "the button is still there")
+    show_rows(session, LONELY_4)
     press(session, "Left")
     session.expect("int(made.model.game.board[1][0])", 8)
     session.expect(TILES, 2)
-    lay(session, WON_AND_STUCK)
+    show_rows(session, WON_AND_STUCK)
     press(session, "Left")
     if start_again(session):
-        lay(session, STUCK)
+        show_rows(session, STUCK)
         press(session, "Left")
-        sees(session, "Game Over")
+        expect_text(session, "Game Over")
 
 
 def shows_the_win(session: SubmissionSession) -> None:
-    """Check that a win is said in the window and the keys still work; on the last move, too."""
-    begin(session)
-    lay(session, WINNING)
+    """Check that a win is shown, also on the last move, and that the keys still work."""
+    open_student_window(session)
+    show_rows(session, WINNING)
     before = texts(session)
     press(session, "Left")
-    sees_win(session, set(before))
+    expect_win(session, set(before))
     press(session, "Down")
     session.expect("int(made.model.game.board[3][0])", 2048)
-    begin(session)
-    lay(session, WON_AND_STUCK)
+    open_student_window(session)
+    show_rows(session, WON_AND_STUCK)
     press(session, "Left")
-    sees_win(session, set(), ", on its last move, too")
+    expect_win(session, set(), ", also on the last move")
 
 
 # --- the tasks ---
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Let a game begin as it should; a start of a student's own is tried first."""
+    """Replace the constructors with correct ones, which try the student's own first."""
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:
         try:
             made(self, N)
-        except Exception:  # noqa: BLE001 - another check is about that
+        except Exception:  # noqa: BLE001 - another check reports it
             self.score = 0
         self.grid = N
         self.score = 0
@@ -666,7 +666,7 @@ def lend_start(game_class: Any, model_class: Any) -> None:
     model_class.__init__ = start_model
 
 
-# The methods of `Game` by what they are about.
+# The methods of `Game`, by part
 METHODS = {
     "board": ("set_board",),
     "number": ("get_random_position", "add_num"),
@@ -678,7 +678,7 @@ METHODS = {
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return code that puts right versions of all parts but those that a check is `about`."""
+    """Return patches that replace everything except the parts in `about` with the reference."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
     start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
@@ -688,19 +688,19 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """Return a task of the sheet, patched with right versions of all but what it is `about`."""
+    """Return a task with its checks; its patches replace everything except the parts in `about`."""
     return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
 
 
 def _stack(moves: str) -> list[Check]:
-    return [Check(f"everything goes {ARROWS[move]}", stacked(move)) for move in moves]
+    return [Check(f"moves and merges {ARROWS[move]}", stack_examples(move)) for move in moves]
 
 
 TASKS = (
     _task(
         "1",
         Check(
-            "a fresh game",
+            "a new game has the right attributes",
             (
                 Example("type(Model(4).game).__name__", "Game"),
                 Example("game = Model(3).game\ngame.grid", 3),
@@ -710,23 +710,23 @@ TASKS = (
                 ),
             ),
         ),
-        Check("a board of N by N with one number", tuple(fresh_boards())),
+        Check("the board is N by N with one number", tuple(fresh_boards())),
         Check("set_board clears the board", (FULL_BOARD_CLEARED,)),
         about=("start", "board"),
     ),
     _task(
         "2",
-        Check("any empty cell, and no other", run=draws_every_free_cell),
-        Check("2 or 4, equally often", run=adds_2_or_4),
-        Check("a full board stays as it is", FULL_STAYS),
+        Check("draws every empty cell, and no other cell", run=draws_every_free_cell),
+        Check("adds 2 and 4 equally often", run=adds_2_or_4),
+        Check("leaves a full board unchanged", FULL_STAYS),
         about=("number",),
     ),
     _task("3", *_stack("lr"), about=("stack",)),
     _task("4", *_stack("ub"), about=("stack",)),
     _task(
         "5",
-        Check("one number after a move", run=adds_after_each_move),
-        Check("none after a move that moved nothing", run=adds_nothing_else),
+        Check("adds one number after a move", run=adds_after_each_move),
+        Check("adds no number if nothing moved", run=adds_nothing_else),
         about=("stack",),
     ),
     _task(
@@ -736,27 +736,30 @@ TASKS = (
             lambda seed: [
                 Example(
                     "game.update_score()",
-                    given=laid(rows),
+                    given=game_code(rows),
                     then={"int(game.score)": sum(map(sum, rows))},
                 )
                 for rows in ([[2, 4], [8, 16]], random_rows(seed, (0, 2, 4, 512)))
             ],
         ),
-        Check("make_move moves", [alone(move, f"game.make_move({move!r})") for move in DIRECTIONS]),
         Check(
-            "the score is right after each move",
-            tuple(example for move in DIRECTIONS for example in scored(move)),
+            "make_move moves",
+            [single_number_example(move, f"game.make_move({move!r})") for move in DIRECTIONS],
+        ),
+        Check(
+            "make_move updates the score",
+            tuple(example for move in DIRECTIONS for example in score_examples(move)),
         ),
         about=("score", "move"),
     ),
     _task(
         "7",
-        Check("finished when full and stuck", FINISHED),
-        Check("the new number counts", FILLED_BY_THE_LAST_NUMBER),
-        Check("not finished while a move is left", goes_on),
-        Check("won with 2048", WON),
+        Check("finished if the board is full and stuck", FINISHED),
+        Check("finished if the new number fills the board", FILLED_BY_THE_LAST_NUMBER),
+        Check("not finished while a move is left", not_finished),
+        Check("won if 2048 is on the board", WON),
         Check("play continues after a win", PLAYS_ON),
-        Check("announced, the win once", run=announces),
+        Check("announces the end, and the win once", run=announces),
         about=("move", "arrows"),
     ),
     _task(
@@ -764,28 +767,28 @@ TASKS = (
         Check(
             "each arrow makes its move",
             [
-                alone(move, "\n".join([f"game.{name}_arrow(None)"] * times))
+                single_number_example(move, "\n".join([f"game.{name}_arrow(None)"] * times))
                 for move, name in ARROWS.items()
                 for times in (1, 2)
             ],
         ),
-        Check("score and board are written", run=writes_score_and_board),
+        Check("each arrow prints score and board", run=writes_score_and_board),
         about=("arrows",),
     ),
     _task(
         "9",
-        Check("title, size, score", run=has_the_documents_window),
+        Check("the window has the right title, size and score", run=has_the_documents_window),
         Check("the cells show the board", run=shows_the_board),
-        Check("colours for numbers beyond 2048", run=has_every_colour),
-        Check("colours up to 131072", run=has_colours_to_the_end, weight=0),
-        Check("any N", run=fits_any_size, seconds=5),
+        Check("numbers above 2048 have colours", run=has_every_colour),
+        Check("numbers up to 131072 have colours", run=has_colours_to_the_end, weight=0),
+        Check("the cells fit the window for any N", run=fits_any_size, seconds=5),
     ),
     _task(
         "10",
-        Check("the arrow keys move", run=keys_move),
-        Check("the end stops the keys", run=stops_at_the_end),
-        Check("the button begins anew", run=begins_anew),
-        Check("a win is shown", run=shows_the_win),
+        Check("the arrow keys move the numbers", run=keys_move),
+        Check("the keys do nothing after the end", run=stops_at_the_end),
+        Check("the button starts a new game", run=begins_anew),
+        Check("the win is shown", run=shows_the_win),
     ),
 )
 

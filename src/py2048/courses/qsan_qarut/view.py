@@ -1,6 +1,6 @@
-"""The view: the window, its bars and canvases, the colours and the pictures of the tiles.
+"""The view: the window, its canvases, labels and tile pictures.
 
-Tiles are drawn with Pillow; no picture file is read.
+Pillow draws the tiles; no picture files are read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from py2048.courses.windows import FIELD, fitting_font
 WINDOW_WIDTH = 600
 WINDOW_HEIGHT = 665
 BAR_HEIGHT = 65
-"""Height of the bar with the score below the game, in pixels."""
+"""Height of the score bar below the game, in pixels."""
 
 PAGE = "#121212"
 
@@ -22,11 +22,11 @@ class View:
     """The window.
 
     Attributes:
-        window: the window itself, 600 by 665 pixels.
-        main_canvas: the canvas of the whole window above the bar.
-        game_canvas: the canvas of the game field, inside the main one.
-        score_label: the score, in the bar.
-        finish_label: "Game Over" or "You Won!", in the bar; hidden until then.
+        window: The Tk window, 600 by 665 pixels.
+        main_canvas: Canvas of the whole window above the bar.
+        game_canvas: Canvas of the game field, inside `main_canvas`.
+        score_label: The score, in the bar.
+        finish_label: "Game Over" or "You Won!" in the bar; hidden at first.
         new_game_button: "Start Again", over the field; hidden until the game is over.
     """
 
@@ -56,19 +56,19 @@ class View:
         self._tiles: dict[tuple[int, str], tk.PhotoImage] = {}
 
     def set_main_canvas(self) -> tk.Canvas:
-        """Return the canvas of the whole window above the bar, in its place."""
+        """Create and place the canvas of the whole window above the bar."""
         canvas = tk.Canvas(self.window, background=PAGE, highlightthickness=0)
         canvas.place(x=0, y=0, width=WINDOW_WIDTH, height=WINDOW_HEIGHT - BAR_HEIGHT)
         return canvas
 
     def set_game_canvas(self) -> tk.Canvas:
-        """Return the canvas of the game field, in its place."""
+        """Create and place the canvas of the game field."""
         canvas = tk.Canvas(self.main_canvas, background=FIELD, highlightthickness=0)
         canvas.place(relx=0.5, rely=0.5, anchor="center")
         return canvas
 
     def show_finish(self, text: str) -> None:
-        """Show `text` at the right end of the bar, as large as the score leaves room for."""
+        """Show `text` at the right end of the bar, in the largest font that fits."""
         self.window.update_idletasks()
         room = WINDOW_WIDTH - 75 - self.score_label.winfo_reqwidth()
         self.finish_label.configure(text=text, font=fitting_font(self.window, text, room, 45))
@@ -76,17 +76,17 @@ class View:
         self.finish_label.place(x=WINDOW_WIDTH - 25, y=middle, anchor="e")
 
     def hide_finish(self) -> None:
-        """Hide what `show_finish` showed, and the button."""
+        """Hide the final message and the button."""
         self.finish_label.place_forget()
         self.new_game_button.place_forget()
 
     def show_new_game_button(self) -> None:
-        """Show the button over the middle of the field."""
+        """Show the button in the middle of the field."""
         self.new_game_button.place(x=WINDOW_WIDTH // 2, rely=0.45, anchor="center")
         self.new_game_button.lift()
 
     def tile(self, side: int, color: str) -> tk.PhotoImage:
-        """Return the picture of a tile, drawn once for each side and colour."""
+        """Return a tile's picture; pictures are cached by side and colour."""
         if (side, color) not in self._tiles:
             self._tiles[side, color] = photo(self.window, rounded(side, side / 12, color, FIELD))
         return self._tiles[side, color]

@@ -1,4 +1,4 @@
-"""The checks of each task. Text and marks are in starter/TASKS.md."""
+"""The checks of each task; starter/TASKS.md contains the text and the marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def totals(seed: str) -> Iterator[Example]:
-    """Yield one board that every student meets, and three that are drawn."""
+    """Yield one fixed board and three random ones."""
     yield Example("total([[2, 0], [0, 4]])", 6)
     draw = random.Random(seed)
     for _ in range(3):
@@ -36,14 +36,14 @@ GRADING = Grading(
         replace(
             SHEET["1"],
             checks=(
-                Check("sums of boards", totals, weight=3),
-                Check("leaves the board as it is", (UNCHANGED,)),
+                Check("total returns the sum", totals, weight=3),
+                Check("total does not change the board", (UNCHANGED,)),
             ),
         ),
         replace(
             SHEET["2"],
-            checks=(Check("rows and total", SHOWN),),
-            # An error in total costs task 1 and not this one, too.
+            checks=(Check("show prints the rows and the total", SHOWN),),
+            # An error in total must only cost task 1.
             reference_patches=("app.total = lambda board: sum(map(sum, board))",),
         ),
     ),

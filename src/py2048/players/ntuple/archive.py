@@ -142,10 +142,6 @@ class Archive:
         check_fields(self.path, header, {"sha256": (_is_texts, "a checksum for each array")})
         return header
 
-    def names(self) -> list[str]:
-        """Return the names of the arrays."""
-        return list(self.header["sha256"])
-
     def read(self, name: str) -> Array:
         """Read an array and verify its checksum.
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
+
+import numpy as np
 
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
@@ -111,14 +113,9 @@ class NetworkLayout:
         return self.ranks - 1
 
     @property
-    def symmetries(self) -> int:
-        """Number of board images to which each tuple is applied."""
-        return 8 if self.rows == self.columns else 4
-
-    @property
     def active(self) -> int:
         """Number of weights that sum to a board's value."""
-        return len(self.tuples) * self.symmetries
+        return len(self.tuples) * len(self.images)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
@@ -165,22 +162,11 @@ def board_kind(rows: int, columns: int) -> str:
 
 def images(rows: int, columns: int) -> Iterator[Tuple]:
     """Yield the symmetries of a board, each as the source cell of every cell."""
-    for turned in (False, True) if rows == columns else (False,):
-        for flipped in (False, True):
-            for mirrored in (False, True):
-                yield tuple(
-                    _source(rows, columns, cell, turned, flipped, mirrored)
-                    for cell in range(rows * columns)
-                )
-
-
-def _source(rows: int, columns: int, cell: int, turned: bool, flipped: bool, mirrored: bool) -> int:
-    row, column = divmod(cell, columns)
-    if turned:
-        row, column = column, row
-    row = rows - 1 - row if flipped else row
-    column = columns - 1 - column if mirrored else column
-    return row * columns + column
+    cells = np.arange(rows * columns).reshape(rows, columns)
+    for is_turned in (False, True) if rows == columns else (False,):
+        for flip, mirror in product((1, -1), repeat=2):
+            image = cells[::flip, ::mirror]
+            yield tuple((image.T if is_turned else image).ravel().tolist())
 
 
 def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
@@ -215,15 +201,14 @@ def _tuples_of(word: str, rows: int, columns: int) -> list[Tuple]:
 
 def _cells_of(word: str) -> Tuple:
     try:
-        cells = (
-            [int(n) for n in word.split("-") if n] if "-" in word else [int(d, 16) for d in word]
-        )
+        if "-" in word:
+            return tuple(sorted(int(number) for number in word.split("-") if number))
+        return tuple(sorted(int(digit, 16) for digit in word))
     except ValueError:
         raise WeightsError(
             f"{word!r} names no tuples{did_you_mean(word, [*NAMED, *PLACED])}, or write cells such "
             "as 012456 or 0-1-2-5-6-7"
         ) from None
-    return tuple(sorted(cells))
 
 
 def cells_text(cells: Tuple) -> str:

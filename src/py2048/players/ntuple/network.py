@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.core.board import Board
-from py2048.core.errors import BoardError, WeightsError
+from py2048.core.errors import BoardError, RulesError, WeightsError
 from py2048.core.rules import Rules
 from py2048.engine.boards import tiles_of
 from py2048.engine.jit import IS_PLAIN
@@ -144,16 +144,11 @@ class LazyTable:
         """Unpack parts in the background, because they will soon be needed."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
-                thread = threading.Thread(
-                    target=self._unpack_briefly, args=[number], name=UNPACKING
-                )
-                thread.start()
+                threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        with (
-            suppress(WeightsError),
-            self.holding([number]),
-        ):  # raised again by the search that needs it
+        # The search that needs a damaged part raises its error again.
+        with suppress(WeightsError), self.holding([number]):
             pass
 
     def _unpack(self, numbers: Sequence[int]) -> None:
@@ -329,11 +324,8 @@ class Bands:
 
     def beyond(self, band: Band) -> Bands | None:
         """Return a copy without this tile's bands up to this sum, or `None` if empty."""
-        kept = {
-            each: row
-            for each, row in self._parts()
-            if each.tile != band.tile or each.least > band.least
-        }
+        tile, least = band.tile, band.least
+        kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
 
     def _parts(self) -> Iterator[tuple[Band, Quantized]]:
@@ -539,14 +531,12 @@ def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, boar
 @cache
 def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each cell's factor in every index, and the offset of each index."""
-    radix = 16 if layout.is_packed else layout.ranks
+    (places, offsets), radix = _places(layout), 16 if layout.is_packed else layout.ranks
     factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
-    for number, (cells, image) in enumerate(
-        (cells, image) for cells in layout.tuples for image in layout.images
-    ):
-        for place, cell in enumerate(cells):
-            factors[number, image[cell]] = radix**place
-    return factors, np.repeat(np.array(layout.offsets[:-1]), layout.symmetries)
+    for factor, cells in zip(factors, places, strict=True):
+        used = cells[cells >= 0]
+        factor[used] = radix ** np.arange(len(used))
+    return factors, offsets.astype(np.int64)
 
 
 def objective_key(rules: Rules) -> tuple[object, ...]:
@@ -562,8 +552,9 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
     """Raise if a network with this layout cannot play under the rules.
 
     Raises:
-        WeightsError: If the board shape differs, or spawns are deterministic or too large.
-        RulesError: If a spawned tile ends the game.
+        WeightsError: If the board shape differs, spawns are deterministic, or a stage starts at a
+            spawned tile.
+        RulesError: See `check_spawned`.
     """
     if rules.shape != (layout.rows, layout.columns):
         raise WeightsError(
@@ -574,20 +565,29 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
         raise WeightsError(
             f"the spawns of {rules.name} are not random: plan games with the player beam"
         )
-    appearing = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if appearing > 1 << MAX_RANK:
-        raise WeightsError(
-            f"tile {appearing}, which spawns under these rules, is too big for a network: "
-            f"at most {1 << MAX_RANK} is supported"
-        )
-    given = CompiledRules.of(rules)
-    given.check_end(given.spawn, given.start)
+    check_spawned(rules)
     largest = max(rules.spawn_weights.tiles)
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:
         raise WeightsError(
             f"a spawned {largest} could start a stage: use stages with tiles above {largest}"
         )
+
+
+def check_spawned(rules: Rules) -> None:
+    """Raise if neither networks nor searches support the tiles that spawn.
+
+    Raises:
+        RulesError: If a spawned tile is too large, or ends the game.
+    """
+    largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    if largest > 1 << MAX_RANK:
+        raise RulesError(
+            f"tile {largest}, which spawns under these rules, is too big: "
+            f"at most {1 << MAX_RANK} is supported"
+        )
+    given = CompiledRules.of(rules)
+    given.check_end(given.spawn, given.start)
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
@@ -655,7 +655,10 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
         rows, columns = np.int64(layout.rows), np.int64(layout.columns)
         ranks = np.uint64(layout.ranks)
         return kernels.CellBoardSpec(rows, columns, given.cascade, ranks, places, offsets)
-    shifts, masks = _shifts_and_masks(layout)
+    parts = [parts_of(cells) for cells in layout.tuples]
+    longest = max(map(len, parts))
+    padded = [[*pairs, *[(0, 0)] * (longest - len(pairs))] for pairs in parts]
+    shifts, masks = np.array(padded, np.uint64).transpose(2, 0, 1).copy()
     return kernels.PackedBoardSpec(
         np.uint64(layout.rows),
         np.uint64(layout.columns),
@@ -668,16 +671,6 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
         np.array(layout.offsets[:-1], np.uint64),
         np.uint64(layout.known),
     )
-
-
-def _shifts_and_masks(layout: NetworkLayout) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    parts = [parts_of(cells) for cells in layout.tuples]
-    shape = len(parts), max(map(len, parts))
-    shifts, masks = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    for number, pairs in enumerate(parts):
-        for part, (shift, mask) in enumerate(pairs):
-            shifts[number, part], masks[number, part] = shift, mask
-    return shifts, masks
 
 
 def _places(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

@@ -66,6 +66,7 @@ from py2048.players.ntuple.network import (
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
+Shape = tuple[int, ...]
 MAX_STEP = 2**15 - 1
 MIN_POINTS = 1e-30
 """Smallest valid step; below it, even the largest weight underflows in float32."""
@@ -226,11 +227,7 @@ def _bands_of(archive: Archive) -> Bands:
 
 
 def _checked(
-    archive: Archive,
-    name: str,
-    array: Array,
-    dtype: type[np.generic],
-    shape: tuple[int, ...] | None,
+    archive: Archive, name: str, array: Array, dtype: type[np.generic], shape: Shape | None
 ) -> Array:
     if array.dtype != dtype or shape not in (None, array.shape):
         raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
@@ -394,10 +391,7 @@ _FIELDS: dict[str, Check] = {
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
     "history": (is_objects, "a list of objects, one for each training"),
 }
-_PACKED_FIELDS: dict[str, Check] = {
-    "step": _STEP,
-    "prune": (is_amount, "a number of points from 0"),
-}
+_PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
 _HISTORY_FIELDS: dict[str, Check] = {
     "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
     "begun": _COUNT,
@@ -491,15 +485,7 @@ def band_of(path: Path, values: Mapping[str, Any]) -> Band:
 
 def _header(network: Network, encoding: str) -> dict[str, Any]:
     layout, bands = network.layout, network.bands
-    late: dict[str, object] = {}
-    if bands:
-        late["bands"] = {
-            "tuples": [list(cells) for cells in bands.layout.tuples],
-            "ranks": bands.layout.ranks,
-            "step": bands.step,
-            "bands": [band._asdict() for band in bands.bands],
-        }
-    return {
+    header = {
         "rules": str(network.rules),
         "rows": layout.rows,
         "columns": layout.columns,
@@ -509,8 +495,15 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
         "held": list(range(len(layout.stages) + 1)),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
-        **late,
     }
+    if bands:
+        header["bands"] = {
+            "tuples": [list(cells) for cells in bands.layout.tuples],
+            "ranks": bands.layout.ranks,
+            "step": bands.step,
+            "bands": [band._asdict() for band in bands.bands],
+        }
+    return header
 
 
 # --- the networks that are installed -------------------------------------------------------------
@@ -548,6 +541,4 @@ def _shipped_paths() -> dict[tuple[object, ...], Path]:
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 
-@cache
-def _shipped_at(path: Path) -> Network:
-    return load(path)
+_shipped_at = cache(load)

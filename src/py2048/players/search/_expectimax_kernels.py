@@ -84,6 +84,7 @@ Moves = tuple[tuple[Board, np.int64], ...]
 MoveValues = tuple[float, float, float, float]
 """Leaf value of each move."""
 Kernel = Callable[..., Any]
+Kernels = tuple[Kernel, Kernel, Kernel]
 
 
 class Parts(NamedTuple):
@@ -102,22 +103,6 @@ class Parts(NamedTuple):
     cached_leaf: Kernel
     fetch: Kernel
     enter: Kernel
-
-
-class Afterstates(NamedTuple):
-    """Kernels built by `make_afterstate_kernels`."""
-
-    is_won: Kernel
-    best_value: Kernel
-    leaf_values: Kernel
-
-
-class Spawns(NamedTuple):
-    """Kernels built by `make_spawn_kernels`."""
-
-    count: Kernel
-    first: Kernel
-    following: Kernel
 
 
 @kernel(inline=True, borrows=True)
@@ -148,8 +133,8 @@ def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
     return is_won, move_value
 
 
-def make_afterstate_kernels(parts: Parts) -> Afterstates:
-    """Build the kernels that evaluate all moves of a board without searching further."""
+def make_afterstate_kernels(parts: Parts) -> Kernels:
+    """Build `is_won`, `best_value` and `leaf_values`, which evaluate moves without searching."""
     slides, (is_won, move_value) = parts.slides, make_leaf_kernels(parts)
 
     @kernel(borrows=True)
@@ -182,11 +167,11 @@ def make_afterstate_kernels(parts: Parts) -> Afterstates:
             one(moves[3], context, weights),
         )
 
-    return Afterstates(is_won, best_value, leaf_values)
+    return is_won, best_value, leaf_values
 
 
-def make_spawn_kernels(parts: Parts) -> Spawns:
-    """Build the kernels that count and enumerate spawn cells."""
+def make_spawn_kernels(parts: Parts) -> Kernels:
+    """Build `count`, `first` and `following`, which count and enumerate spawn cells."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
@@ -216,7 +201,7 @@ def make_spawn_kernels(parts: Parts) -> Spawns:
             return np.int64(-1), np.int64(0)
         return np.int64(next_empty(after, cell + 1, context)), np.int64(0)
 
-    return Spawns(count, first, following)
+    return count, first, following
 
 
 @kernel(inline=True, borrows=True)
@@ -245,7 +230,7 @@ def make_key_kernel(parts: Parts) -> Kernel:
     return key_of
 
 
-def make_chance_kernel(parts: Parts, known: Afterstates, spawns: Spawns) -> Any:
+def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
     """Build the kernel that evaluates chance nodes."""
     slides, with_tile, key_of = parts.slides, parts.with_tile, make_key_kernel(parts)
     (is_won, best_value, leaf_values), (count, first, following) = known, spawns
@@ -312,9 +297,9 @@ def make_chance_kernel(parts: Parts, known: Afterstates, spawns: Spawns) -> Any:
     return chance
 
 
-def make_choose_kernel(parts: Parts, known: Afterstates, spawns: Spawns) -> Kernel:
+def make_choose_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
     """Build the kernel that rates the moves of a board."""
-    fetch, is_won, leaf = parts.fetch, known.is_won, parts.leaf
+    (is_won, _, _), fetch, leaf = known, parts.fetch, parts.leaf
     chance = make_chance_kernel(parts, known, spawns)
 
     @kernel(borrows=True, expand=True)
@@ -753,10 +738,10 @@ def make_value_kernel(parts: Parts) -> Kernel:
     return value
 
 
-def make_move_kernel(parts: Parts, known: Afterstates, spawns: Spawns) -> Kernel:
+def make_move_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
     """Build the kernel that plays a move."""
     with_tile, with_spawn = parts.with_tile, parts.with_spawn
-    is_won, first = known.is_won, spawns.first
+    (is_won, _, _), (_, first, _) = known, spawns
 
     @kernel(borrows=True, expand=True)
     def make_move(

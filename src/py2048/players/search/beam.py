@@ -26,7 +26,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import RulesError
 from py2048.core.rules import Rules
 from py2048.engine._board_kernels import Cells, Int, Word, Words, place_fixed_cells, slide_cells
-from py2048.engine.boards import ranks_of, tiles_of
+from py2048.engine.boards import ranks_of
 from py2048.engine.jit import kernel
 from py2048.engine.rules import CompiledRules
 
@@ -248,14 +248,13 @@ def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
 
 
 @kernel
-def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
-    """Play `moves` on `cells` until one is illegal; return how many were played."""
-    child = np.empty_like(cells)
-    for step in range(moves.size):
-        if not slide_and_spawn(cells, child, moves[step], spec):
-            return step
+def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
+    """Return the board after legal moves."""
+    cells, child = start.copy(), np.empty_like(start)
+    for move in moves:
+        slide_and_spawn(cells, child, move, spec)
         cells[:] = child
-    return moves.size
+    return cells
 
 
 # --- planning ------------------------------------------------------------------------------------
@@ -309,6 +308,7 @@ def spec_of(rules: Rules) -> BeamSpec:
     pair_values = -ROUGHNESS * np.abs(values[:, None] - values)
     pair_values[0] = pair_values[:, 0] = 0.0
     np.fill_diagonal(pair_values, PAIR_BONUS * values)
+    words = np.random.default_rng(2048).integers(2**64, size=(rules.cells, RANKS), dtype=np.uint64)
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
@@ -322,9 +322,7 @@ def spec_of(rules: Rules) -> BeamSpec:
         cell_values=cell_values,
         pair_values=pair_values,
         neighbours=np.concatenate([beside, below]),
-        hash_words=np.random.default_rng(2048).integers(
-            2**64, size=(rules.cells, RANKS), dtype=np.uint64
-        ),
+        hash_words=words,
     )
 
 
@@ -332,13 +330,6 @@ def search_moves(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
     """Return the moves to the best board within `depth` moves."""
     moves = np.empty(depth, np.uint8)
     return moves[: search(cells, width, moves, spec)]
-
-
-def board_after(cells: Cells, moves: Cells, spec: BeamSpec) -> Cells:
-    """Return the board after `moves`."""
-    end = cells.copy()
-    follow(end, moves, spec)
-    return end
 
 
 def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
@@ -401,13 +392,6 @@ class BeamPlanner:
         """Return a planned move, counted from 0."""
         return Direction(self._plan[index])
 
-    def last_board(self) -> Board:
-        """Return the board at the end of the plan."""
-        with self._lock:
-            moves = np.array(self._plan, np.uint8)
-        cells = board_after(self._start, moves, self._spec)
-        return Board(tiles_of(cells.reshape(self.rules.shape)).tolist())
-
     def take(self) -> Direction | None:
         """Return the next move and make it final, or `None` if no further move is planned yet.
 
@@ -433,18 +417,11 @@ class BeamPlanner:
             else:
                 self._step_back(moves)
 
-    def finish(self) -> None:
-        """Complete the plan now, without backtracking from the next dead end."""
-        self.max_width = self.width
-        while not self.is_complete:
-            self.extend()
-
     def _append(self, moves: Cells) -> None:
         for part in moves.reshape(-1, CHECKPOINT_MOVES):
             depth, cells = self._checkpoints[-1]
-            self._checkpoints.append(
-                (depth + CHECKPOINT_MOVES, board_after(cells, part, self._spec))
-            )
+            cells = board_after(cells, part, self._spec)
+            self._checkpoints.append((depth + CHECKPOINT_MOVES, cells))
         self._trial += moves.tobytes()
         self._adopt(self._trial)
         if len(self._trial) > self._passed_depth:

@@ -22,7 +22,7 @@ from py2048.players.ntuple._heuristic_kernels import Tables, Terms, line_tables,
 from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.players.ntuple.heuristic import RANKS, Heuristic
 from py2048.players.ntuple.layout import PACKED_RANKS, board_kind
-from py2048.players.ntuple.network import MAX_RANK, NEVER, Network, check_rules
+from py2048.players.ntuple.network import NEVER, Band, Network, check_rules, check_spawned
 
 MAX_CELLS = 64
 MAX_TILES = 32
@@ -60,27 +60,16 @@ LOSS_COST = 50.0
 WIN_BONUS = 10_000.0
 """Bonus in points for a board that ends the game by reaching the target."""
 
+_COUNTS, _RANKS = (np.float64, (2, MAX_CELLS + 1)), (np.float64, (2, RANKS))
 TERMS = np.dtype(
-    [
-        ("empty", np.float64, (2, MAX_CELLS + 1)),
-        ("merge", np.float64, (2, MAX_CELLS + 1)),
-        ("costs", np.float64, (2, RANKS)),
-        ("monotonicity", np.float64, (2, RANKS)),
-    ]
+    [("empty", *_COUNTS), ("merge", *_COUNTS), ("costs", *_RANKS), ("monotonicity", *_RANKS)]
 )
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 """Table entry. Hash and value are adjacent, so a lookup is one memory access."""
 
 BAND = np.dtype(
-    [
-        ("tile", np.uint64),
-        ("least", np.int64),
-        ("level", np.float64),
-        ("slope", np.float64),
-        ("goal", np.float64),
-        ("ending", np.uint64),
-    ]
+    list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
 """Fields of a `Band`, followed by the tile that ends it."""
 
@@ -193,14 +182,7 @@ def check_searchable(rules: Rules) -> None:
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
             f"and {MAX_TILES} different spawned tiles are supported"
         )
-    largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    if largest > 1 << MAX_RANK:
-        raise RulesError(
-            f"tile {largest}, which spawns under these rules, is too big to search: "
-            f"at most {1 << MAX_RANK} is supported"
-        )
-    given = CompiledRules.of(rules)
-    given.check_end(given.spawn, given.start)
+    check_spawned(rules)
 
 
 def is_searchable(rules: Rules) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from math import inf, log2
 
 from py2048.core.board import Board, Slide
@@ -79,10 +80,11 @@ def max_spawns(rules: Rules, board: Board) -> int:
     return len(rules.spawn_weights.pairs) * max(cells, default=0)
 
 
+@dataclass
 class Expectimax:
     """Search to a fixed depth, optionally with a path cost limit.
 
-    Args:
+    Attributes:
         rules: Rules of the game.
         evaluation: Leaf evaluation.
         depth: Plies to search, at least 1.
@@ -90,40 +92,32 @@ class Expectimax:
         max_cost: Maximum path cost. By default, paths have no cost and all are searched.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        evaluation: Evaluation,
-        depth: int,
-        win_value: float = 0.0,
-        max_cost: int | None = None,
-    ) -> None:
-        self._rules = rules
-        self._evaluation = evaluation
-        self._depth = depth
-        self._win_value = win_value
-        self._max_cost = max_cost
-        self._values: dict[tuple[Board, int, float], float] = {}
+    rules: Rules
+    evaluation: Evaluation
+    depth: int
+    win_value: float = 0.0
+    max_cost: int | None = None
+    _values: dict[tuple[Board, int, float], float] = field(default_factory=dict, init=False)
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move, in points."""
         self._values.clear()
-        rest = inf if self._max_cost is None else self._max_cost
+        rest = inf if self.max_cost is None else self.max_cost
         return {
-            slide.direction: self._move_value(slide, self._depth, rest)
+            slide.direction: self._move_value(slide, self.depth, rest)
             for slide in self._slides(board)
         }
 
     def _slides(self, board: Board) -> list[Slide]:
-        slides = [board.slide(direction, self._rules.merging) for direction in Direction]
+        slides = [board.slide(direction, self.rules.merging) for direction in Direction]
         return [slide for slide in slides if slide.changed]
 
     def _move_value(self, slide: Slide, depth: int, rest: float) -> float:
         if self._is_won(slide.board):
-            return self._gain(slide) + self._win_value
+            return self._gain(slide) + self.win_value
         if depth == 1:
-            return self._gain(slide) + self._evaluation(slide.board)
-        spawned = outcomes(self._rules, slide.board, slide.direction)
+            return self._gain(slide) + self.evaluation(slide.board)
+        spawned = outcomes(self.rules, slide.board, slide.direction)
         values = (
             share * self._board_value(board, depth - 1, rest - self._spawn_cost(share))
             for share, board in spawned
@@ -144,26 +138,26 @@ class Expectimax:
 
     def _spawn_cost(self, share: float) -> int:
         """Return the cost of a spawn with this probability, plus the cost of one ply."""
-        return 0 if self._max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
+        return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
         """Yield each move with the cost of its loss against the best move, one ply ahead."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
-        scale = 0.0 if self._max_cost is None else LOSS_COST / max(abs(best), 1.0)
+        scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)
         for slide, value in zip(slides, values, strict=True):
             yield slide, int(scale * (best - value))
 
     def _is_won(self, board: Board) -> bool:
-        target = self._rules.target
-        return self._rules.ends_at_target and target is not None and board.max_tile >= target
+        target = self.rules.target
+        return self.rules.ends_at_target and target is not None and board.max_tile >= target
 
     def _gain(self, slide: Slide) -> float:
         # A turn's points are a difference of scores, and do not depend on the cell of the spawn.
         cell, before = slide.board.empty_cells()[0], slide.before.sum
         gains = [
             (probability, Turn(slide.direction, slide, Spawn(tile, cell)))
-            for tile, probability in self._rules.spawn_weights.pairs
+            for tile, probability in self.rules.spawn_weights.pairs
         ]
-        scores = [p * score_after(self._rules, before, turn, turn.board) for p, turn in gains]
+        scores = [p * score_after(self.rules, before, turn, turn.board) for p, turn in gains]
         return float(sum(scores) - before)

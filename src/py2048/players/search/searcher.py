@@ -23,7 +23,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError
 from py2048.core.rules import Rules
-from py2048.engine._board_kernels import Cells, Int
+from py2048.engine._board_kernels import Cells, Int, Words
 from py2048.engine.boards import checked_boards, keys_of, ranks_of, start_boards, tiles_of
 from py2048.engine.jit import plain_form, shares, together
 from py2048.engine.rules import CompiledRules
@@ -191,15 +191,13 @@ class Searcher:
         """Return the points of each slide, -1 if illegal, and the value of each move."""
         return self._locked(self._rate_limited, cells)
 
-    def search_once(self, cells: Cells, params: SearchParams) -> tuple[Points, Values]:
-        """Run a single search with the given parameters; for benchmarks."""
-        with self._lock:
-            return self._measured(self._rate, self.workers[0], cells, params)
-
     def play_on(
-        self, cells: Cells, state: NDArray[np.int64], key: int, max_moves: int
+        self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
         """Continue a game by the best moves; return the moves played.
+
+        A search on one thread without a time limit can also continue several games one after
+        another, given as in `play_out`.
 
         Args:
             cells: Board as ranks; overwritten with the final board.
@@ -227,17 +225,10 @@ class Searcher:
         while game < len(boards):
             if states[game, kernels.OVER]:
                 game += 1
-            elif is_plain:
-                rest = boards[game:], states[game:], keys[game:]
-                pieces.append(
-                    self._locked(self._play_limited, *rest, MAX_MOVES_PER_CALL, plays=True)
-                )
-                nodes += self.nodes
-            else:
-                pieces.append(
-                    self.play_on(boards[game], states[game], int(keys[game]), MAX_MOVES_PER_CALL)
-                )
-                nodes += self.nodes
+                continue
+            at = slice(game, None) if is_plain else game
+            pieces.append(self.play_on(boards[at], states[at], keys[at], MAX_MOVES_PER_CALL))
+            nodes += self.nodes
         self.nodes = nodes
         return np.concatenate(pieces)
 

@@ -148,11 +148,7 @@ class Predictor:
 
 
 SPREAD = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
-_LOW = np.uint64(2**32 - 1)
-_ONE = np.uint64(1)
-_SIX = np.uint64(6)
-_MASK = np.uint64(63)
+_ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 
 
 @dataclass(frozen=True)
@@ -276,6 +272,7 @@ def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArra
     return passed
 
 
+@dataclass(frozen=True, eq=False)
 class DistilledMoves:
     """The best move on every reachable board under some rules.
 
@@ -283,21 +280,19 @@ class DistilledMoves:
         rules: The rules; the goal is the score.
         most: Largest sum of a reachable board.
         covered: Boards with larger sums are not included.
+        predictor: Orders the moves of a board.
+        questions: Filter bits for each question.
+        filters: Bits of the filters.
+        decisions: Stored decisions.
     """
 
-    def __init__(
-        self,
-        rules: Rules,
-        most: int,
-        covered: int,
-        predictor: Predictor,
-        questions: Sequence[FilterPlan],
-        filters: Retrieval,
-        decisions: Retrieval,
-    ) -> None:
-        self.rules, self.most, self.covered = rules, most, covered
-        self.predictor, self.questions = predictor, tuple(questions)
-        self.filters, self.decisions = filters, decisions
+    rules: Rules
+    most: int
+    covered: int
+    predictor: Predictor
+    questions: Sequence[FilterPlan]
+    filters: Retrieval
+    decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
         """Return whether these rules have the same reachable boards and best moves."""
@@ -313,10 +308,8 @@ class DistilledMoves:
             BoardError: If the board is detectably unreachable.
         """
         tiles = [tile for row in board.rows for tile in row]
-        new = {
-            *self.rules.spawn_weights.tiles,
-            *self.rules.start_weights.tiles,
-        }  # every reachable board has one of these
+        # Every reachable board has one of these tiles.
+        new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
         if board.sum > self.covered or not new.intersection(tiles):
             raise refusal(self.rules, board)
         if not board.can_move():
@@ -410,6 +403,4 @@ def shipped_moves(rules: Rules) -> DistilledMoves | None:
     return moves if moves.serves(rules) else None
 
 
-@cache
-def _loaded(path: Path) -> DistilledMoves:
-    return DistilledMoves.load(path)
+_loaded = cache(DistilledMoves.load)

@@ -13,7 +13,8 @@ import re
 import shutil
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 from uuid import uuid4
@@ -34,7 +35,6 @@ Name = tuple[str, int]
 _KEPT = "; what is solved so far is kept: give it room and run the command again"
 
 _PLAN = "plan.json"
-_NUMBERS = re.compile(r"-(\d+)-([0-9a-f]{8})$")
 _LAYER = re.compile(r"([a-z]+)-(\d+)-(\d+)-[0-9a-f]{8}")
 _TYPES: dict[str, type[np.generic]] = {
     "values": np.float64,
@@ -93,15 +93,9 @@ def write_array(folder: Path, stem: str, array: Array) -> Path:
     Raises:
         SolvingError: If the file cannot be written.
     """
-    data = _bytes_of(array)
-    path = folder / f"{stem}-{len(array)}-{zlib.crc32(data):08x}"
-    unfinished = folder / f"{uuid4().hex}.unfinished"
-    try:
-        unfinished.write_bytes(data)
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise SolvingError(f"{folder}: {error.strerror or error}{_KEPT}") from None
+    path = folder / f"{stem}{_ending_of(array)}"
+    with _replacing(path, folder / f"{uuid4().hex}.unfinished", str(folder)) as file:
+        file.write(_bytes_of(array))
     return path
 
 
@@ -118,13 +112,14 @@ def read_array(path: Path) -> Array:
     """
     with os_errors_as(SolvingError, str(path)):
         array = np.fromfile(path, _TYPES.get(path.name.partition("-")[0], np.uint64))
-    found = _NUMBERS.search(path.name)
-    if not found or (len(array), zlib.crc32(_bytes_of(array))) != (
-        int(found[1]),
-        int(found[2], 16),
-    ):
+    if not path.name.endswith(_ending_of(array)):
         raise SolvingError(f"{path} is damaged: remove {path.parent} and run the command again")
     return array
+
+
+def _ending_of(array: Array) -> str:
+    """Return the end of the name of an array's file."""
+    return f"-{len(array)}-{zlib.crc32(_bytes_of(array)):08x}"
 
 
 def _bytes_of(array: Array) -> memoryview | bytes:
@@ -225,14 +220,24 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
     Raises:
         SolvingError: If the file cannot be written. Intermediate results are kept.
     """
-    unfinished = Path(f"{path}.part")
+    with _replacing(Path(path), Path(f"{path}.part"), str(path)) as file:
+        file.write(mark)
+        text = json.dumps(write(file)).encode()
+        numbers = zlib.crc32(text), len(text)
+        file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
+
+
+@contextmanager
+def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
+    """Open an unfinished file that replaces `path` once it is complete.
+
+    Raises:
+        SolvingError: Instead of operating-system errors; it starts with `what`.
+    """
     try:
-        with os_errors_as(SolvingError, str(path)):
+        with os_errors_as(SolvingError, what):
             with unfinished.open("wb") as file:
-                file.write(mark)
-                text = json.dumps(write(file)).encode()
-                numbers = zlib.crc32(text), len(text)
-                file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + mark)
+                yield file
             unfinished.replace(path)
     except SolvingError as error:
         raise SolvingError(f"{error}{_KEPT}") from None

@@ -47,7 +47,7 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import LayerCount, Solution, SolvingProgress
 from py2048.players.solving.solver import (
     DEFAULT_MEMORY,
-    SolvingTimer,
+    LayerLoops,
     expanded,
     save_and_reload,
     start_keys,
@@ -104,12 +104,10 @@ def solve_sharded(
     plan = Plan(str(get_rules(rules)), str(Goal.parse(goal)), folder)
     _ = plan.problem  # raises before files are created
     claim(folder, {"rules": plan.rules, "goal": plan.goal})
-    solution = _ShardedSolver(
-        plan, workers, max(1, memory // BYTES_PER_KEY), SolvingTimer(progress)
-    ).run()
-    return save_and_reload(
-        solution, save, memory, lambda: shutil.rmtree(folder, ignore_errors=True)
-    )
+    max_keys = max(1, memory // BYTES_PER_KEY)
+    solution = _ShardedSolver(plan, workers, max_keys, LayerLoops(progress)).run()
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    return save_and_reload(solution, save, memory, remove)
 
 
 # --- layers and what leads from one to another ---------------------------------------------------
@@ -386,33 +384,31 @@ class ShardFiles:
 
 
 class _ShardedSolver:
-    def __init__(self, plan: Plan, workers: Workers, max_keys: int, timer: SolvingTimer) -> None:
-        self._plan, self._workers, self._max_keys, self._timer = plan, workers, max_keys, timer
+    def __init__(self, plan: Plan, workers: Workers, max_keys: int, loops: LayerLoops) -> None:
+        self._plan, self._workers, self._max_keys, self._loops = plan, workers, max_keys, loops
         self._files = ShardFiles(plan.folder)
 
     def run(self) -> Solution:
-        totals = self._find_all()
-        self._evaluate_all(totals)
-        return self._timer.solution(self._plan.problem, self._files, *self._count(totals))
+        problem = self._plan.problem
+        starts = start_keys(problem)
+        totals = self._loops.forward(problem, starts, partial(self._find_both, starts))
+        for total in self._loops.backward(totals[::-1], self._boards):
+            self._evaluate(LayerName("after", total))
+            self._evaluate(LayerName("before", total))
+        return self._loops.solution(problem, self._files, *self._count(totals))
+
+    def _boards(self, total: int) -> int:
+        """Return the number of boards with a sum."""
+        return self._files.length(f"before-{total}")
 
     # --- boards forward --------------------------------------------------------------------------
 
-    def _find_all(self) -> list[int]:
-        """Find the boards and afterstates of every sum; return the sums."""
-        starts, none, done = start_keys(self._plan.problem), np.empty(0, np.uint64), 0
-        waiting, totals = set(starts), list[int]()
-        self._timer.start("boards")
-        while waiting:
-            waiting.remove(total := min(waiting))
-            before, after = LayerName("before", total), LayerName("after", total)
-            self._find(before, starts.get(total, none))
-            self._find(after, none)
-            totals.append(total)
-            if self._files.length(str(after)):
-                waiting |= {total + tile for tile in self._plan.problem.tiles}
-            done += self._files.length(str(before))
-            self._timer.report(total, done)
-        return totals
+    def _find_both(self, starts: Mapping[int, Keys], total: int) -> tuple[int, int]:
+        """Find the boards and afterstates of a sum; return their numbers."""
+        none = np.empty(0, np.uint64)
+        self._find(LayerName("before", total), starts.get(total, none))
+        self._find(LayerName("after", total), none)
+        return self._boards(total), self._files.length(f"after-{total}")
 
     def _find(self, layer: LayerName, starts: Keys) -> None:
         files, name = self._files, str(layer)
@@ -427,20 +423,10 @@ class _ShardedSolver:
 
     def _shards(self, keys: int) -> int:
         """Return the number of shards for a layer with this many keys."""
-        return max(
-            -(-keys // self._max_keys), min(self._workers.width, -(-keys // MIN_SHARD_KEYS)), 1
-        )
+        by_width = min(self._workers.width, -(-keys // MIN_SHARD_KEYS))
+        return max(-(-keys // self._max_keys), by_width, 1)
 
     # --- values backward -------------------------------------------------------------------------
-
-    def _evaluate_all(self, totals: Sequence[int]) -> None:
-        done, all_ = 0, sum(self._files.length(f"before-{total}") for total in totals)
-        self._timer.start("values")
-        for total in reversed(totals):
-            self._evaluate(LayerName("after", total))
-            self._evaluate(LayerName("before", total))
-            done += self._files.length(f"before-{total}")
-            self._timer.report(total, done, all_)
 
     def _evaluate(self, layer: LayerName) -> None:
         """Compute the values of a layer, unless the results that need them already exist."""
@@ -499,6 +485,6 @@ class _ShardedSolver:
         for total, layer in zip(totals, pairs, strict=True):
             found = [next(results) for _ in layer]
             boards = sum(boards for boards, _ in found)
-            counts.append(LayerCount(total, files.length(f"before-{total}"), boards))
+            counts.append(LayerCount(total, self._boards(total), boards))
             largest = max(largest, *(value for _, value in found))
         return counts, largest

@@ -101,9 +101,8 @@ class SolvingProgress:
             return f"finding boards: {self.done:,}, up to a sum of {self.total:,}"
         left = self.seconds * (self.all - self.done) / max(self.done, 1)
         share = self.done / self.all
-        time_left = (
-            f", {left:,.0f} s left" if share >= 0.01 else ""
-        )  # early layers are too small to extrapolate from
+        # Early layers are too small to extrapolate from.
+        time_left = f", {left:,.0f} s left" if share >= 0.01 else ""
         return f"finding values: {share:.0%} of {self.all:,} boards{time_left}"
 
 
@@ -186,15 +185,14 @@ class Solution:
 
     def layer(self, total: int) -> kernels.Lookup:
         """Return a lookup of all boards with this sum, empty if there are none."""
-        if total not in self._lookups:
+        lookups = self._lookups
+        if total not in lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
-            self._lookups[total] = lookup_of(keys, values, 4 * self.rules.cells)
-            while (
-                len(self._lookups) > 1 and sum(map(_size_of, self._lookups.values())) > self._memory
-            ):
-                self._lookups.popitem(last=False)
-        self._lookups.move_to_end(total)
-        return self._lookups[total]
+            lookups[total] = lookup_of(keys, values, 4 * self.rules.cells)
+            while len(lookups) > 1 and sum(map(_size_of, lookups.values())) > self._memory:
+                lookups.popitem(last=False)
+        lookups.move_to_end(total)
+        return lookups[total]
 
     def move_values(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move, including its own points.

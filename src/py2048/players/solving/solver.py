@@ -11,7 +11,7 @@ Layers by sum correspond to the *ages* of T. Kaneko and S. Yamashita, "Strongly 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def solve(
     plan = {"rules": str(problem.rules), "goal": str(problem.goal)}
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
-    solution = _Solver(problem, store, threads or available_threads(), SolvingTimer(progress)).run()
+    solution = _Solver(problem, store, threads or available_threads(), LayerLoops(progress)).run()
     return solution if save is None else save_and_reload(solution, save, memory, store.remove)
 
 
@@ -75,7 +75,7 @@ def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score"
         SolvingError: If the problem cannot be solved.
     """
     problem, store = Problem(rules, Goal.parse(goal), boards=boards), LayerStore(0)
-    return _Solver(problem, store, available_threads(), SolvingTimer(None)).run()
+    return _Solver(problem, store, available_threads(), LayerLoops(None)).run()
 
 
 def save_and_reload(
@@ -87,8 +87,8 @@ def save_and_reload(
     return Solution.load(save, memory=memory // 4)
 
 
-class SolvingTimer:
-    """Measures a solver's time and reports its progress.
+class LayerLoops:
+    """Loops over the layers of a solver, which measure its time and report its progress.
 
     Args:
         progress: Called after each layer, if given.
@@ -98,15 +98,45 @@ class SolvingTimer:
         self._progress = progress
         self._began = time.perf_counter()
 
-    def start(self, stage: str) -> None:
-        """Start a stage of `SolvingProgress`."""
-        self._stage, self._since = stage, time.perf_counter()
+    def forward(
+        self, problem: Problem, starts: Iterable[int], find: Callable[[int], tuple[int, int]]
+    ) -> list[int]:
+        """Find the layers of all reachable sums, in order; return the sums.
 
-    def report(self, total: int, done: int, all_: int = 0) -> None:
-        """Report a completed layer; see `SolvingProgress` for the arguments."""
+        Args:
+            problem: Rules and goal.
+            starts: Sums of the starting boards.
+            find: Finds the layer of a sum; returns its numbers of boards and afterstates.
+        """
+        since, done = time.perf_counter(), 0
+        waiting, totals = set(starts), list[int]()
+        while waiting:
+            waiting.remove(total := min(waiting))
+            boards, afters = find(total)
+            totals.append(total)
+            if afters:
+                waiting |= {total + tile for tile in problem.tiles}
+            done += boards
+            self._report("boards", total, done, 0, since)
+        return totals
+
+    def backward(self, totals: Sequence[int], size_of: Callable[[int], int]) -> Iterator[int]:
+        """Yield the sums of layers to evaluate, and report each layer when it is done.
+
+        Args:
+            totals: The sums, in order.
+            size_of: Returns the number of boards with a sum.
+        """
+        since, done, all_ = time.perf_counter(), 0, sum(map(size_of, totals))
+        for total in totals:
+            yield total
+            done += size_of(total)
+            self._report("values", total, done, all_, since)
+
+    def _report(self, stage: str, total: int, done: int, all_: int, since: float) -> None:
         if self._progress is not None:
-            seconds = time.perf_counter() - self._since
-            self._progress(SolvingProgress(self._stage, total, done, all_, seconds))
+            seconds = time.perf_counter() - since
+            self._progress(SolvingProgress(stage, total, done, all_, seconds))
 
     def solution(
         self, problem: Problem, arrays: Arrays, counts: list[LayerCount], largest: float
@@ -153,40 +183,32 @@ def expanded(
 
 class _Solver:
     def __init__(
-        self, problem: Problem, store: LayerStore, threads: int, timer: SolvingTimer
+        self, problem: Problem, store: LayerStore, threads: int, loops: LayerLoops
     ) -> None:
         self._problem, self._store, self._threads = problem, store, threads
         self._spec, self._width = problem.spec, 4 * problem.rules.cells
-        self._timer = timer
+        self._loops = loops
 
     def run(self) -> Solution:
-        totals = self._enumerate(start_keys(self._problem))
+        starts = start_keys(self._problem)
+        totals = self._loops.forward(self._problem, starts, partial(self._find, starts))
         largest, images = self._evaluate(totals), np.empty(8, np.uint64)
         counts = [
             LayerCount(total, len(keys), int(kernels.count_images(keys, self._spec, images)))
             for total in totals
             for keys in [self._store.get(("before", total))]
         ]
-        return self._timer.solution(self._problem, self._store, counts, largest)
+        return self._loops.solution(self._problem, self._store, counts, largest)
 
     # --- boards forward --------------------------------------------------------------------------
 
-    def _enumerate(self, starts: dict[int, Keys]) -> list[int]:
-        """Find the boards and afterstates of every sum; return the sums."""
-        waiting, totals, done = set(starts), list[int](), 0
-        self._timer.start("boards")
-        while waiting:
-            waiting.remove(total := min(waiting))
-            if ("after", total) not in self._store:
-                boards = self._boards(total, starts)
-                self._store.put(("before", total), boards)
-                self._store.put(("after", total), self._expanded(boards, kernels.slide_all, 4))
-            totals.append(total)
-            if self._store.length(("after", total)):
-                waiting |= {total + tile for tile in self._problem.tiles}
-            done += self._store.length(("before", total))
-            self._timer.report(total, done)
-        return totals
+    def _find(self, starts: dict[int, Keys], total: int) -> tuple[int, int]:
+        """Find the boards and afterstates of a sum; return their numbers."""
+        if ("after", total) not in self._store:
+            boards = self._boards(total, starts)
+            self._store.put(("before", total), boards)
+            self._store.put(("after", total), self._expanded(boards, kernels.slide_all, 4))
+        return self._store.length(("before", total)), self._store.length(("after", total))
 
     def _boards(self, total: int, starts: dict[int, Keys]) -> Keys:
         parts = [starts.get(total, np.empty(0, np.uint64))]
@@ -228,12 +250,11 @@ class _Solver:
 
     def _evaluate(self, totals: list[int]) -> float:
         """Compute the value of every board; return the largest."""
-        store, done, largest = self._store, 0, 0.0
-        boards = sum(store.length(("before", total)) for total in totals)
-        known: dict[int, kernels.Lookup] = {}
+        store, known, largest = self._store, dict[int, kernels.Lookup](), 0.0
         reach = max(spawn.tile for spawn in self._problem.spawns)
-        self._timer.start("values")
-        for total in reversed(totals):
+        for total in self._loops.backward(
+            totals[::-1], lambda each: store.length(("before", each))
+        ):
             known = {other: layer for other, layer in known.items() if other <= total + reach}
             keys = store.get(("before", total))
             if ("values", total) not in store:
@@ -241,8 +262,6 @@ class _Solver:
             values = store.get(("values", total))
             known[total] = lookup_of(keys, values, self._width)
             largest = max(largest, float(np.abs(values).max(initial=0.0)))
-            done += len(keys)
-            self._timer.report(total, done, boards)
         return largest
 
     def _values(self, total: int, keys: Keys, known: dict[int, kernels.Lookup]) -> Values:

@@ -29,7 +29,7 @@ from py2048.players.solving.files import LayerStore, read_footer, write_file
 from py2048.players.solving.formations import SIDE, Formation, get_formation
 from py2048.players.solving.positions import LARGE, Positions, large_cells
 from py2048.players.solving.solution import SolvingProgress
-from py2048.players.solving.solver import DEFAULT_MEMORY, SolvingTimer
+from py2048.players.solving.solver import DEFAULT_MEMORY, LayerLoops
 
 Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
@@ -394,7 +394,7 @@ def build_table(
     folder = Path(f"{path}.unfinished")
     store = LayerStore(memory - needed, folder, _description(positions))
     builder = _Builder(positions, store, threads or available_threads())
-    builder.run(SolvingTimer(progress))
+    builder.run(LayerLoops(progress))
     write_file(path, MAGIC, builder.write)
     store.remove()
     return EndingTable.load(path)
@@ -431,16 +431,12 @@ class _Builder:
         self._positions, self._store, self._threads = positions, store, threads
         self._tiles = positions.rules.spawn_weights.pairs
 
-    def run(self, timer: SolvingTimer) -> None:
+    def run(self, loops: LayerLoops) -> None:
         """Compute the chances of all missing layers, from the largest sum down."""
-        sizes, totals, done = self._positions.sizes, range(self._positions.reach, -1, -2), 0
+        sizes, totals = self._positions.sizes, range(self._positions.reach, -1, -2)
         left = [total for total in totals if ("sizes", total) not in self._store]
-        all_ = sum(sizes[total // 2] for total in left)
-        timer.start("values")
-        for total in left:
+        for total in loops.backward(left, lambda total: sizes[total // 2]):
             self._find(total)
-            done += sizes[total // 2]
-            timer.report(total, done, all_)
 
     def _find(self, total: int) -> None:
         positions, size = self._positions, self._positions.sizes[total // 2]

@@ -1,7 +1,7 @@
-"""The grader's window: it draws nothing and remembers its keys.
+"""The grader's window: it draws nothing and records which keys are bound.
 
-It is handed to submissions beside `gui`, and imports nothing but the standard library, because a
-submission can reach nothing else. ``frame.bound`` is what is bound, by key.
+Submissions import it in place of the real ``gui_window``. It uses only the standard library,
+because nothing else can be imported in a submission's process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ draw_tile = "the picture of {}".format
 
 
 class CheckedFrame(tk.Tk):
-    """The window frame; `bound` maps what is bound to its function."""
+    """The window frame.
+
+    Attributes:
+        bound: The function bound to each key.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +26,7 @@ class CheckedFrame(tk.Tk):
         self.bound: dict[str, Callable[[Any], object]] = {}
 
     def bind(self, sequence: Any = None, func: Any = None, add: Any = None) -> Any:
-        """Bind a key and remember it."""
+        """Bind a key and record it."""
         if func is not None:
             self.bound[sequence] = func
         return super().bind(sequence, func, add)
@@ -34,7 +38,7 @@ class CheckedFrame(tk.Tk):
 
 
 class CheckedBoard(tk.Frame):
-    """A board without a picture, which is all that `gui` needs to play on."""
+    """A board that is never drawn; `gui` needs only its two attributes."""
 
     def __init__(self, frame: CheckedFrame) -> None:
         super().__init__(frame)
@@ -46,7 +50,7 @@ opened: list[tuple[CheckedFrame, CheckedBoard]] = []
 
 
 def open_window() -> tuple[CheckedFrame, CheckedBoard]:
-    """Return the window, its keys unbound, with a new board."""
+    """Return the window and a new board; all keys are unbound."""
     frame = opened.pop()[0] if opened else CheckedFrame()
     for key in list(frame.bound):
         frame.unbind(key)

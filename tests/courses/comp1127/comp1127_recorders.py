@@ -1,4 +1,4 @@
-"""A board and a frame that only take notes, and fresh copies of the course's modules."""
+"""A board and a frame that record what happens, and new copies of the course's modules."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ Rows = list[list[int]]
 
 
 @dataclass
-class NotedBoard:
-    """A board without a window: it knows what would be seen, and everything that happened."""
+class RecordingBoard:
+    """A board without a window that records every call and what a player would see."""
 
     numbers: dict[str, tuple[int, int]] = field(default_factory=dict)
     score: int = 0
     closed: bool = False
     shown: dict[str, list[Any]] = field(default_factory=dict)  # key: [value, x, y]
     score_shown: int = 0
-    notes: list[tuple[Any, ...]] = field(default_factory=list)
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
 
     def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
         self.shown[key] = [number.value, column * 140, row * 140]
-        self.notes.append(("show", key, number.value, row, column))
+        self.calls.append(("show", key, number.value, row, column))
 
     def erase_tile(self, key: str) -> None:
         self.shown.pop(key, None)
-        self.notes.append(("erase", key))
+        self.calls.append(("erase", key))
 
     def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
         self.shown[key][1] += horizontal
         self.shown[key][2] += vertical
-        self.notes.append(("shift", key, horizontal, vertical))
+        self.calls.append(("shift", key, horizontal, vertical))
 
     def show_score(self) -> None:
         self.score_shown = self.score
 
     def show_message(self, text: str) -> None:
-        self.notes.append(("message", text))
+        self.calls.append(("message", text))
 
     @property
     def messages(self) -> list[str]:
-        return [note[1] for note in self.notes if note[0] == "message"]
+        return [call[1] for call in self.calls if call[0] == "message"]
 
     @property
     def shifts(self) -> list[tuple[int, int]]:
-        return [note[2:] for note in self.notes if note[0] == "shift"]
+        return [call[2:] for call in self.calls if call[0] == "shift"]
 
     def seen(self) -> Rows:
-        """Return the rows that a player would see; two tiles on one cell are an error."""
+        """Return the visible rows; two tiles on one cell are an error."""
         rows = [[0] * 4 for _ in range(4)]
         for value, x, y in self.shown.values():
             assert x % 140 == y % 140 == 0, f"a tile stands between cells: {self.shown}"
@@ -62,8 +62,8 @@ class NotedBoard:
 
 
 @dataclass
-class NotedFrame:
-    """A window frame that knows what is bound to it."""
+class RecordingFrame:
+    """A window frame that records its key bindings."""
 
     bound: dict[str, Callable[[Any], object]] = field(default_factory=dict)
 
@@ -74,23 +74,23 @@ class NotedFrame:
         self.bound.pop(sequence, None)
 
     def press(self, name: str) -> bool:
-        """Press a key; say whether anything was bound to it."""
+        """Press a key; return whether anything was bound to it."""
         callback = self.bound.get(f"<{name}>")
         if callback:
             callback(SimpleNamespace(keysym=name))
         return callback is not None
 
 
-def fresh(name: str) -> ModuleType:
-    """Return a new copy of one of the course's modules, with globals of its own."""
+def new_copy(name: str) -> ModuleType:
+    """Return a new copy of one of the course's modules, with its own globals."""
     spec = importlib.util.find_spec(f"py2048.courses.comp1127.{name}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def lay(program: ModuleType, board: Any, rows: Rows) -> None:
-    """Put `rows` on the grid and the board of a program, in place of what is there."""
+def set_rows(program: ModuleType, board: Any, rows: Rows) -> None:
+    """Replace the grid and the board's tiles by `rows`."""
     program.grid = [list(row) for row in rows]
     for key in list(board.numbers):
         gui.remove_number(board, key)
