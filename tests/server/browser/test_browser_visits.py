@@ -69,3 +69,16 @@ async def test_every_file_of_a_page_names_its_version(browser, server):
         assert len(files) > 15
         assert all(re.search(r"/static/[0-9a-f]{12}/", url) for url in files), files
         assert set(files.values()) == {"public, max-age=31536000, immutable"}
+
+
+async def test_a_part_that_failed_to_load_is_tried_again(guest):
+    """Help that fails to load says so, and loads with the next move."""
+    await guest.page.route("**/js/help.js", lambda route: route.abort())
+    await guest.deal()
+    await guest.press("?")
+    await guest.status("The server is away; trying again.")
+    await guest.page.unroute("**/js/help.js")
+    await guest.press("ArrowDown", "ArrowLeft")
+    await guest.settle()
+    await guest.ask()
+    guest.faults.clear()  # what the browser says of the part that failed
