@@ -117,6 +117,6 @@ def test_an_installed_package_is_installed_by_its_name(monkeypatch, tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "pip").touch(mode=0o755)
         monkeypatch.setenv("PATH", str(tmp_path / folder))
-        assert install_line("py2048", "x") == f"{pip} install py2048 x"
+        assert install_line("py2048", "x[y]") == f"{pip} install py2048 'x[y]'"
     monkeypatch.setattr(errors, "find_spec", lambda _: None)
     assert install_line("x") == f"uv pip install --python {python} x"
