@@ -238,6 +238,9 @@ def test_impossible_changes_are_refused():
         board.with_tile((2, 0), 2)
     with pytest.raises(BoardError, match="'x'"):
         Board.parse("x 2")
+    with pytest.raises(BoardError, match=r"2 x 2\.5 is not a size"):
+        Board.empty(2, 2.5)
+    assert Board.empty(2, 3).rows == ((0, 0, 0), (0, 0, 0))
 
 
 @pytest.mark.parametrize(

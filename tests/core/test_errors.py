@@ -104,12 +104,19 @@ def test_the_install_command_is_for_this_interpreter_and_this_checkout(monkeypat
         assert (Path(weights) / "pyproject.toml").exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its programs have other names")
 def test_an_installed_package_is_installed_by_its_name(monkeypatch, tmp_path):
-    """Outside a checkout the command names the package, and uses uv if there is no pip."""
+    """The command uses the pip beside the interpreter, otherwise its module, or uv without pip."""
     (tmp_path / "weights").mkdir()
     monkeypatch.chdir(tmp_path)
     installed = SimpleNamespace(read_text=lambda _: None)
     monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: [installed])
-    assert install_line("py2048", "x").endswith(" install py2048 x")
+    monkeypatch.setattr(sys, "executable", python := str(tmp_path / "m" / "python"))
+    pips = {"m": "pip", "a": f"{python} -m pip", "z": f"{python} -m pip"}
+    for folder, pip in pips.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pip").touch(mode=0o755)
+        monkeypatch.setenv("PATH", str(tmp_path / folder))
+        assert install_line("py2048", "x[y]") == f"{pip} install py2048 'x[y]'"
     monkeypatch.setattr(errors, "find_spec", lambda _: None)
-    assert install_line("x") == f"uv pip install --python {sys.executable} x"
+    assert install_line("x") == f"uv pip install --python {python} x"

@@ -72,11 +72,13 @@ def test_the_environment_is_read_as_gettext_reads_it(monkeypatch):
 
 
 def test_english_has_the_texts_of_the_source():
-    """A request for English gets singular and plural as written, by the count."""
+    """English has singular and plural as written, by the count; other languages translate."""
     with use_language(language.language_of_header("en-GB")):
         counted = [language.ngettext("{n} move", "{n} moves", count) for count in range(3)]
         assert counted == ["{n} moves", "{n} move", "{n} moves"]
         assert (language._("Undo"), number(1234)) == ("Undo", "1,234")
+    with use_language("pt"):
+        assert language._("Undo") == language.catalogue("pt").gettext("Undo") != "Undo"
 
 
 def test_numbers_are_formatted_by_language():

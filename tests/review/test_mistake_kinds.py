@@ -79,6 +79,8 @@ def test_the_larger_of_two_full_lines_counts():
     board = Board.parse("64 8 4 2 / 16 . . . / 32 . . . / 8 4 . .")
     assert not breaks_row(board, board.with_tile((0, 3), 0))
     assert breaks_row(board, board.with_tile((2, 0), 0))
+    sparse = Board.parse("64 8 4 . / 16 . . . / . . . . / . . . .")  # no line is full
+    assert not breaks_row(sparse, sparse.with_tile((0, 0), 0))
 
 
 def test_an_unknown_kind_is_named():

@@ -52,6 +52,7 @@ def test_each_puzzle_has_one_clearly_best_move():
         for direction in puzzle.values:
             move = puzzle.graded(direction)
             assert move.best is puzzle.best
+            assert move.share == round(min(move.loss / puzzle.values[puzzle.best], 1), 6)
             wrong = move.grade in (Grade.MISTAKE, Grade.BLUNDER)
             assert wrong == (direction is not puzzle.best)
 

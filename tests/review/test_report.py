@@ -69,6 +69,11 @@ def test_known_games_give_known_numbers():
     assert [data["rules"][0][name] for name in figures] == [1666.7, 3000, -10.0, 200.0]
     assert section.totals.grades[Grade.BEST] == 480
     assert json.loads(json.dumps(data)) == data
+    third = {"accuracy": 100 / 3, "luck": -1 / 3, "loss": 1 / 3}
+    uneven = summary(4, "", reviewed=700, think_ms=70_000, **third)
+    data = GamesReport.of([uneven]).to_json()["rules"][0]
+    figures = ["accuracy", "mistakes_per_100_moves", "moves_per_minute", "mean_luck", "mean_loss"]
+    assert [data[name] for name in figures] == [33.33, 0.86, 85.7, -0.3333, 0.3333]
 
 
 def test_games_without_a_date_come_last():

@@ -122,16 +122,6 @@ def test_following_another_process(games: GameService) -> None:
     assert here.version == 3
 
 
-def test_whoever_is_late_is_told(games: GameService) -> None:
-    """If two processes change the same game, the second one is told that its change is stale."""
-    here = games.begin_game("ada", "long:size=5x5", "ranked")
-    there = games.load(here.id)
-    here.move(1, here.session.game.legal_directions()[0])
-    there.move(1, there.session.game.legal_directions()[-1])
-    assert write(games, here) == set()
-    assert write(games, there) == {here.id}
-
-
 def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
     game = games.begin_game("ada", "2x4", mode)
     if undo:

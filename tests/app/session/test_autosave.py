@@ -100,6 +100,24 @@ def test_a_locked_store_holds_up_no_move(data_folder):
     later.close()
 
 
+def test_turns_adopted_together_are_kept_while_the_store_is_locked(data_folder):
+    """A game that took over several turns can be left and resumed before they are saved."""
+    with closing(open_session()) as session:
+        session.play_tracked(game := TrackedGame(Game(seed=1)))
+        for _ in range(3):
+            move(session)
+        with locked(data_folder):
+            further = game.copy()
+            further.undo()
+            further.undo()
+            for _ in range(3):
+                further.attempt(further.game.legal_directions()[-1])
+            session.adopt(further)
+            session.start(seed=2)
+            assert session.resume_game(game.id)
+            assert session.game.turns == further.game.turns
+
+
 def test_closing_says_what_is_lost(data_folder):
     """Closing waits for a limited time, then names the reason; closing again does nothing."""
     session = open_session()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -83,7 +84,7 @@ def test_an_answer_is_graded_as_the_review_grades_it(store):
     notebook.keep(reviewed(move))
     (exercise,) = notebook.due()
     answer, _ = notebook.answer(exercise, RIGHT)
-    assert (answer.share, answer.grade) == (move.share, move.grade)
+    assert (answer.share, answer.grade, answer.luck) == (move.share, move.grade, 0.0)
 
 
 def test_images_of_a_position_are_one_mistake(store):
@@ -97,6 +98,21 @@ def test_images_of_a_position_are_one_mistake(store):
     (exercise,) = notebook.due()
     assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, MistakeKind.CORNER)
     assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
+
+
+def test_a_mistake_made_in_another_game_is_due_again(store):
+    """Another review of a game, even of its later moves, leaves what was learned."""
+    one, two = (Game(RULES, seed=1) for _ in range(2))
+    one.play(one.legal_directions()[0])
+    two.play(two.legal_directions()[-1])
+    notebook, found = Notebook(store), reviewed(mistake())
+    notebook.keep(replace(found, record=one.record()))
+    notebook.answer(notebook.due()[0], DOWN)
+    one.play(one.legal_directions()[0])
+    notebook.keep(replace(found, record=one.record()))
+    assert not notebook.due()
+    notebook.keep(replace(found, record=two.record()))
+    assert notebook.due()
 
 
 def test_the_worst_mistakes_of_a_game_are_kept(store):

@@ -22,8 +22,10 @@ from py2048.app.session import (
     Session,
     StorageFailed,
     autosave,
+    hint_player,
     open_session,
 )
+from py2048.app.session.session import is_by_computer
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame, open_store
 from py2048.app.storage.schema import games
@@ -163,6 +165,28 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session):
     fresh = session.snapshot().ask(make_player("greedy"), only_move=True)
     assert session.play_hint(fresh)
     assert session.game.ply == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "board", "player"),
+    [
+        *(("2x4", None, "perfect"), ("mine:size=2x3,target=64", None, "perfect")),
+        *(("ist:size=2x3", None, "expectimax"), ("classic", None, "expectimax")),
+        ("classic:size=2x2", "16 32 / 8 4", "perfect"),
+        ("classic:size=2x2", "32 16 / 8 8", "expectimax"),  # too large a sum
+        ("classic:size=2x2", "8 16 / 8 16", "expectimax"),  # no tile can have just spawned
+    ],
+)
+def test_hints_are_perfect_where_the_tables_reach(rules, board, player):
+    """Other rules, sizes and boards get the search."""
+    assert hint_player(get_rules(rules), board and Board.parse(board)) == player
+
+
+def test_a_record_of_a_computer_names_its_player():
+    """A record is a computer's if its player is a spec, with or without options."""
+    record = Session().record()
+    for player, is_computer in (("corner", True), ("expectimax:depth=3", True), ("Ada", False)):
+        assert is_by_computer(replace(record, player=player)) == is_computer
 
 
 def test_a_quick_hint_and_the_one_it_precedes_count_once(session):
@@ -361,6 +385,7 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
 def test_a_session_without_a_store_keeps_nothing():
     """Without a store, play works but nothing is saved."""
     session = Session()
+    assert session.best == 0
     session.start(seed=1)
     play(session, 2)
     assert not session.resume()

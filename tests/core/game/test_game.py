@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,7 +176,7 @@ def test_a_spawn_can_be_given_but_must_be_possible():
     """A given spawn is checked against the rules; if it is impossible, nothing changes."""
     game = Game(board=Board.parse("2 2 . . / . . . . / . . . . / . . . ."), seed=1)
     for spawn, reason in [
-        (Spawn(8, (3, 3)), "never spawns"),
+        (Spawn(8, (3, 3)), r"never spawns .*\(ply 1, after left\)"),
         (Spawn(2, (0, 0)), "occupied"),
         (Spawn(2, (4, 0)), "outside"),
     ]:
@@ -184,6 +186,14 @@ def test_a_spawn_can_be_given_but_must_be_possible():
     game.play(LEFT, spawn=Spawn(4, (3, 3)))
     assert game.board[3, 3] == 4
     assert game.record().seed is None
+
+
+def test_a_start_is_drawn_or_set_up():
+    """Only the start that the seed draws is a drawn one, also in a record."""
+    drawn = Game(seed=1)
+    for game, is_drawn in ((drawn, True), (Game(seed=2, board=drawn.start), False)):
+        assert game.has_drawn_start() == game.record().has_seeded_start() == is_drawn
+    assert not replace(drawn.record(), seed=None).has_seeded_start()
 
 
 def test_a_board_must_fit_the_rules():
