@@ -17,24 +17,24 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "app": 9_300,
+    "app": 9_500,
     "cli": 300,
     "core": 2_100,
     "courses": 11_900,
     "engine": 3_300,
     "envs": 1_700,
-    "lab": 3_700,
+    "lab": 4_300,
     "players": 6_300,
     "presentation": 2_000,
     "review": 2_300,
-    "server": 5_700,
+    "server": 5_900,
     "testing": 200,
-    "whole": 47_500,
+    "whole": 48_300,
     "javascript": 4_500,
     "benchmarks": 2_800,
-    "scripts": 1_400,
-    "examples": 800,
-    "tests": 33_000,
+    "scripts": 1_700,
+    "examples": 850,
+    "tests": 33_950,
 }
 """Maximum lines of code per room. A commit that raises one must say what it gained."""
 
