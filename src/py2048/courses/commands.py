@@ -376,7 +376,7 @@ def _run_grader(
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
             show_progress()
-            if not progress.tasks[0].started:  # kept results do not count for the time estimate
+            if not progress.tasks[0].started:  # earlier results are left out of the time estimate
                 progress.reset(bar, completed=len(found))
 
         results = ResultsFile(log)

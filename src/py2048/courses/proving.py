@@ -32,7 +32,7 @@ from py2048.courses.grading.tasks import Grading, read_sheet, validate
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
-TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang reach it, even on a busy machine
+TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang run into it, even on a busy machine
 
 
 class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

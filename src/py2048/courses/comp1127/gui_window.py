@@ -97,7 +97,7 @@ class WindowFrame(tk.Tk):
         super().bind("<Destroy>", self._on_destroy)
 
     def _on_destroy(self, event: tk.Event[Any]) -> None:
-        """Notice that the window was closed, by whatever means."""
+        """Record that the window was closed, by whatever means."""
         if event.widget is self:
             self.closed = True
 

@@ -55,7 +55,7 @@ PUT_PARAMETERS = "key, number, row, column"
 
 
 def log(function: str, parameters: str, note: str) -> str:
-    """Return code that replaces a function of gui by one that records its calls.
+    """Return code that replaces a function of gui with one that records its calls.
 
     The replacement accepts the board under both of the document's names.
     """
@@ -371,7 +371,7 @@ def turn_example(rows: Rows, direction: str, then: dict[str, object], *notes: st
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
-    """Press a key that moves: all tiles must be in place, plus a new one."""
+    """Press a key that moves tiles: all must be in the right place afterwards, plus a new one."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     filled = "sum(number > 0 for row in main.grid for number in row)"
@@ -447,7 +447,7 @@ def starts_with(code: str, expected: object, words: str) -> Callable[[Submission
     def check(session: SubmissionSession) -> None:
         session.begin()
         outcome = session.run(calling(run_main_section, "main"))
-        # The report shows only what a student can repeat, not how the grader looks inside.
+        # The report shows only what a student can repeat, not how the grader inspects the program.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is None or outcome.error.type != "LeftAlone":
             session.fail("a window that waits for keys", str(outcome.error or "the program ended"))

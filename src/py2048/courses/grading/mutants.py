@@ -1,10 +1,11 @@
 """Mutation testing of a course's checks.
 
-Mutation operators plant one fault at a time in a right solution, and each mutant is graded. It is
-detected if it loses marks in a task its function belongs to. It must not lose marks in other tasks
-(see ``ownership.py``).
+Mutation operators plant one fault at a time in a right solution, and each mutant is graded. A
+mutant is detected if it loses marks in a task to which the changed function belongs. It must not
+lose marks in other tasks (see ``ownership.py``).
 
-Some mutants are equivalent to the solution. A file next to it, ``NAME.toml``, lists them::
+Some mutants are equivalent to the solution. The file ``NAME.toml`` next to the solution lists
+them::
 
     [[exempt]]
     where = "Grid.collapseRow"
@@ -12,8 +13,8 @@ Some mutants are equivalent to the solution. A file next to it, ``NAME.toml``, l
     reason = "new is never longer than lst"
 
 `change` is part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without it, all mutants of the function or class are exempt, such as code that students
-are given.
+default 1). Without `change`, all mutants of the function or class are exempt, which suits code that
+students are given.
 """
 
 from __future__ import annotations
@@ -272,7 +273,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and in which other ones.
+    """Return whether a mutant loses marks in its `own` tasks, and in which others it does.
 
     Without a mutant, the solution itself is graded.
     """

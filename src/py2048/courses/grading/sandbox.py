@@ -80,8 +80,8 @@ class Protection:
         name: Name in reports.
         holds: What it protects against, in words.
         lacks: What it does not protect against.
-        own_root: Submissions see another root folder and only their own processes.
-        landlock: The process restricts its own file access with Landlock.
+        own_root: Whether submissions have their own root folder and see only their own processes.
+        landlock: Whether the process restricts its own file access with Landlock.
     """
 
     name: str
@@ -146,8 +146,8 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 def interpreter_for(protection: Protection) -> str | None:
     """Return the Python to run submissions with; None if `protection` does not work.
 
-    It is the one outside any virtual environment, or the system's Python of the same version if
-    submissions' users cannot read that.
+    This is the Python outside any virtual environment. If the users that run submissions cannot
+    read that, it is the system's Python of the same version.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
@@ -183,7 +183,7 @@ class SandboxConfig:
 
     Attributes:
         protection: The protection; by default the strongest that works.
-        trusted: Allow the code to import py2048. Only for our own solutions.
+        trusted: Whether the code may import py2048. Only for our own solutions.
         seconds: Wall-clock limit of a whole submission.
         live: Running submissions, which `abort` stops.
         aborted: Set once the run has ended or was interrupted.
@@ -203,7 +203,7 @@ class SandboxConfig:
 
     @contextlib.contextmanager
     def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
-        """Yield a pool of threads that grade; when the context ends, the rest is aborted."""
+        """Yield a pool of threads that grade; leaving the context aborts unfinished work."""
         pool = ThreadPoolExecutor(jobs)
         try:
             yield pool
@@ -237,7 +237,7 @@ def next_user() -> int | None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder of any depth; shutil is recursive before Python 3.13."""
+    """Remove a folder of any depth, which shutil cannot do before Python 3.13."""
     subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
 
 
@@ -279,7 +279,7 @@ class Folders:
         given: Files handed out by the course.
         scratch: Working folder.
         libraries: Folders of packages.
-        trusted: Whether py2048 may be among them.
+        trusted: Whether py2048 may be among the libraries.
         display: The virtual display.
         course: The course's folder, to be hidden.
     """
@@ -300,7 +300,7 @@ class Folders:
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """Folders below `readable` that it must not read."""
+        """Folders below `readable` that the process must not read."""
         if self.trusted:
             return ()
         return (*copies_of_py2048(self.libraries), *([self.course] if self.course else ()))
@@ -453,7 +453,7 @@ class Display:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still running; submissions may crash it."""
+        """Whether the display is still running; submissions may crash it."""
         return self._server.poll() is None
 
     def close(self) -> None:
@@ -633,7 +633,7 @@ class Process:
         )
         os.close(down)
         os.close(up)
-        is_alone = own_root or user is not None  # no other processes of the same user
+        is_alone = own_root or user is not None  # no unrelated process has this user
         landlock = sandbox.protection.landlock
         places = {
             "scratch": scratch,

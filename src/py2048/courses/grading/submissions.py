@@ -9,7 +9,7 @@ are untrusted: paths must stay inside the folder, and the unpacked size is limit
 Notebooks, text typed into Moodle and programs named ``.py.txt`` are converted to Python files.
 
 Python 2 programs are recognised by their text. Converting them needs fissix, a maintained copy of
-lib2to3, which Python 3.13 no longer has; it parses programs and never runs them.
+lib2to3 (which Python 3.13 removed); fissix parses programs and never runs them.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """Return how many of the course's expected names a text defines."""
+    """Return how many of the course's expected names a program's text defines."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -209,7 +209,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 def defined_share(text: str, grading: Grading) -> float:
     """Return the share of expected names a program defines, in the language that fits best.
 
-    Courses without expected names score 1 if the program opens a window, otherwise 0.
+    For courses without expected names, the share is 1 if the program opens a window, otherwise 0.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))
@@ -276,7 +276,7 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Return a sort key for how likely a file is the program: contents, name, depth.
+    """Return a sort key for how likely a file is to be the program: contents, name, depth.
 
     Names imported from local files count as defined.
     """
@@ -296,7 +296,7 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 
 
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
-    """Score how likely a file is the one to run, for courses without required functions.
+    """Score how likely a file is to be the main one, for courses without required functions.
 
     No other file imports it, and it has the course's file name or opens a window. A file that
     others import still qualifies if it has that name and opens its window when run. Other files
@@ -497,7 +497,7 @@ def python2_lines(text: str) -> list[int]:
 
 
 def mixes_tabs(text: str) -> bool:
-    """Return whether indentation mixes tabs and blanks in a way Python 3 rejects."""
+    """Return whether indentation mixes tabs and spaces in a way that Python 3 rejects."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
     return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
@@ -508,7 +508,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def line_numbers(lines: list[int]) -> str:
-    """List the first few line numbers in words."""
+    """Format the first few line numbers for a message."""
     lines = sorted(set(lines))
     named = ", ".join(map(str, lines[:MAX_LISTED]))
     more = _(" and more") if len(lines) > MAX_LISTED else ""
@@ -588,8 +588,8 @@ class Submission:
         name: Name in reports.
         root: Folder its file names are relative to.
         files: All files.
-        problem: Why it cannot be graded, if so.
-        from_python2: Convert Python 2 programs before grading.
+        problem: Why it cannot be graded; empty if it can.
+        from_python2: Whether to convert Python 2 programs before grading.
         notes: How its files were read.
     """
 
@@ -818,7 +818,7 @@ class Collector:
             if path.is_dir() and (match := MOODLE.match(path.name)):
                 moodle[match["who"]].append(path)
         together = [paths for paths in moodle.values() if len(paths) > 1]
-        for paths in together:  # a file and online text of one student
+        for paths in together:  # a file and online text from one student
             name = above + paths[0].name
             yield from _isolated(name, folder, map(self.merge, [name], [paths]))
         for path in entries:

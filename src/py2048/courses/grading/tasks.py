@@ -75,7 +75,8 @@ class Example:
 
     Attributes:
         code: Statements. If the last line is an expression, its value is compared with `expected`.
-        expected: Required value or a matcher. By default any value, as long as nothing is raised.
+        expected: Required value or a matcher. By default, any value is accepted as long as nothing
+            is raised.
         given: Statements run before `code`.
         prints: Exact text that `code` must print; None for any.
         then: Expressions evaluated afterwards, and their required values.
@@ -190,19 +191,19 @@ class Grading:
         expects: Names the program must define. Among several files, the one that defines most of
             them is graded.
         given_files: Files handed out, which replace the submission's copies.
-        gui: Provide a virtual display and its user, `screen`.
+        gui: Whether to provide a virtual display and its user, `screen`.
         libraries: Importable packages in addition to the standard library.
         prelude: Code run before every example.
         opening: What a student types instead of the prelude; ``{module}`` stands for the student's
             file. Empty if examples are not Python.
         variants: Gradings of the same tasks in other languages. The one whose `expects` the program
             defines most of is used.
-        remarks: Finds further remarks in a program's text.
+        remarks: Function that returns further remarks on a program's text.
         seconds: Default CPU time limit per call.
-        not_graded: Marks of the document that cannot be graded automatically, in words.
+        not_graded: Description of the document's marks that cannot be graded automatically.
         folder: The course's folder, set when the course is loaded.
         language: Language of reports.
-        words: Translates the course's own names.
+        words: Function that translates the course's own names.
     """
 
     course: str
@@ -233,7 +234,7 @@ class Grading:
         return replace(self, language=language or self.language, variants=variants)
 
     def translated(self, text: str) -> str:
-        """Translate a text of the course into the current language."""
+        """Translate a string of the course into the current language."""
         return self.words(_(text)) if text else ""
 
     @property
@@ -249,7 +250,7 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     errors and missing files. Random examples are drawn with each of the `seeds`.
 
     Raises:
-        CourseError: With the place and value of the first mistake.
+        CourseError: If there is a mistake; the message gives the place and value of the first one.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
@@ -332,7 +333,7 @@ def _syntax_error(code: str, mode: str) -> str:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that is not plain data: its type's name and a text."""
+    """A value that is not plain data: its type's name and a string for display."""
 
     type: str
     text: str
@@ -533,7 +534,7 @@ _INVISIBLE = (
     *(*range(0x2060, 0x2070), 0xFEFF),
 )
 ESCAPES = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _INVISIBLE}
-"""Escapes for control and invisible characters, and those that reorder text."""
+"""Escapes for control characters, invisible characters and characters that reorder text."""
 
 
 def printable(text: str) -> str:

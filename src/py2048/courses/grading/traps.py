@@ -16,7 +16,7 @@ from py2048.core.rules import Merging
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # course ist: put a tile on b
+TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # puts a tile on b in course ist
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2
 
@@ -48,7 +48,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """Return the first board in a text, or the first line of tiles."""
+    """Return the first board in a string, or else the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)
@@ -154,7 +154,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
 
 
 def trap_of(boards: Boards) -> str:
-    """Name the mistakes that produce the student's board; empty if there is none."""
+    """Name the mistakes that produce the student's board; empty if none of them does."""
     before, expected, actual = boards
     if actual is None or actual == expected:
         return ""

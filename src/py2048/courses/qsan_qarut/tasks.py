@@ -309,7 +309,7 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether a text matches `words` other than as a flag, such as `finished: False`."""
+    """Return whether a string matches `words`, except in a flag such as `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
@@ -466,12 +466,12 @@ def texts(session: SubmissionSession) -> list[str]:
 
 
 def shows(session: SubmissionSession, text: str) -> bool:
-    """Return whether the window shows a text."""
+    """Return whether the window shows text that matches."""
     return any(text.lower() in shown.lower() for shown in texts(session))
 
 
 def expect_text(session: SubmissionSession, text: str) -> None:
-    """Fail unless the window shows a text."""
+    """Fail unless the window shows text that matches."""
     if not shows(session, text):
         session.fail(f"{text!r} in the window", str(texts(session)))
 
@@ -550,7 +550,7 @@ def has_colours_to_the_end(session: SubmissionSession) -> None:
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Check that other values of N give other boards, which fit the window."""
+    """Check that other values of N give boards of that size, which fit the window."""
     for n in (2, 3, 5, 8):
         open_student_window(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))

@@ -200,7 +200,7 @@ def _to_grade(
 
 
 def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
-    """Return a student's hand-ins by time, including the group's."""
+    """Return a student's hand-ins in order of time, including the group's."""
     return sorted((one for one in hand_ins if student in one.owners), key=lambda one: one.when)
 
 

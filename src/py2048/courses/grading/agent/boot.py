@@ -15,7 +15,7 @@ import os
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
+TYPE_CHECKING = False  # importing typing takes longer than running the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUBMISSION = "/py2048/submission"
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # On every architecture.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # The same numbers on every architecture.
 NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
@@ -74,8 +74,8 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
 def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
     """Switch to `user` for good, and set resource limits that cannot be raised again.
 
-    The user comes first, so that the process limit applies to it. Limits that the system does not
-    support are skipped.
+    The switch comes first, so that the process limit applies to the new user. Limits that the
+    system does not support are skipped.
     """
     import resource
 
