@@ -97,7 +97,7 @@ class Course:
         """Files a student receives, sorted by name.
 
         Raises:
-            CourseError: If one is missing.
+            CourseError: If one of the files is missing.
         """
         given = [self.starter / "TASKS.md", *map(self.folder.joinpath, self.given)]
         for path in given:

@@ -218,8 +218,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run `do` and return what the window shows afterwards.
 
-        `do` is an expression that acts and is true if the program has already processed the action.
-        In that case, the window is read in the same request.
+        `do` is an expression that performs an action and is true if the program has already
+        processed it. In that case, the window is read in the same request.
         """
         outcome = self.session.run(f"seen_after({do})", show=False)
         if outcome.error is not None:
@@ -963,7 +963,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the moves follow a fixed sequence: any three of them determine the next."""
+        """Whether the last three moves always determine the next, as in a fixed sequence."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -978,7 +978,8 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    pause = 4000 // changes if changes < len(looks) - 1 else 50  # rarely two attempts per look
+    # Such that there are rarely two attempts between two looks.
+    pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
         if len(choices.chosen) == len(Direction) or choices.avoided_direction:
@@ -993,7 +994,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Return whether a person's moves in this direction are correct, and so recognizable."""
+    """Return whether a person's moves in this direction are correct, and therefore recognisable."""
     moves = observed_games(session).moves
     possible = [move for move in moves if move.direction is way and move.possible]
     return all(move.actual_direction is way for move in possible)
@@ -1030,7 +1031,7 @@ def _check_the_end(driver: WindowDriver) -> None:
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")
     if now.texts != before.texts:
-        return  # another game
+        return  # the program has started another game
     if not (before.status_matches(OVER) or now.status_matches(OVER)):
         wanted = "a text such as 'Game over, final score 99' when the computer cannot move"
         session.fail(wanted, str(now.others))
@@ -1050,14 +1051,15 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # otherwise the computer tried a move that crashes
+            raise  # otherwise the computer tried a move that crashes the program
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
     """Fail if the computer moves after New game, or if its timer makes moves in the next game."""
     driver = start_program(session, "Computer", seed=5)
     made, steps = session.value("changes(300, 10)", show=False)
-    session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)  # between two moves
+    # To a point in time between two moves.
+    session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)
     driver.new_game("Computer", at_once=True)
     again, _ = session.value(f"changes({steps}, 300)", show=False)
     if again > 1.5 * made + 2:

@@ -205,8 +205,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if it changes something.
 
-    The given `Game` already does so. The check therefore also requires a working
-    `updateEmptiesSet`, which keeps untouched starters from passing.
+    The given `Game` already does so. The check also requires a working `updateEmptiesSet`, so that
+    the unchanged starter does not pass.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -236,7 +236,7 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids packed into a corner, whose tiles can move only away from it."""
+    """Yield grids with all tiles packed into a corner, so that they can move only away from it."""
     for first in (Direction.LEFT, Direction.RIGHT):
         for second in (Direction.UP, Direction.DOWN):
             rows = random_rows(f"{seed} {first} {second}", TILES)
@@ -332,7 +332,7 @@ PAIR = (
 
 
 def unchanged_example(line: list[int]) -> Example:
-    """Check that the given list stays unchanged, and that a changed list is a new one."""
+    """Check that the list passed in stays unchanged, and that a different result is a new list."""
     moves = collapsed(line) != line
     return Example(
         "list(grid.collapseRow(line))",
@@ -389,7 +389,7 @@ def collapses(
     ending: str,
     expected: Callable[[Slide], object],
 ) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples of whole collapses.
+    """Return a function that yields examples of collapsing whole grids.
 
     Args:
         drawn: Draws the boards from a seed.

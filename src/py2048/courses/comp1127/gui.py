@@ -61,10 +61,10 @@ class NumberTile:
 
 
 def _window_module() -> Any:
-    """Import the module that draws, which needs tkinter."""
+    """Import the module that draws; it needs tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
-    else:  # beside a student's program
+    else:  # copied to a student's folder
         import gui_window  # type: ignore[import-not-found, no-redef]
     return gui_window
 

@@ -155,7 +155,7 @@ def empty_slots(seed: str) -> Iterator[Example]:
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Check that every empty slot is drawn equally often, and no other slot."""
+    """Check that every empty slot is chosen equally often, and no other slot ever."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
         session.run(grid_code(with_tiles(dict.fromkeys(slots, 0), STUCK)))
@@ -245,7 +245,7 @@ def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
 
 
 def steps(direction: str) -> Callable[[str], list[Example]]:
-    """Return a function that draws single steps in one direction, on several grids."""
+    """Return a function that yields examples of single steps in one direction, on several grids."""
 
     def examples(seed: str) -> list[Example]:
         grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
@@ -799,7 +799,8 @@ TASKS = (
         Check(
             "keys stay unbound if the new number ends the game",
             [
-                # The new number, a 2 or a 4, fills the board. If it is missing, problem 14 fails.
+                # The new number, a 2 or a 4, fills the board. If the number is missing, problem 14
+                # fails.
                 key_turn(
                     [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
                     "LEFT",

@@ -1,7 +1,7 @@
 """Grade submissions: load the program, run the checks of every task, add up the marks.
 
-Several submissions are graded in parallel. Results are yielded as they are ready, and can be
-appended to a file so that an interrupted run can be resumed.
+Several submissions are graded in parallel. Results are yielded as soon as they are ready, and can
+be appended to a file so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 
 
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
-    """Choose the failure to report of a check that fails with and without patches.
+    """Choose which failure to report for a check that fails both with and without patches.
 
     A failure with patches is due to the task itself, while one without them may be due to another
     task. If the two are the same, the failure without patches is reported as it is.

@@ -87,7 +87,7 @@ def _replaced(members: Sequence[object], at: int, *new: object) -> list[object]:
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
-    """Yield the possible changes of a node or a part of it."""
+    """Yield the possible changes to a node or a part of it."""
     match node:
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
@@ -120,7 +120,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
-    """Yield the changes of a call: ranges off by one, or swapped arguments."""
+    """Yield the changes to a call: ranges off by one, or swapped arguments."""
     args, name = node.args, getattr(node.func, "id", "")
     if name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
@@ -231,7 +231,7 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the right solution that has exemptions, or the first one."""
+    """Return the right solution for which mutants are exempt, or else the first one."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 

@@ -2,7 +2,7 @@
 
 Patches run inside the submission's process, where a program can inspect everything. A patch
 therefore contains only the functions it installs and their dependencies, compiled without comments
-and docstrings. `SubmissionSession.start_check` ends the processes that have run one.
+and docstrings. `SubmissionSession.start_check` ends processes that have run a patch.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines `names` and their dependencies except `theirs` as globals."""
+    """Return a function that defines `names` and their dependencies (not `theirs`) as globals."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:

@@ -2,7 +2,7 @@
 
 The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` tests
 each by running a trivial command. If neither works, submissions could read py2048's own solutions,
-so they are only graded with ``--unprotected``.
+so they are graded only with ``--unprotected``.
 
 Requests are sent through a pipe as marshalled data, and replies return through another as JSON. The
 process reports what a call returned, and only the grader decides whether that is correct.
@@ -78,8 +78,8 @@ class Protection:
 
     Attributes:
         name: Name in reports.
-        holds: What it protects against, in words.
-        lacks: What it does not protect against.
+        holds: Descriptions of what it protects against.
+        lacks: Descriptions of what it does not protect against.
         own_root: Whether submissions have their own root folder and see only their own processes.
         landlock: Whether the process restricts its own file access with Landlock.
     """
@@ -280,7 +280,7 @@ class Folders:
         scratch: Working folder.
         libraries: Folders of packages.
         trusted: Whether py2048 may be among the libraries.
-        display: The virtual display.
+        display: The virtual display, if any.
         course: The course's folder, to be hidden.
     """
 
@@ -371,7 +371,7 @@ def _binds(folders: Folders) -> list[str]:
             words += ["--ro-bind-try", place, place]
     for place in dict.fromkeys(folders.readable):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            for folder in reversed(Path(place).parents[:-1]):  # searchable by every user
+            for folder in reversed(Path(place).parents[:-1]):  # every user must be able to enter it
                 words += ["--perms", "0755", "--dir", str(folder)]
             words += ["--ro-bind", place, place]
     for package in folders.hidden:
@@ -431,7 +431,8 @@ class Display:
             start_new_session=True,
         )
         os.close(writing)
-        with os.fdopen(reading, "rb") as answer:  # a line once it is ready, nothing if it fails
+        # Xvfb writes a line once it is ready, and nothing if it fails.
+        with os.fdopen(reading, "rb") as answer:
             ready = select.select([answer], [], [], timeout_s)[0]
             number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
@@ -453,7 +454,7 @@ class Display:
 
     @property
     def alive(self) -> bool:
-        """Whether the display is still running; submissions may crash it."""
+        """Whether the display is still running; a submission may crash it."""
         return self._server.poll() is None
 
     def close(self) -> None:
@@ -512,7 +513,7 @@ class LeftOut(msgspec.Struct):
     """A top-level statement that was skipped while loading the program.
 
     Attributes:
-        statement: Line where it begins.
+        statement: Line where the statement begins.
         line: Line that failed.
         error: Name of the exception's type.
         message: The exception's message.
@@ -670,7 +671,7 @@ class Process:
     def _send(self, request: Request, deadline: float) -> None:
         data = marshal.dumps(request)
         data = len(data).to_bytes(4, "big") + data
-        with contextlib.suppress(BrokenPipeError):  # reading reports the reason
+        with contextlib.suppress(BrokenPipeError):  # the next read reports why
             while data:
                 self._await(self._requests, select.POLLOUT, deadline)
                 data = data[os.write(self._requests, data) :]
@@ -716,7 +717,7 @@ class Process:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # also kill processes that left the group; no other submission has this user
+            if user:  # also kills processes that left the group; no other submission has this user
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(CALL_S)

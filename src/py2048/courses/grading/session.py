@@ -335,7 +335,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # the reference patch that current processes have run
+        self._loaded_patch = ""  # the reference patch that the current processes have run
         self._has_overrun = False
 
     def __enter__(self) -> SubmissionSession:
@@ -370,7 +370,7 @@ class SubmissionSession:
             self._loaded_patch = ""
 
     def seed_for(self, number: int) -> int:
-        """Return a seed for the random module, derived from the submission's own if it has one."""
+        """Return a seed for the random module, derived from the submission's seed if it has one."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
@@ -431,9 +431,9 @@ class SubmissionSession:
         """Run code; exceptions of the submission are part of the result.
 
         Args:
-            code: The code.
+            code: Python statements; the last line may be an expression.
             typed: Lines for `input()`.
-            seed: Seed of the random module, or None to leave it alone.
+            seed: Seed of the random module, or None to leave the module alone.
             show: Add the code to the example shown to students.
             wanted: Expected result to report if the process dies.
         """
@@ -599,7 +599,7 @@ def load_program(session: SubmissionSession) -> None:
 
 
 def _reject_wrong_program(session: SubmissionSession) -> None:
-    """Refuse programs of another course, and those that define nothing required."""
+    """Refuse programs for another course, and programs that define none of the required names."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):

@@ -74,7 +74,8 @@ class Example:
     """Lines of Python to run in a submission, and the required result.
 
     Attributes:
-        code: Statements. If the last line is an expression, its value is compared with `expected`.
+        code: Python statements. If the last line is an expression, its value is compared with
+            `expected`.
         expected: Required value or a matcher. By default, any value is accepted as long as nothing
             is raised.
         given: Statements run before `code`.
@@ -188,16 +189,16 @@ class Grading:
         module: Name under which the student's file is imported.
         tasks: The tasks.
         files: Accepted file names; the first one is the document's.
-        expects: Names the program must define. Among several files, the one that defines most of
-            them is graded.
+        expects: Names the program must define. Among several files, the one that defines the most
+            of these names is graded.
         given_files: Files handed out, which replace the submission's copies.
         gui: Whether to provide a virtual display and its user, `screen`.
         libraries: Importable packages in addition to the standard library.
         prelude: Code run before every example.
         opening: What a student types instead of the prelude; ``{module}`` stands for the student's
             file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The one whose `expects` the program
-            defines most of is used.
+        variants: Gradings of the same tasks in other languages. The variant is used of whose
+            `expects` the program defines the most names.
         remarks: Function that returns further remarks on a program's text.
         seconds: Default CPU time limit per call.
         not_graded: Description of the document's marks that cannot be graded automatically.
@@ -246,8 +247,8 @@ class Grading:
 def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     """Check a course's definition for its author's mistakes, before they cost students marks.
 
-    It finds values of the wrong type, a string instead of a list of strings, code with syntax
-    errors and missing files. Random examples are drawn with each of the `seeds`.
+    The function finds values of the wrong type, a string instead of a list of strings, code with
+    syntax errors and missing files. Random examples are drawn with each of the `seeds`.
 
     Raises:
         CourseError: If there is a mistake; the message gives the place and value of the first one.
@@ -452,7 +453,7 @@ class OneOf:
         self.values = values
 
     def matches(self, actual: object) -> bool:
-        """Return whether `actual` is one of them."""
+        """Return whether `actual` is one of the values."""
         return any(same(value, actual) for value in self.values)
 
     def __str__(self) -> str:
@@ -461,7 +462,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Loosely:
-    """Matcher: a value compared by ``==``, so that 4.0 passes for 4, and 1 for True."""
+    """Matcher: a value compared with ``==``, so that 4.0 is accepted for 4, and 1 for True."""
 
     value: object
 

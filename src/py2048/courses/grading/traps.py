@@ -84,7 +84,7 @@ def _packed(tiles: Sequence[int], line: Line) -> Line:
 
 
 def _merged_in_place(line: Line, once: bool = False) -> list[int]:
-    """Merge equal neighbours where they stand, starting at the wall."""
+    """Merge equal neighbours without sliding first, starting at the wall."""
     cells, merges = list(line), 0
     for at in range(len(cells) - 1):
         if cells[at] and cells[at] == cells[at + 1] and not (once and merges):
@@ -101,7 +101,7 @@ def _cascade(line: Line) -> Line:
 
 
 def _merge_through(line: Line) -> Line:
-    """Merge each tile with the next equal one, even across other tiles."""
+    """Merge each tile with the next equal tile, even across other tiles."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
         if tile and tile in cells[at + 1 :]:

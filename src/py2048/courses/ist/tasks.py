@@ -153,7 +153,7 @@ def other_coordinates(module: Any) -> None:
 
 
 def fix_modifiers(module: Any, names: Any) -> None:
-    """Make the submission's own modifiers change their board and return it."""
+    """Make the submission's own modifiers change the board they are given, and return it."""
 
     def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
@@ -440,7 +440,7 @@ def _finished(seed: str) -> Iterator[Example]:
 
 
 def _keeps_coordinates_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Use the board with another representation of coordinates.
+    """Check that the board works with another representation of coordinates.
 
     Skipped if names of task 1 are missing but task 2 was begun.
     """

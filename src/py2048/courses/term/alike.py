@@ -33,7 +33,7 @@ THRESHOLD = 50
 """Default minimum similarity, in percent of the smaller program's fingerprints."""
 
 MIN_PRINTS = 8
-"""Programs with fewer fingerprints are too short to compare."""
+"""Programs with fewer fingerprints than this are too short to compare."""
 
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.NEWLINE}
 

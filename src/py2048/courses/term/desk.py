@@ -67,7 +67,7 @@ class CachedAssignment:
 
     Attributes:
         stamp: Names, times and sizes of the files read.
-        hand_ins: The hand-ins.
+        hand_ins: All hand-ins, graded or not.
         graded: Reports by submission name.
         programs: The programs' fingerprints; None until they are first compared.
     """
@@ -274,7 +274,7 @@ class Desk:
         return Response(text, status, HEADERS, "text/html")
 
     def routes(self) -> list[Mount]:
-        """Return the routes, all below the token."""
+        """Return the routes; all of their paths begin with the token."""
         views: list[tuple[str, View, str]] = [
             ("/", self.show_term, "GET"),
             ("/files/{name:path}", self.show_file, "GET"),

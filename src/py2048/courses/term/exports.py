@@ -20,7 +20,7 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table, table_te
 
 @dataclass(frozen=True)
 class Export:
-    """Files to write into ``results``, and students with marks who are not in them."""
+    """Files to write into ``results``, and students with marks who are missing from the files."""
 
     files: dict[str, bytes]
     missing: tuple[str, ...] = ()

@@ -224,7 +224,7 @@ class Finder:
             words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
             entry.owners = {s for word in words if (s := self.roster.find(word))}
         if not self.assignment.groups and len(entry.owners) > 1:
-            entry.owners = set()  # the teacher decides
+            entry.owners = set()  # the teacher has to decide
         return self._with_group(entry)
 
     def _platform_entry(self, entry: _Entry) -> _Entry:

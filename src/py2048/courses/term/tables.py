@@ -131,7 +131,7 @@ def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
 
 
 def number_of(text: str) -> str:
-    """Replace a decimal comma by a point."""
+    """Replace a decimal comma with a point."""
     return re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", text.strip())
 
 

@@ -24,13 +24,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUBMISSION = "/py2048/submission"
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # The same numbers on every architecture.
-NO_NEW_PRIVILEGES = 38  # Option of prctl.
+NO_NEW_PRIVILEGES = 38  # An option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # Bind and connect.
-SCOPES = 0b11  # Abstract sockets and signals.
+TCP = 0b11  # The rights to bind and to connect.
+SCOPES = 0b11  # Scopes for abstract sockets and for signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
@@ -150,8 +150,8 @@ def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[
 def main(requests: int, replies: int) -> None:
     """Drop privileges, then serve requests until the grader closes the pipe.
 
-    All modules the agent needs are imported before the submission's folder is on the path, because
-    it may contain files such as ``random.py`` or ``enum.py``.
+    All modules that the agent needs are imported before the submission's folder is on the path,
+    because the folder may contain files such as ``random.py`` or ``enum.py``.
     """
     config = read_request(requests)
     scratch = config["scratch"]

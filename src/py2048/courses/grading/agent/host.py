@@ -75,7 +75,7 @@ class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
 
 
 class RawJson:
-    """JSON text to embed in a report as it is."""
+    """JSON text, to be embedded in a report unchanged."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -240,7 +240,7 @@ class OutOfTime(BaseException):
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that waits for its user while it is being loaded."""
+    """Raised in a program that starts to wait for its user while being loaded."""
 
 
 class Agent:
@@ -303,8 +303,8 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Forget standard modules that the submission's own files shadow.
 
-        The same happens with ``python game.py``. Libraries and the course's files need the standard
-        modules, so they are imported first.
+        The files shadow the same modules when a student runs ``python game.py``. Libraries and the
+        course's files need the standard modules, so both are imported before that.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}

@@ -179,9 +179,9 @@ class TkControl:
     def _update(self, widget: tkinter.Misc) -> None:
         """Replace `update`.
 
-        Fetching events from the display takes several context switches, and some programs update
-        after each number they draw. While a program draws, only drawing is processed. The user's
-        actions come from this process, so none are lost.
+        Fetching events from the display takes several context switches, and some programs call
+        `update` after each number they draw. While a program draws, only drawing is processed. The
+        simulated user acts from within this process, so no actions are lost.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
