@@ -54,7 +54,7 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
     def kept_share(self, days_late: float) -> Fraction:
-        """Return the share of the marks kept by a hand-in that is `days` late; 0 after the cut-off."""
+        """Return the share of the marks kept after `days_late` days; 0 after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
