@@ -1,8 +1,8 @@
 """Course packages and where to find them.
 
-A course is a folder with ``about.toml``, a ``tasks.py`` with its grading, and the files that
-students receive in ``starter``. Five courses come with py2048. Others can be installed as packages
-with an entry point in the group ``py2048.courses``, or named by their path.
+A course is a folder with ``about.toml``, ``tasks.py`` (its grading) and ``starter`` (the files that
+students receive). Five courses come with py2048. Others can be installed as packages with an entry
+point in the group ``py2048.courses``, or named by their path.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Course:
     Attributes:
         name: Identifier, such as ``cits1401``.
         title: Title to display.
-        asks: What students program, in a few words.
+        asks: What students have to program, in a few words.
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
-        package: Name of the Python package made of that folder.
+        package: Name under which the folder can be imported.
         given: Files in the folder that students receive in addition to the starter.
     """
 
@@ -86,7 +86,7 @@ class Course:
     def proof(self) -> Path:
         """Folder with correct solutions and mutants.
 
-        Those of the built-in courses are only in a source checkout.
+        For the built-in courses, this folder exists only in a source checkout.
         """
         if self.package != f"{__name__}.{self.name}":
             return self.folder
@@ -97,7 +97,7 @@ class Course:
         """Files a student receives, sorted by name.
 
         Raises:
-            CourseError: If one is missing.
+            CourseError: If one of the files is missing.
         """
         given = [self.starter / "TASKS.md", *map(self.folder.joinpath, self.given)]
         for path in given:
@@ -124,7 +124,7 @@ class Course:
         return _grading_of(self)
 
     def play(self, arguments: Sequence[str] = ()) -> int:
-        """Run the reference solution like ``python -m``; return its exit status."""
+        """Run the reference solution as ``python -m`` would; return its exit status."""
         if not (self.folder / "__main__.py").is_file():
             raise CourseError(f"{self.name} has no __main__.py, so it cannot be played")
         before = sys.argv
@@ -230,7 +230,8 @@ def get_course(name: str) -> Course:
     """Return a course by name or by folder path.
 
     Raises:
-        CourseError: If there is no such course, with the closest name, or if it is invalid.
+        CourseError: If the course is invalid or does not exist; the message suggests the closest
+            name.
     """
     if name in COURSES:
         return COURSES[name]

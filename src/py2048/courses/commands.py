@@ -98,14 +98,14 @@ class Outputs:
     force: options.ForceOption = False
 
     def refuse_changed(self) -> None:
-        """Raise if the gradebook to replace was edited by hand."""
+        """Raise `CourseError` if the gradebook to be replaced was edited by hand."""
         from py2048.courses.term.tables import WrittenFiles
 
         if self.csv:
             WrittenFiles(self.csv.parent).refuse_changed(self.csv, force=self.force)
 
     def refuse_several(self, count: int) -> None:
-        """Raise if there are too many submissions for an output format."""
+        """Raise `CourseError` if there are too many submissions for an output format."""
         if self.gradescope and count > 1:
             raise CourseError(
                 f"--gradescope writes the results of a single submission, not of {count}: name one"
@@ -152,7 +152,7 @@ def list_() -> None:
         try:
             course = get_course(name)
             about = f"{course.title}: {course.asks} ({course.screen})"
-        except CourseError as error:  # in an installed course
+        except CourseError as error:  # an installed course may be invalid
             about = str(error)
         print(f"{name:{max(map(len, names))}}  {about}")
 
@@ -273,7 +273,7 @@ def mutants(
     ] = "",
     count: options.CountOption = 160,
 ) -> int:
-    """Plant faults in a right solution by rule, and count those the checks detect.
+    """Plant faults in a right solution systematically, and count those that the checks detect.
 
     The exit status is 1 if fewer than 99 % are detected, or if a fault costs marks in an unrelated
     task.
@@ -376,7 +376,7 @@ def _run_grader(
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
             show_progress()
-            if not progress.tasks[0].started:  # kept results do not count for the time estimate
+            if not progress.tasks[0].started:  # earlier results are left out of the time estimate
                 progress.reset(bar, completed=len(found))
 
         results = ResultsFile(log)

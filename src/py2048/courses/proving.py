@@ -1,4 +1,4 @@
-"""Test a course's grading on programs with known marks.
+"""Test a course's grading on programs whose marks are known.
 
 The starter must run and earn nothing, and the solutions in ``right`` must earn full marks.
 ``mutants.toml`` derives wrong programs from them: ``[solution.name]`` replaces each search text of
@@ -32,7 +32,7 @@ from py2048.courses.grading.tasks import Grading, read_sheet, validate
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
-TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang reach it, even on a busy machine
+TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang run into it, even on a busy machine
 
 
 class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ class Trial:
 
     Attributes:
         loses: Ids of the tasks in which it must lose marks.
-        costs: Marks to lose in each of these tasks; empty if any loss will do.
+        costs: Marks to lose in each of these tasks; empty if any loss is accepted.
         mutant: The changes to make to `source`, if any.
     """
 
@@ -114,7 +114,7 @@ def check_tasks(course: Course) -> None:
     """Check a course's examples with several seeds, and its marks against the task sheet.
 
     Raises:
-        CourseError: For the first mistake found.
+        CourseError: If there is a mistake; the message describes the first one.
     """
     grading = course.grading()
     sheet = next(path for path in course.handout_files if path.name == "TASKS.md")
@@ -134,7 +134,7 @@ def trials(course: Course) -> list[Trial]:
     """Return the programs to test a course on.
 
     Raises:
-        CourseError: For the first mistake in ``mutants.toml`` or the solutions.
+        CourseError: If there is a mistake in ``mutants.toml`` or the solutions.
     """
     tasks, folder = course.grading().tasks, course.proof
     ids = tuple(task.id for task in tasks)

@@ -59,9 +59,8 @@ class Colors(dict[int, str]):
         number = int(number)
         if number < 2 or number & (number - 1):
             raise KeyError(number)
-        hue = (
-            number.bit_length() * 0.381966 % 1
-        )  # golden angle: neighbouring numbers differ clearly
+        # Steps of the golden angle, so that the colours of neighbouring numbers differ clearly.
+        hue = number.bit_length() * 0.381966 % 1
         red, green, blue = (round(255 * c) for c in colorsys.hls_to_rgb(hue, 0.27, 0.55))
         self[number] = f"#{red:02x}{green:02x}{blue:02x}"
         return self[number]

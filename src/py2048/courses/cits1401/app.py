@@ -1,7 +1,7 @@
 """The program: a game whose border takes clicks, and two computer players.
 
-From top to bottom: the settings of a new game, the planning computer, the game's presenter, which
-needs no display, and the window.
+In order, the module contains the settings of a new game, the computer player that plans, the
+presenter (which needs no display) and the window.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class GameSettings:
 
     @property
     def rules(self) -> Rules:
-        """The course's rules on this board size, starting with one to all squares filled."""
+        """The course's rules for this board size; games start with any number of tiles from one."""
         preset = get_rules("cits1401")
         start = RandomStart(1, self.rows * self.columns, preset.start_weights)
         return replace(preset, rows=self.rows, columns=self.columns, start=start)
 
 
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
-    """Return the direction of a click on `cell`, or `None` if such clicks do nothing.
+    """Return the direction in which a click on `cell` moves tiles; `None` if it does nothing.
 
     Tiles slide to the border on which the cell lies. Corners lie on two borders and inner squares
     on none, so neither takes clicks.
@@ -84,13 +84,13 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 # --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Maximum number of planned moves that have not been played yet."""
+"""Maximum number of moves to plan ahead of the game."""
 
 
 class IntelligentComputer:
     """A computer player that plans in a separate thread, so the window never waits for it.
 
-    It never attempts an impossible move, and survives as long as it can.
+    It never attempts an impossible move, and keeps the game going for as long as it can.
     """
 
     def __init__(self, board: Board, rules: Rules) -> None:
@@ -163,16 +163,16 @@ class ViewState:
 
 
 class BorderScreen(Protocol):
-    """The window, as the presenter sees it."""
+    """What the presenter needs from the window."""
 
     def show(self, state: ViewState) -> None:
         """Show `state`."""
 
     def ask(self) -> None:
-        """Ask who plays; the answer calls `BorderPresenter.start`."""
+        """Ask who plays, and call `BorderPresenter.start` with the answer."""
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay; replaces an action that is still waiting."""
+        """Call `action` after a delay, in place of any action that is still waiting."""
 
     def cancel(self) -> None:
         """Cancel the waiting action, if there is one."""
@@ -220,13 +220,13 @@ class BorderPresenter:
         self._wait()
 
     def click(self, cell: Cell) -> None:
-        """Handle a click on a square; corners and inner squares do nothing."""
+        """Handle a click on a square; clicks on corners and inner squares do nothing."""
         direction = border_direction(cell, self.settings.rules.shape)
         if direction is not None:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a person's move; ignored while the computer plays or no game is in progress."""
+        """Attempt a person's move; do nothing if the computer plays or no game is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 
@@ -259,7 +259,7 @@ class BorderPresenter:
         """Attempt a move, and show the result."""
         if self.board is None or not self.board.can_move():
             return
-        # New tiles are not random, so each move can be played in a new game from the board.
+        # New tiles are not random, so each move can be played in a new `Game` on the current board.
         game = Game(self.settings.rules, board=self.board)
         legal = game.attempt(direction)
         self.board, self.score = game.board, self.score + game.score
@@ -333,7 +333,7 @@ class BoardCanvas(tk.Canvas):
             self.squares[row, column] = square, self.create_text(x, y, fill=WHITE)
 
     def show(self, state: ViewState) -> None:
-        """Show the tiles, with a ring around the moved and the new ones."""
+        """Show the tiles, with a ring around those that moved or are new."""
         ring = max(2, self.tile // 20)
         for cell, (square, number) in self.squares.items():
             value = state.board[cell]
@@ -400,7 +400,7 @@ class NewGamePanel(tk.Frame):
         self.computer.grid(row=6, column=1)
 
     def open(self) -> None:
-        """Show the panel, with the options chosen last."""
+        """Show the panel, with the options that were chosen last time."""
         self.place(relx=0.5, rely=0.5, anchor="center")
 
     def _number(self, variable: tk.IntVar) -> tk.Spinbox:
@@ -423,7 +423,7 @@ class NewGamePanel(tk.Frame):
 
 
 class App(tk.Tk):
-    """The window, and the `BorderScreen` of its presenter.
+    """The window; it implements `BorderScreen` for its presenter.
 
     Args:
         seed: Seed of the games. Defaults to a random seed.

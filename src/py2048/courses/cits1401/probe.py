@@ -1,7 +1,7 @@
 """Finds a submission's squares, reads them and clicks on them.
 
 The document leaves the layout open, so only visible features can be used: 25 rectangles on a canvas
-or 25 widgets in a grid, in five rows and five columns, with the numbers as texts.
+or 25 widgets in a grid, in five rows and five columns, with the numbers as text.
 
 The code runs in the submission's process, where `screen` is the simulated user and py2048 cannot be
 imported.
@@ -28,14 +28,14 @@ SIDE = range(5)
 
 
 def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
-    """Return the items of a canvas, cached for one look."""
+    """Return the items of a canvas, cached until the squares are next located."""
     if canvas not in DRAWN:
         DRAWN[canvas] = screen.items(canvas)
     return DRAWN[canvas]
 
 
 def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return 25 equal boxes by (row, column), or {} if they do not form a 5x5 grid."""
+    """Return 25 boxes of equal size by (row, column), or {} if no boxes form a 5x5 grid."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -112,7 +112,7 @@ def in_sight() -> bool:
 
 
 def misplaced() -> list[str]:
-    """Return the numbers on a canvas whose centre is on the edge of a square."""
+    """Return the numbers that are drawn centred on the edge of a square."""
     canvas, box = SQUARES[0, 0]
     found, split = [], canvas.interpreter.splitlist
     drawn = zip(split(canvas.call("find", "all")), items(canvas), strict=True) if box else ()
@@ -134,7 +134,7 @@ def inside(widget: Widget) -> Iterator[Widget]:
 
 
 def text_and_look(widget: Widget) -> tuple[str, str]:
-    """Return the text and a description of the look of a square that is a widget."""
+    """Return the text of a square that is a widget, and a description of its look."""
     text = ""
     look: list[object] = []
     for part in inside(widget):
@@ -184,7 +184,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # a text over the board, not the square's number
+                continue  # text drawn over the board, not the square's number
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -208,7 +208,7 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Push the button or drawn text labelled `word`, or else one that contains it."""
+    """Push the button or drawn text that reads `word`, or else one that contains it."""
     for canvas in screen.widgets("Canvas"):
         for kind, coords, options in screen.items(canvas):
             if kind == "text" and options.get("text", "").strip().lower() == word.lower():
@@ -240,8 +240,8 @@ def seen_after(done: bool) -> dict[str, Any] | None:
 def changes(steps: int, enough: int) -> tuple[int, int]:
     """Let time pass in steps of 40 ms; return how often the texts changed, and the number of steps.
 
-    Stops after `enough` changes. Returns 0 steps for a program that polls, because it only runs
-    after this request.
+    Stops after `enough` changes. For a program that polls, the number of steps is 0, because the
+    program runs only after this request.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -251,7 +251,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def multiply_tiles(rows: tuple[tuple[int, ...], ...], times: int) -> None:
-    """Multiply all tiles in the program's own lists or dictionary."""
+    """Multiply all tiles by `times` wherever a list or dictionary of the program holds them."""
     flat = tuple(number for row in rows for number in row)
     tiles = sorted(filter(None, flat))
     kept: dict[int, list[Any] | dict[Any, Any]] = {}

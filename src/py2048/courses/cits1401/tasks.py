@@ -79,7 +79,7 @@ class WindowContents:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        """The squares' numbers, 0 for an empty square; texts that are not numbers stay texts."""
+        """The squares' numbers, 0 for an empty square; texts that are not numbers are kept."""
         return [[_number(text) for text in row] for row in self.texts]
 
     @cached_property
@@ -96,7 +96,7 @@ class WindowContents:
         return self.board is not None and not self.board.can_move()
 
     def has_text(self, words: str) -> bool:
-        """Return whether any text outside the squares matches."""
+        """Return whether any text outside the squares matches the pattern `words`."""
         return bool(_matching(words, self.others))
 
     @property
@@ -105,7 +105,7 @@ class WindowContents:
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
-        """Return whether a text that appeared during the game matches."""
+        """Return whether a text that appeared during the game matches the pattern `words`."""
         return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
@@ -159,7 +159,7 @@ def after(board: Board, direction: Direction) -> Board:
 
 
 def listed(board: Board) -> list[list[int]]:
-    """Return the rows as lists, as a student writes them."""
+    """Return the rows as a list of lists, which is how a student writes a board."""
     return [list(row) for row in board.rows]
 
 
@@ -199,7 +199,7 @@ class WindowDriver:
         self.session.fail("a button New game", self.texts())
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer the dialog of a program without buttons for the choice."""
+        """Answer the dialog in which a program without buttons asks who plays."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -218,8 +218,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run `do` and return what the window shows afterwards.
 
-        `do` is an expression for whether the program has already processed the action. If it has,
-        the window is read in the same request.
+        `do` is an expression that performs an action and is true if the program has already
+        processed it. In that case, the window is read in the same request.
         """
         outcome = self.session.run(f"seen_after({do})", show=False)
         if outcome.error is not None:
@@ -233,7 +233,7 @@ class WindowDriver:
         return self.contents
 
     def learn_fixed_texts(self) -> None:
-        """Treat the texts at the start of a game as fixed."""
+        """Remember the texts shown at the start of a game as fixed."""
         self.fixed = frozenset(map(_without_numbers, self.contents.others))
         self.contents = replace(self.contents, fixed=self.fixed)
 
@@ -418,7 +418,7 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return a direction in which nothing can move, if it was tried less than twice."""
+    """Return a direction in which nothing can move and that was tried at most once, if any."""
     board = driver.contents.board
     tried = [move.direction for move in seen.games[-1] if not move.changed]
     idle = [way for way in seen.ways if board and not board.slide(way).changed]
@@ -426,7 +426,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Measure the room on a board: empty cells now and after each move, and legal moves."""
+    """Measure how much room a board has: empty cells now and after each move, and legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -456,7 +456,7 @@ def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") 
 
 
 def has_all_components(session: SubmissionSession) -> None:
-    """Check that there are squares, a score board and New game."""
+    """Check that there are squares, a score and a button New game."""
     driver = start_program(session)
     if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
@@ -532,7 +532,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that every square of a side takes clicks except the corners, or none does."""
+    """Check that, on each side, all squares except the corners take clicks, or none does."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -562,7 +562,7 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
-    """Check that clicks on corners and inner squares do nothing and cost nothing."""
+    """Check that clicks on corners and inner squares do nothing and cost no points."""
     ways = observed_games(session).ways
     driver = start_program(session, seed=4)
     acted = [driver.click(BORDERS[way][0]) for way in ways]
@@ -611,7 +611,7 @@ def _with_one_more(slid: Board, shown: Board) -> bool:
 
 
 def adds_tile(session: SubmissionSession, direction: Direction) -> None:
-    """Check that the new 2 appears on the square that the rules name."""
+    """Check that the new 2 appears on the square that the rules prescribe."""
     for move, board in _moves_in(session, direction, possible=True):
         shown, wanted = move.now.board, after(board, direction)
         empty = board.slide(direction).board.empty_cells()
@@ -756,7 +756,7 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 STARTS = 32
 """Number of new games whose starts are compared.
 
-The chance that 32 random starts are all nested is below one in a million.
+The probability that each of 32 random starts contains all smaller ones is below one in a million.
 """
 
 PLAYED_STARTS = 8
@@ -764,7 +764,7 @@ PLAYED_STARTS = 8
 
 
 def starts_a_persons_game(session: SubmissionSession) -> None:
-    """Check that New game starts a correct game for a person, also during another game."""
+    """Check that New game starts a correct game for a person, even during another game."""
     ways = observed_games(session).ways
     driver = start_program(session)
     starts: list[set[Cell]] = []
@@ -860,9 +860,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail unless the score follows the computer's moves.
 
-    If some looks show no change, the pauses are longer than the time between looks, so each change
-    is one attempt. Because pauses may vary, it is enough if half of the attempts change the score
-    correctly.
+    If the window has not changed between some looks at it, the pauses are longer than the time
+    between looks, so each change is one attempt. Because pauses may vary, it is enough if half of
+    the attempts change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -888,7 +888,7 @@ def possible_scores(texts: Iterable[str]) -> set[int]:
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points that one attempt between two looks earned; 0 if unknown."""
+    """Return the points earned by the one attempt between two looks; 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.actual_direction is not None for step in steps):
         return 1
@@ -947,10 +947,11 @@ class ObservedChoices:
 
     @property
     def avoided_direction(self) -> Direction | None:
-        """A direction that a random player never chooses, if any.
+        """The direction that the player never chooses although its moves are random, if any.
 
-        A player with a plan may avoid a direction. Such a player never tries impossible moves,
-        always prefers one direction to another, takes turns, or avoids two directions.
+        A player with a plan may avoid a direction. A player is taken to have a plan if it never
+        tries impossible moves, always prefers one direction to another, follows a fixed sequence,
+        or avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
@@ -962,7 +963,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether three moves always determine the next one."""
+        """Whether the last three moves always determine the next, as in a fixed sequence."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -977,7 +978,8 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    pause = 4000 // changes if changes < len(looks) - 1 else 50  # rarely two attempts per look
+    # Such that there are rarely two attempts between two looks.
+    pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
         if len(choices.chosen) == len(Direction) or choices.avoided_direction:
@@ -992,7 +994,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Return whether a person's moves in this direction are correct, and so recognizable."""
+    """Return whether a person's moves in this direction are correct, and therefore recognisable."""
     moves = observed_games(session).moves
     possible = [move for move in moves if move.direction is way and move.possible]
     return all(move.actual_direction is way for move in possible)
@@ -1029,7 +1031,7 @@ def _check_the_end(driver: WindowDriver) -> None:
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")
     if now.texts != before.texts:
-        return  # another game
+        return  # the program has started another game
     if not (before.status_matches(OVER) or now.status_matches(OVER)):
         wanted = "a text such as 'Game over, final score 99' when the computer cannot move"
         session.fail(wanted, str(now.others))
@@ -1040,7 +1042,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""Half minutes without a change after which a computer cannot be trying all directions."""
+"""A computer that shows no change for this many half minutes is not trying all directions."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
@@ -1049,14 +1051,15 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # otherwise the computer tried a move that crashes
+            raise  # otherwise the computer tried a move that crashes the program
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
-    """Fail if the computer moves after New game, or its timer moves in the next game."""
+    """Fail if the computer moves after New game, or if its timer makes moves in the next game."""
     driver = start_program(session, "Computer", seed=5)
     made, steps = session.value("changes(300, 10)", show=False)
-    session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)  # between two moves
+    # To a point in time between two moves.
+    session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)
     driver.new_game("Computer", at_once=True)
     again, _ = session.value(f"changes({steps}, 300)", show=False)
     if again > 1.5 * made + 2:

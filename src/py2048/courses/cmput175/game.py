@@ -57,9 +57,9 @@ class Grid:
         """Put a tile on a random empty cell, if there is one.
 
         The tile is a 2 if `init`, otherwise a 4 with probability 1/4. Random numbers are drawn in
-        the order of the document's code, so seeded games are repeatable.
+        the same order as in the document's code, so that seeded games are repeatable.
         """
-        # The list may be out of date; never overwrite a tile.
+        # `emptiesSet` may be out of date; never overwrite a tile.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
         if not empties:
             return
@@ -117,7 +117,7 @@ def _collapse(grid: Grid, direction: Direction) -> bool:
     rows = from_lines(tuple(tuple(line) for line, _ in collapsed), direction)
     for cell, value in enumerate(chain(*rows)):
         grid.setCell(cell, value)
-    # The document's `Game` adds a tile right after a collapse, without updating the list.
+    # The document's `Game` adds a tile right after a collapse, without updating `emptiesSet`.
     grid.updateEmptiesSet()
     return any(changed for _, changed in collapsed)
 
@@ -129,7 +129,7 @@ def _rows(grid: Grid) -> Rows:
 
 
 class Game:
-    """A game in the terminal. It starts at once and returns when it is over.
+    """A game in the terminal. Creating the object plays the whole game.
 
     Attributes:
         game: The `Grid`.

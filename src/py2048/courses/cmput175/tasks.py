@@ -1,7 +1,7 @@
 """The six tasks of the CMPUT 175 assignment, and their checks.
 
-The document gives no marks, so each task has ten. `Game`, `drawGrid` and `assignRandCell` are given
-to the students and earn none.
+The document sets no marks, so each task is worth ten. `Game`, `drawGrid` and `assignRandCell` are
+given to the students and earn no marks.
 """
 
 from __future__ import annotations
@@ -205,7 +205,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if it changes something.
 
-    The given code already does so; the check therefore fails until `updateEmptiesSet` works.
+    The given `Game` already does so. The check also requires a working `updateEmptiesSet`, so that
+    the unchanged starter does not pass.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -235,7 +236,7 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids packed into a corner, whose tiles can move only away from it."""
+    """Yield grids with all tiles packed into a corner, so that they can move only away from it."""
     for first in (Direction.LEFT, Direction.RIGHT):
         for second in (Direction.UP, Direction.DOWN):
             rows = random_rows(f"{seed} {first} {second}", TILES)
@@ -272,7 +273,7 @@ WRONG_EMPTIES = [
 
 
 def lists(text: str) -> list[list[int]]:
-    """Return the lists of numbers in a text, separated by slashes."""
+    """Parse a string that contains lists of numbers, separated by slashes."""
     return [list(map(int, part.split())) for part in text.split("/")]
 
 
@@ -331,7 +332,7 @@ PAIR = (
 
 
 def unchanged_example(line: list[int]) -> Example:
-    """Check that the given list stays unchanged, and that a changed list is a new one."""
+    """Check that the list passed in stays unchanged, and that a different result is a new list."""
     moves = collapsed(line) != line
     return Example(
         "list(grid.collapseRow(line))",
@@ -388,7 +389,7 @@ def collapses(
     ending: str,
     expected: Callable[[Slide], object],
 ) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples of whole collapses.
+    """Return a function that yields examples of collapsing whole grids.
 
     Args:
         drawn: Draws the boards from a seed.
@@ -421,10 +422,11 @@ def grid_after(slide: Slide) -> Rows:
 
 
 def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
-    """Replace the submission's directions with correct ones.
+    """Replace the submission's methods for the four directions with correct ones.
 
-    The reference's own directions cannot be used, because they update the list of empty cells.
-    Students may do that in the grid's methods or in the game, and the patch must not change this.
+    The reference's own methods cannot be used, because they update the list of empty cells.
+    Students may update it in the grid's methods or in the game, and the patch must not change
+    where.
 
     Args:
         grid_class: The submission's `Grid`.
@@ -463,7 +465,7 @@ DIRECTIONS = {
 
 
 def row_adds_points(grid_class: Any) -> bool:
-    """Return whether `collapseRow` adds the points, rather than the directions."""
+    """Return whether `collapseRow` adds the points, rather than its callers."""
     counter = grid_class(4, 4, 0)
     counter.score = 0
     try:
@@ -474,7 +476,7 @@ def row_adds_points(grid_class: Any) -> bool:
 
 
 def without_row_points(grid_class: Any) -> None:
-    """Stop `collapseRow` from adding points, for a program whose directions add them."""
+    """Stop `collapseRow` from adding points, for a program in which its callers add them."""
     row = grid_class.collapseRow
 
     def without_points(self: Any, lst: Any) -> Any:
@@ -492,8 +494,9 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces all methods except `about` with the reference version.
 
-    A direction that calls the one being checked is kept. Otherwise two directions that only call
-    each other would both pass, because a correct version would replace the other one.
+    A method that calls the one being checked is kept. Otherwise two methods that only call each
+    other would both pass, because each would be checked together with a correct version of the
+    other.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
@@ -504,7 +507,7 @@ def all_but(*about: str) -> tuple[str, ...]:
 
 
 def all_but_points() -> tuple[str, ...]:
-    """Return a patch for programs whose directions add the points; it keeps the directions."""
+    """Return a patch that keeps the callers of `collapseRow`, if they add the points."""
     before = calling(row_adds_points, "Grid", result="_rows_count")
     after = calling(without_row_points, "Grid")
     lines = after.rstrip().split("\n")

@@ -1,13 +1,13 @@
 """Shanice's module: the window, the board and the number tiles.
 
 These are the eleven functions of the document's Table 1. Importing the module needs no display;
-`setup` opens the window. The drawing functions do nothing on a board whose window was closed, or
-that never had one: any object with ``numbers`` and ``score`` works as a board.
+`setup` opens the window. The drawing functions do nothing on a board without an open window, so any
+object with ``numbers`` and ``score`` works as a board.
 
 Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it has to run
 without py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
 
-The table contradicts itself in three places, which are settled as follows:
+The table contradicts itself in three places; the module resolves them as follows:
 
 - ``board.numbers`` stores a tile under the key that was passed to `put`. (The table's example
   passes "1" and finds "Tile number 1".)
@@ -61,10 +61,10 @@ class NumberTile:
 
 
 def _window_module() -> Any:
-    """Import the module that draws, which needs tkinter."""
+    """Import the module that draws; it needs tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
-    else:  # beside a student's program
+    else:  # copied to a student's folder
         import gui_window  # type: ignore[import-not-found, no-redef]
     return gui_window
 

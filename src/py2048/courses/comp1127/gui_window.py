@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 if __package__:
     from py2048.courses.pictures import SCALE, photo, rounded, smaller
-else:  # beside a student's program
+else:  # copied to a student's folder
     from pictures import (  # type: ignore[import-not-found, no-redef]
         SCALE,
         photo,
@@ -97,7 +97,7 @@ class WindowFrame(tk.Tk):
         super().bind("<Destroy>", self._on_destroy)
 
     def _on_destroy(self, event: tk.Event[Any]) -> None:
-        """Notice that the window was closed, by whatever means."""
+        """Record that the window was closed, by whatever means."""
         if event.widget is self:
             self.closed = True
 

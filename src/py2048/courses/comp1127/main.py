@@ -191,7 +191,7 @@ def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> No
 def bind(frame: WindowFrame, board: BoardFrame) -> None:
     """Let each arrow key play a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
-    # The problem asks for map. It is lazy, so list has to run it.
+    # The problem asks for map. `map` is lazy, so `list` is needed to run it.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 

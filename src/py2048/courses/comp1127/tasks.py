@@ -55,7 +55,7 @@ PUT_PARAMETERS = "key, number, row, column"
 
 
 def log(function: str, parameters: str, note: str) -> str:
-    """Return code that replaces a function of gui by one that records its calls.
+    """Return code that replaces a function of gui with one that records its calls.
 
     The replacement accepts the board under both of the document's names.
     """
@@ -155,7 +155,7 @@ def empty_slots(seed: str) -> Iterator[Example]:
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Check that every empty slot is drawn equally often, and no other slot."""
+    """Check that every empty slot is chosen equally often, and no other slot ever."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
         session.run(grid_code(with_tiles(dict.fromkeys(slots, 0), STUCK)))
@@ -245,7 +245,7 @@ def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
 
 
 def steps(direction: str) -> Callable[[str], list[Example]]:
-    """Return a function that draws single steps in one direction, on several grids."""
+    """Return a function that yields examples of single steps in one direction, on several grids."""
 
     def examples(seed: str) -> list[Example]:
         grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
@@ -371,7 +371,7 @@ def turn_example(rows: Rows, direction: str, then: dict[str, object], *notes: st
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
-    """Press a key that moves: all tiles must be in place, plus a new one."""
+    """Press a key that moves tiles: all must be in the right place afterwards, plus a new one."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     filled = "sum(number > 0 for row in main.grid for number in row)"
@@ -447,7 +447,7 @@ def starts_with(code: str, expected: object, words: str) -> Callable[[Submission
     def check(session: SubmissionSession) -> None:
         session.begin()
         outcome = session.run(calling(run_main_section, "main"))
-        # The report shows only what a student can repeat, not how the grader looks inside.
+        # The report shows only what a student can repeat, not how the grader inspects the program.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is None or outcome.error.type != "LeftAlone":
             session.fail("a window that waits for keys", str(outcome.error or "the program ended"))
@@ -799,7 +799,8 @@ TASKS = (
         Check(
             "keys stay unbound if the new number ends the game",
             [
-                # The new number, a 2 or a 4, fills the board. If it is missing, problem 14 fails.
+                # The new number, a 2 or a 4, fills the board. If the number is missing, problem 14
+                # fails.
                 key_turn(
                     [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
                     "LEFT",

@@ -50,7 +50,7 @@ def checkered(rows: int = 4, columns: int = 4) -> Rows:
 
 
 def with_one_gap(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
-    """Yield boards without legal merges whose only empty cell is each cell in turn."""
+    """Yield boards without equal neighbours and with a single empty cell, each cell in turn."""
     stuck = checkered(rows, columns)
     for cell in tiles_of(stuck):
         yield with_tiles({cell: 0}, stuck)

@@ -22,13 +22,13 @@ class Odds:
     """Sequential test of an event's probability.
 
     Args:
-        fault: Relative error of the probability to detect, in either direction.
+        fault: Relative error to detect in the probability, in either direction.
         of: Number of tests in the same check, which share the false alarm rate.
     """
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        # Log-likelihood ratios, by the faulty probability relative to the correct one.
+        # Log-likelihood ratios, keyed by the faulty probability relative to the correct one.
         self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0

@@ -1,7 +1,7 @@
 """Grade submissions: load the program, run the checks of every task, add up the marks.
 
-Several submissions are graded in parallel. Results are yielded as they are ready, and can be
-appended to a file so that an interrupted run can be resumed.
+Several submissions are graded in parallel. Results are yielded as soon as they are ready, and can
+be appended to a file so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from py2048.courses.grading.tasks import (
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 
-# Errors in a check's own code caused by a value of the wrong type.
+# Errors that a value of the wrong type causes in a check's own code.
 WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 PATCHED = N_("# with correct versions of the other tasks' functions")
 
@@ -52,7 +52,8 @@ def grade(
     """Grade one submission; errors in it never affect others.
 
     With a course's `secret`, examples are drawn from the secret and the submission's files, so they
-    differ between submissions but not between runs. Without it they are the same for everyone.
+    differ between submissions but not between runs. Without a secret, they are the same for
+    everyone.
 
     A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
     the report has a `failure` and counts as ungraded.
@@ -223,10 +224,10 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 
 
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
-    """Choose the failure to report of a check that fails with and without patches.
+    """Choose which failure to report for a check that fails both with and without patches.
 
-    With patches the failure is the check's own fault, while the one without may be due to another
-    task. If both are the same, the one without patches is reported as it is.
+    A failure with patches is due to the task itself, while one without them may be due to another
+    task. If the two are the same, the failure without patches is reported as it is.
 
     A patched program can read the reference solution's code, and leak it in whatever it returns,
     prints or raises. Reports of patched runs therefore contain only the grader's own words and a
@@ -270,7 +271,7 @@ def run_check(
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's file names and contents; empty if unreadable."""
+    """Return a digest of a submission's file names and contents; empty if one is unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -312,7 +313,7 @@ def result_key(submission: Submission, grading: Grading, secret: str = "") -> st
 class ResultsFile:
     """Results stored as JSON lines, so that an interrupted run can be resumed.
 
-    Results without a key are ignored, because the grader failed or the time ran out.
+    Results without a key, for which the grader failed or the time ran out, are ignored.
     """
 
     def __init__(self, path: Path | None) -> None:

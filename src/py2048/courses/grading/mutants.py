@@ -1,10 +1,11 @@
 """Mutation testing of a course's checks.
 
-Mutation operators plant one fault at a time in a right solution, and each mutant is graded. It is
-detected if it loses marks in a task its function belongs to. It must not lose marks in other tasks
-(see ``ownership.py``).
+Mutation operators plant one fault at a time in a right solution, and each mutant is graded. A
+mutant is detected if it loses marks in a task to which the changed function belongs. It must not
+lose marks in other tasks (see ``ownership.py``).
 
-Some mutants are equivalent to the solution. A file next to it, ``NAME.toml``, lists them::
+Some mutants are equivalent to the solution. The file ``NAME.toml`` next to the solution lists
+them::
 
     [[exempt]]
     where = "Grid.collapseRow"
@@ -12,8 +13,8 @@ Some mutants are equivalent to the solution. A file next to it, ``NAME.toml``, l
     reason = "new is never longer than lst"
 
 `change` is part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without it, all mutants of the function or class are exempt, such as code that students
-are given.
+default 1). Without `change`, all mutants of the function or class are exempt, which suits code that
+students are given.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _replaced(members: Sequence[object], at: int, *new: object) -> list[object]:
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
-    """Yield the possible changes of a node or a part of it."""
+    """Yield the possible changes to a node or a part of it."""
     match node:
         case ast.Compare(ops=ops):
             for at, op in enumerate(ops):
@@ -119,7 +120,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _calls(node: ast.Call) -> Iterator[Change]:
-    """Yield the changes of a call: ranges off by one, or swapped arguments."""
+    """Yield the changes to a call: ranges off by one, or swapped arguments."""
     args, name = node.args, getattr(node.func, "id", "")
     if name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
@@ -230,7 +231,7 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the right solution that has exemptions, or the first one."""
+    """Return the right solution for which mutants are exempt, or else the first one."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
@@ -272,7 +273,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and in which other ones.
+    """Return whether a mutant loses marks in its `own` tasks, and in which others it does.
 
     Without a mutant, the solution itself is graded.
     """

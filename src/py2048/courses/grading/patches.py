@@ -2,7 +2,7 @@
 
 Patches run inside the submission's process, where a program can inspect everything. A patch
 therefore contains only the functions it installs and their dependencies, compiled without comments
-and docstrings. `SubmissionSession.start_check` ends the processes that have run one.
+and docstrings. `SubmissionSession.start_check` ends processes that have run a patch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any
 from py2048.core import board, direction, errors
 from py2048.core.rules import Merging
 
-# Parts of py2048 that solutions use. They are copied, as submissions cannot import py2048.
+# Parts of py2048 that solutions use. Patches contain copies of them, as submissions cannot import
+# py2048.
 _PARTS: tuple[Callable[..., object], ...] = (
     *(errors.Py2048Error, errors.CourseError, Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
@@ -90,7 +91,8 @@ def right_versions(
         solution: Module with the correct functions.
         names: Functions to replace.
         module: Name of the submission's module.
-        place: Class in that module whose methods to replace, if not the module's functions.
+        place: Class in the module whose methods to replace; by default, the module's functions are
+            replaced.
         document: Names looked up in the submission at run time, so that its functions and ours call
             each other.
         unless_using: Functions that use this one, directly or indirectly, are not replaced. If two
@@ -159,7 +161,7 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines `names` and their dependencies except `theirs` as globals."""
+    """Return a function that defines `names` and their dependencies (not `theirs`) as globals."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:
@@ -190,7 +192,7 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Return code that defines a function and its helpers `using`, and calls it.
+    """Return code that defines a function and its helpers `using`, and calls the function.
 
     The code runs inside the submission, so the function can use only names that exist there. Its
     arguments are source code. Annotations and docstrings are removed.

@@ -38,7 +38,7 @@ class CheckResult:
 
     Attributes:
         weight: Share of the task's marks; 0 if the check costs no marks.
-        carried: Whether it only passed with correct versions of other tasks' functions.
+        carried: Whether it passed only with correct versions of other tasks' functions.
         cause: Likely cause of the failure, if known.
     """
 
@@ -112,9 +112,9 @@ class GradeReport:
 
     Attributes:
         notes: Remarks on how the submission was read.
-        problem: Why the submission could not be graded, if so.
+        problem: Why the submission could not be graded; empty if it could.
         opening: What to type before an example.
-        failure: Why the grader failed, if so. There is no mark then.
+        failure: Why the grader failed; empty if it did not. There is no mark then.
         key: Cache key of the result, or "" if it must not be reused.
         seed: Seed of the examples, or "" if they are the same for everyone.
     """
@@ -184,7 +184,7 @@ class GradeReport:
 
 
 def _from_text(kind: type, text: str) -> Any:
-    """Convert the text of a type that JSON lacks, such as a fraction."""
+    """Convert a string to a type that JSON lacks, such as a fraction."""
     return kind(text)
 
 
@@ -206,8 +206,8 @@ class RunInfo:
 
     Attributes:
         grader: Version of the grader.
-        not_graded: Marks that cannot be graded automatically, in words.
-        stopped: How far a stopped run got, in words.
+        not_graded: Description of the marks that cannot be graded automatically.
+        stopped: How far the run got, if it was stopped.
     """
 
     course: str
@@ -275,7 +275,7 @@ def gradebook(grading: Grading, reports: Sequence[GradeReport]) -> bytes:
 
 
 def no_formula(text: str) -> str:
-    """Escape a text that spreadsheets would run as a formula."""
+    """Escape a string that spreadsheets would run as a formula."""
     return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 

@@ -2,7 +2,7 @@
 
 The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` tests
 each by running a trivial command. If neither works, submissions could read py2048's own solutions,
-so they are only graded with ``--unprotected``.
+so they are graded only with ``--unprotected``.
 
 Requests are sent through a pipe as marshalled data, and replies return through another as JSON. The
 process reports what a call returned, and only the grader decides whether that is correct.
@@ -78,10 +78,10 @@ class Protection:
 
     Attributes:
         name: Name in reports.
-        holds: What it protects against, in words.
-        lacks: What it does not protect against.
-        own_root: Submissions see another root folder and only their own processes.
-        landlock: The process restricts its own file access with Landlock.
+        holds: Descriptions of what it protects against.
+        lacks: Descriptions of what it does not protect against.
+        own_root: Whether submissions have their own root folder and see only their own processes.
+        landlock: Whether the process restricts its own file access with Landlock.
     """
 
     name: str
@@ -146,8 +146,8 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 def interpreter_for(protection: Protection) -> str | None:
     """Return the Python to run submissions with; None if `protection` does not work.
 
-    It is the one outside any virtual environment, or the system's Python of the same version if
-    submissions' users cannot read that.
+    This is the Python outside any virtual environment. If the users that run submissions cannot
+    read that, it is the system's Python of the same version.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
@@ -183,7 +183,7 @@ class SandboxConfig:
 
     Attributes:
         protection: The protection; by default the strongest that works.
-        trusted: Allow the code to import py2048. Only for our own solutions.
+        trusted: Whether the code may import py2048. Only for our own solutions.
         seconds: Wall-clock limit of a whole submission.
         live: Running submissions, which `abort` stops.
         aborted: Set once the run has ended or was interrupted.
@@ -203,7 +203,7 @@ class SandboxConfig:
 
     @contextlib.contextmanager
     def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
-        """Yield a pool of threads that grade; when the context ends, the rest is aborted."""
+        """Yield a pool of threads that grade; leaving the context aborts unfinished work."""
         pool = ThreadPoolExecutor(jobs)
         try:
             yield pool
@@ -237,7 +237,7 @@ def next_user() -> int | None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder of any depth; shutil is recursive before Python 3.13."""
+    """Remove a folder of any depth, which shutil cannot do before Python 3.13."""
     subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
 
 
@@ -279,8 +279,8 @@ class Folders:
         given: Files handed out by the course.
         scratch: Working folder.
         libraries: Folders of packages.
-        trusted: Whether py2048 may be among them.
-        display: The virtual display.
+        trusted: Whether py2048 may be among the libraries.
+        display: The virtual display, if any.
         course: The course's folder, to be hidden.
     """
 
@@ -300,7 +300,7 @@ class Folders:
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """Folders below `readable` that it must not read."""
+        """Folders below `readable` that the process must not read."""
         if self.trusted:
             return ()
         return (*copies_of_py2048(self.libraries), *([self.course] if self.course else ()))
@@ -371,7 +371,7 @@ def _binds(folders: Folders) -> list[str]:
             words += ["--ro-bind-try", place, place]
     for place in dict.fromkeys(folders.readable):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            for folder in reversed(Path(place).parents[:-1]):  # searchable by every user
+            for folder in reversed(Path(place).parents[:-1]):  # every user must be able to enter it
                 words += ["--perms", "0755", "--dir", str(folder)]
             words += ["--ro-bind", place, place]
     for package in folders.hidden:
@@ -431,7 +431,8 @@ class Display:
             start_new_session=True,
         )
         os.close(writing)
-        with os.fdopen(reading, "rb") as answer:  # a line once it is ready, nothing if it fails
+        # Xvfb writes a line once it is ready, and nothing if it fails.
+        with os.fdopen(reading, "rb") as answer:
             ready = select.select([answer], [], [], timeout_s)[0]
             number = answer.readline().decode().strip() if ready else ""
         self.name = f":{number}"
@@ -453,7 +454,7 @@ class Display:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still running; submissions may crash it."""
+        """Whether the display is still running; a submission may crash it."""
         return self._server.poll() is None
 
     def close(self) -> None:
@@ -512,7 +513,7 @@ class LeftOut(msgspec.Struct):
     """A top-level statement that was skipped while loading the program.
 
     Attributes:
-        statement: Line where it begins.
+        statement: Line where the statement begins.
         line: Line that failed.
         error: Name of the exception's type.
         message: The exception's message.
@@ -633,7 +634,7 @@ class Process:
         )
         os.close(down)
         os.close(up)
-        is_alone = own_root or user is not None  # no other processes of the same user
+        is_alone = own_root or user is not None  # no unrelated process has this user
         landlock = sandbox.protection.landlock
         places = {
             "scratch": scratch,
@@ -670,7 +671,7 @@ class Process:
     def _send(self, request: Request, deadline: float) -> None:
         data = marshal.dumps(request)
         data = len(data).to_bytes(4, "big") + data
-        with contextlib.suppress(BrokenPipeError):  # reading reports the reason
+        with contextlib.suppress(BrokenPipeError):  # the next read reports why
             while data:
                 self._await(self._requests, select.POLLOUT, deadline)
                 data = data[os.write(self._requests, data) :]
@@ -716,7 +717,7 @@ class Process:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # also kill processes that left the group; no other submission has this user
+            if user:  # also kills processes that left the group; no other submission has this user
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(CALL_S)

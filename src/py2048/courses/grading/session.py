@@ -2,7 +2,7 @@
 
 A process loads the program once and forks for each check, so every check starts from a clean state.
 
-There are two time limits. A call may use the seconds of its check as CPU time, measured by a timer
+There are two time limits. A call may use as much CPU time as its check allows, measured by a timer
 in the process. Its wall-clock limit is `WAIT_FACTOR` times as long, and longer on a busy machine.
 The whole submission has a wall-clock limit (see `SandboxConfig`) that does not depend on load.
 Loading may take half of the remaining time, so that there is enough left to load the program again
@@ -67,8 +67,8 @@ HURRY_FACTOR = 0.125  # Time limit of calls likely to hang, relative to the usua
 MAX_LOAD_FACTOR = 8.0
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # The \b avoids quadratic time on long words.
-MAX_SHOWN_LINES = 24  # Fits a board built tile by tile.
-# A block does not end before these.
+MAX_SHOWN_LINES = 24  # Enough for a board built tile by tile.
+# Lines that start with these continue the block above them.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
 
@@ -130,7 +130,7 @@ class Runner:
         return self._current is not None
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Fork a clean process, with the program loaded as a module or with nothing `loaded`.
+        """Fork a clean process; with `loaded`, it contains the program as a module.
 
         Raises:
             ProcessDied: If the program does not load.
@@ -335,7 +335,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # the reference patch that current processes have run
+        self._loaded_patch = ""  # the reference patch that the current processes have run
         self._has_overrun = False
 
     def __enter__(self) -> SubmissionSession:
@@ -351,8 +351,9 @@ class SubmissionSession:
     ) -> None:
         """Begin a check in a clean process, running `reference_patch` in it if given.
 
-        Each call may take `seconds`. With `hurry`, it gets an eighth of that once any call has run
-        out of time, because a function that hangs does so in every check that calls it.
+        Each call may take `seconds`. With `hurry`, each call gets an eighth of that time once any
+        call has run out of time, because a function that hangs does so in every check that calls
+        it.
 
         Patches must not leak from one check to another through memory shared with forks, files or
         the display. All processes that ran a different patch therefore end here, unless the program
@@ -369,7 +370,7 @@ class SubmissionSession:
             self._loaded_patch = ""
 
     def seed_for(self, number: int) -> int:
-        """Return a seed for the random module, derived from the submission's own if it has one."""
+        """Return a seed for the random module, derived from the submission's seed if it has one."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
@@ -430,9 +431,9 @@ class SubmissionSession:
         """Run code; exceptions of the submission are part of the result.
 
         Args:
-            code: The code.
+            code: Python statements; the last line may be an expression.
             typed: Lines for `input()`.
-            seed: Seed of the random module, or None to leave it alone.
+            seed: Seed of the random module, or None to leave the module alone.
             show: Add the code to the example shown to students.
             wanted: Expected result to report if the process dies.
         """
@@ -557,7 +558,7 @@ def _expected_text(expected: object) -> str:
 
 
 def _printed(text: object) -> str:
-    """Format printed text: a matcher, or lines."""
+    """Format what a program printed or should print."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
@@ -598,7 +599,7 @@ def load_program(session: SubmissionSession) -> None:
 
 
 def _reject_wrong_program(session: SubmissionSession) -> None:
-    """Refuse programs of another course, and those that define nothing required."""
+    """Refuse programs for another course, and programs that define none of the required names."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):

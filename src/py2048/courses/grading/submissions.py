@@ -9,7 +9,7 @@ are untrusted: paths must stay inside the folder, and the unpacked size is limit
 Notebooks, text typed into Moodle and programs named ``.py.txt`` are converted to Python files.
 
 Python 2 programs are recognised by their text. Converting them needs fissix, a maintained copy of
-lib2to3, which Python 3.13 no longer has; it parses programs and never runs them.
+lib2to3 (which Python 3.13 removed); fissix parses programs and never runs them.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source file to UTF-8 with Unix line endings and no coding cookie; add a note."""
+    """Convert a source to UTF-8 with Unix line endings and no coding cookie; note any guess."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -194,7 +194,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """Return how many of the course's expected names a text defines."""
+    """Return how many of the course's expected names a program's text defines."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -209,7 +209,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 def defined_share(text: str, grading: Grading) -> float:
     """Return the share of expected names a program defines, in the language that fits best.
 
-    Courses without expected names score 1 if the program opens a window, otherwise 0.
+    For courses without expected names, the share is 1 if the program opens a window, otherwise 0.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))
@@ -247,7 +247,7 @@ def _parameters(listed: str) -> list[str]:
 
 
 def text_with_imports(program: Path) -> str:
-    """Return the text of a program and of the local files it imports names from."""
+    """Return the text of a program and of the local files from which it imports names."""
     texts: dict[Path, str] = {}
     left = [program]
     while left:
@@ -265,7 +265,7 @@ def imported_names(path: Path) -> set[str]:
 
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
-    """Return the names that files other than tests import from others."""
+    """Return the names that files other than tests import, apart from a file's own name."""
     return {
         name
         for path in sources
@@ -276,7 +276,7 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Return a sort key for how likely a file is the program: contents, name, depth.
+    """Return a sort key for how likely a file is to be the program: contents, name, depth.
 
     Names imported from local files count as defined.
     """
@@ -296,11 +296,11 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 
 
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
-    """Score how likely a file is the one to run, for courses without required functions.
+    """Score how likely a file is to be the main one, for courses without required functions.
 
-    No other file imports it, and it has the course's file name or opens a window. A file that
-    others import still qualifies if it has that name and opens its window when run. Other files
-    score less than 2.
+    The main file is imported by no other file, and it has the course's file name or opens a window.
+    A file that others import still qualifies if it has that name and opens its window when run.
+    Other files score less than 2.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
@@ -497,7 +497,7 @@ def python2_lines(text: str) -> list[int]:
 
 
 def mixes_tabs(text: str) -> bool:
-    """Return whether indentation mixes tabs and blanks in a way Python 3 rejects."""
+    """Return whether indentation mixes tabs and spaces in a way that Python 3 rejects."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
     return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
@@ -508,7 +508,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def line_numbers(lines: list[int]) -> str:
-    """List the first few line numbers in words."""
+    """Format the first few line numbers for a message."""
     lines = sorted(set(lines))
     named = ", ".join(map(str, lines[:MAX_LISTED]))
     more = _(" and more") if len(lines) > MAX_LISTED else ""
@@ -518,7 +518,7 @@ def line_numbers(lines: list[int]) -> str:
 def convert(text: str) -> str:
     """Convert a program to Python 3, keeping its lines where possible.
 
-    A tab counts as eight blanks. Unless the program contains decimal numbers, ``/`` becomes ``//``,
+    A tab counts as eight spaces. Unless the program contains decimal numbers, ``/`` becomes ``//``,
     as in Python 2.
 
     Raises:
@@ -587,9 +587,9 @@ class Submission:
     Attributes:
         name: Name in reports.
         root: Folder its file names are relative to.
-        files: All files.
-        problem: Why it cannot be graded, if so.
-        from_python2: Convert Python 2 programs before grading.
+        files: All files of the submission.
+        problem: Why it cannot be graded; empty if it can.
+        from_python2: Whether to convert Python 2 programs before grading.
         notes: How its files were read.
     """
 
@@ -662,7 +662,8 @@ def program_of_notebook(data: bytes) -> str:
         if cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
             text = "".join(source) if isinstance(source, list) else str(source)
-            if re.match(r"\s*%%(?!time|capture)", text):  # other languages and files
+            # Skip cells in other languages and cells that only write a file.
+            if re.match(r"\s*%%(?!time|capture)", text):
                 continue
             parts.append(text if _parses(text) else MAGIC.sub(r"\1\2None", text))
     return "\n\n".join(parts) + "\n"
@@ -765,7 +766,7 @@ class Collector:
             raise CourseError(f"{str(path)!r} is not a Python file, folder or ZIP")
 
     def merge(self, name: str, paths: Sequence[Path]) -> Submission:
-        """Combine all files one student handed in at a time into a submission."""
+        """Combine all files that one student handed in at the same time into a submission."""
         root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
         for _depth in range(MAX_DEPTH):
             files = files_of(root)
@@ -792,7 +793,7 @@ class Collector:
             for file in files_of(path) if path.is_dir() else [path]:
                 inside = file.relative_to(path) if path.is_dir() else Path(_own_name(path.name))
                 target = folder / inside
-                if target.exists():  # keep both
+                if target.exists():  # keep both files
                     target = folder / file.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target)
@@ -818,7 +819,7 @@ class Collector:
             if path.is_dir() and (match := MOODLE.match(path.name)):
                 moodle[match["who"]].append(path)
         together = [paths for paths in moodle.values() if len(paths) > 1]
-        for paths in together:  # a file and online text of one student
+        for paths in together:  # a file and online text from one student
             name = above + paths[0].name
             yield from _isolated(name, folder, map(self.merge, [name], [paths]))
         for path in entries:

@@ -74,8 +74,10 @@ class Example:
     """Lines of Python to run in a submission, and the required result.
 
     Attributes:
-        code: Statements. If the last line is an expression, its value is compared with `expected`.
-        expected: Required value or a matcher. By default any value, as long as nothing is raised.
+        code: Python statements. If the last line is an expression, its value is compared with
+            `expected`.
+        expected: Required value or a matcher. By default, any value is accepted as long as nothing
+            is raised.
         given: Statements run before `code`.
         prints: Exact text that `code` must print; None for any.
         then: Expressions evaluated afterwards, and their required values.
@@ -187,22 +189,22 @@ class Grading:
         module: Name under which the student's file is imported.
         tasks: The tasks.
         files: Accepted file names; the first one is the document's.
-        expects: Names the program must define. Among several files, the one that defines most of
-            them is graded.
+        expects: Names the program must define. Among several files, the one that defines the most
+            of these names is graded.
         given_files: Files handed out, which replace the submission's copies.
-        gui: Provide a virtual display and its user, `screen`.
+        gui: Whether to provide a virtual display and its user, `screen`.
         libraries: Importable packages in addition to the standard library.
         prelude: Code run before every example.
         opening: What a student types instead of the prelude; ``{module}`` stands for the student's
             file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The one whose `expects` the program
-            defines most of is used.
-        remarks: Finds further remarks in a program's text.
+        variants: Gradings of the same tasks in other languages. The variant is used of whose
+            `expects` the program defines the most names.
+        remarks: Function that returns further remarks on a program's text.
         seconds: Default CPU time limit per call.
-        not_graded: Marks of the document that cannot be graded automatically, in words.
+        not_graded: Description of the document's marks that cannot be graded automatically.
         folder: The course's folder, set when the course is loaded.
         language: Language of reports.
-        words: Translates the course's own names.
+        words: Function that translates the course's own names.
     """
 
     course: str
@@ -233,7 +235,7 @@ class Grading:
         return replace(self, language=language or self.language, variants=variants)
 
     def translated(self, text: str) -> str:
-        """Translate a text of the course into the current language."""
+        """Translate a string of the course into the current language."""
         return self.words(_(text)) if text else ""
 
     @property
@@ -245,11 +247,11 @@ class Grading:
 def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     """Check a course's definition for its author's mistakes, before they cost students marks.
 
-    It finds values of the wrong type, a string instead of a list of strings, code with syntax
-    errors and missing files. Random examples are drawn with each of the `seeds`.
+    The function finds values of the wrong type, a string instead of a list of strings, code with
+    syntax errors and missing files. Random examples are drawn with each of the `seeds`.
 
     Raises:
-        CourseError: With the place and value of the first mistake.
+        CourseError: If there is a mistake; the message gives the place and value of the first one.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
@@ -332,7 +334,7 @@ def _syntax_error(code: str, mode: str) -> str:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that is not plain data: its type's name and a text."""
+    """A value that is not plain data: its type's name and a string for display."""
 
     type: str
     text: str
@@ -451,7 +453,7 @@ class OneOf:
         self.values = values
 
     def matches(self, actual: object) -> bool:
-        """Return whether `actual` is one of them."""
+        """Return whether `actual` is one of the values."""
         return any(same(value, actual) for value in self.values)
 
     def __str__(self) -> str:
@@ -460,7 +462,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Loosely:
-    """Matcher: a value compared by ``==``, so that 4.0 passes for 4, and 1 for True."""
+    """Matcher: a value compared with ``==``, so that 4.0 is accepted for 4, and 1 for True."""
 
     value: object
 
@@ -533,7 +535,7 @@ _INVISIBLE = (
     *(*range(0x2060, 0x2070), 0xFEFF),
 )
 ESCAPES = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _INVISIBLE}
-"""Escapes for control and invisible characters, and those that reorder text."""
+"""Escapes for control characters, invisible characters and characters that reorder text."""
 
 
 def printable(text: str) -> str:

@@ -16,7 +16,7 @@ from py2048.core.rules import Merging
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # course ist: put a tile on b
+TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # puts a tile on b in course ist
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2
 
@@ -48,7 +48,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """Return the first board in a text, or the first line of tiles."""
+    """Return the first board in a string, or else the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)
@@ -84,7 +84,7 @@ def _packed(tiles: Sequence[int], line: Line) -> Line:
 
 
 def _merged_in_place(line: Line, once: bool = False) -> list[int]:
-    """Merge equal neighbours where they stand, starting at the wall."""
+    """Merge equal neighbours without sliding first, starting at the wall."""
     cells, merges = list(line), 0
     for at in range(len(cells) - 1):
         if cells[at] and cells[at] == cells[at + 1] and not (once and merges):
@@ -101,7 +101,7 @@ def _cascade(line: Line) -> Line:
 
 
 def _merge_through(line: Line) -> Line:
-    """Merge each tile with the next equal one, even across other tiles."""
+    """Merge each tile with the next equal tile, even across other tiles."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
         if tile and tile in cells[at + 1 :]:
@@ -154,7 +154,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
 
 
 def trap_of(boards: Boards) -> str:
-    """Name the mistakes that produce the student's board; empty if there is none."""
+    """Name the mistakes that produce the student's board; empty if none of them does."""
     before, expected, actual = boards
     if actual is None or actual == expected:
         return ""

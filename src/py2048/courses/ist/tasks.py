@@ -54,7 +54,7 @@ class Language:
     table: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, part: T) -> T:
-        """Return a text, or a value containing texts, in this language.
+        """Translate a string, or all strings in a value, into this language.
 
         The function of a check receives the language as its argument `words`.
         """
@@ -133,7 +133,8 @@ def _right(*names: str) -> str:
 COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
 
 # The next functions run in the submission's process; `module` is the student's module. The
-# representation of boards is unknown, so they replace operations by combinations of others.
+# representation of boards is unknown, so these functions replace operations with combinations of
+# others.
 
 
 def other_coordinates(module: Any) -> None:
@@ -152,7 +153,7 @@ def other_coordinates(module: Any) -> None:
 
 
 def fix_modifiers(module: Any, names: Any) -> None:
-    """Make the submission's own modifiers change their board and return it."""
+    """Make the submission's own modifiers change the board they are given, and return it."""
 
     def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
@@ -192,7 +193,7 @@ def add_points_by_merging(module: Any) -> None:
 
 
 def read_printed_board(module: Any, names: Any) -> None:
-    """Replace accessors by functions that read what the submission prints."""
+    """Replace accessors with functions that read what the submission prints."""
     import contextlib
     import io
     import re
@@ -368,7 +369,7 @@ def output_of(rows: Rows, score: int) -> TextLines:
 
 
 def refused(call: str, arguments: Iterable[str]) -> list[Example]:
-    """Return examples in which `call` refuses each of `arguments`, with an empty board `b`."""
+    """Return examples in which `call` must reject each of `arguments`; `b` is an empty board."""
     error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
     return [Example(call.format(argument), error, given=build()) for argument in arguments]
 
@@ -394,7 +395,7 @@ def _boards(seed: str) -> Iterator[Rows]:
     ):
         yield _row(*values)
         yield tuple((0, 0, value, 0) for value in values)
-    # Equal lines: a program that looks up a line with list.index only moves the first.
+    # Equal lines: a program that looks up a line with list.index moves only the first.
     yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
     yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
     yield STUCK
@@ -439,7 +440,7 @@ def _finished(seed: str) -> Iterator[Example]:
 
 
 def _keeps_coordinates_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Use the board with another representation of coordinates.
+    """Check that the board works with another representation of coordinates.
 
     Skipped if names of task 1 are missing but task 2 was begun.
     """
@@ -612,7 +613,7 @@ BOARDS = replace(
 
 
 MAX_SHOWN_LETTERS = 50
-"""Maximum number of moves that a report spells out; longer ones are shown as code."""
+"""Maximum number of moves that a report spells out; longer games are shown as code."""
 
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
@@ -707,7 +708,7 @@ def play(
 
 
 def _other_question(parts: Sequence[str], words: Language) -> str:
-    """Return a message about the last question that was not for a move."""
+    """Return a message about the last question that did not ask for a move."""
     rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
     message = _("an unexpected question, {question}, then ")

@@ -122,7 +122,7 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """Check that every empty cell is drawn equally often, and no other cell."""
+    """Check that every empty cell is chosen equally often, and no other cell ever."""
     for rows, free in (
         ([[2, 4], [0, 2]], [(1, 0)]),
         ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], [(0, 1), (1, 0), (2, 2)]),
@@ -244,7 +244,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
 
 
 def flag_example(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
-    """Check whether the game is won or finished after one arrow."""
+    """Check that the game is correctly marked as won or finished after one arrow."""
     then = {f"bool(game.{name})": expected}
     return Example(f"game.{arrow}_arrow(None)", given=game_code(rows), then=then)
 
@@ -309,7 +309,7 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether a text matches `words` other than as a flag, such as `finished: False`."""
+    """Return whether a string matches `words`, except in a flag such as `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
@@ -332,7 +332,7 @@ def announces(session: SubmissionSession) -> None:
 
 
 # The next functions run in the submission's process, where `screen` is the simulated user. Lines
-# run with `type_line` are recorded, to show students how to repeat them.
+# run with `type_line` are recorded, so that reports show students how to repeat them.
 
 
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
@@ -466,12 +466,12 @@ def texts(session: SubmissionSession) -> list[str]:
 
 
 def shows(session: SubmissionSession, text: str) -> bool:
-    """Return whether the window shows a text."""
+    """Return whether a text in the window contains `text`, ignoring case."""
     return any(text.lower() in shown.lower() for shown in texts(session))
 
 
 def expect_text(session: SubmissionSession, text: str) -> None:
-    """Fail unless the window shows a text."""
+    """Fail unless a text in the window contains `text`, ignoring case."""
     if not shows(session, text):
         session.fail(f"{text!r} in the window", str(texts(session)))
 
@@ -519,7 +519,7 @@ def shows_the_board(session: SubmissionSession) -> None:
     """Check that cells show their numbers, with one colour for each number."""
     open_student_window(session)
     expect_board(session)
-    show_rows(session, STUCK)  # gives every cell a new colour
+    show_rows(session, STUCK)  # every cell changes its colour
     session.expect(f"made.view.window.update()\nsum({PARTS_SEEN})", 32)
     show_rows(session, "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]")
     expect_board(session)
@@ -550,7 +550,7 @@ def has_colours_to_the_end(session: SubmissionSession) -> None:
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Check that other values of N give other boards, which fit the window."""
+    """Check that other values of N give boards of that size, which fit the window."""
     for n in (2, 3, 5, 8):
         open_student_window(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
@@ -628,7 +628,7 @@ def begins_anew(session: SubmissionSession) -> None:
 
 
 def shows_the_win(session: SubmissionSession) -> None:
-    """Check that a win is shown, also on the last move, and that the keys still work."""
+    """Check that a win is shown, even on the last move, and that the keys still work."""
     open_student_window(session)
     show_rows(session, WINNING)
     before = texts(session)
@@ -646,7 +646,7 @@ def shows_the_win(session: SubmissionSession) -> None:
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Replace the constructors with correct ones, which try the student's own first."""
+    """Replace the constructors with correct ones that try the student's own first."""
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:

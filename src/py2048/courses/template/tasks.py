@@ -43,7 +43,7 @@ GRADING = Grading(
         replace(
             SHEET["2"],
             checks=(Check("show prints the rows and the total", SHOWN),),
-            # An error in total must only cost task 1.
+            # A mistake in total must cost marks in task 1 only.
             reference_patches=("app.total = lambda board: sum(map(sum, board))",),
         ),
     ),

@@ -3,9 +3,9 @@
 S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: local algorithms for document fingerprinting",
 SIGMOD 2003. A program is tokenized, with all names and all literals treated alike. Each run of
 `LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a fingerprint.
-A shared passage of at minimum `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and none
-shorter than `LENGTH`. Fingerprints of the course's own material, and those found in more than a
-quarter of the class, are removed first.
+A shared passage of at least `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and a
+passage shorter than `LENGTH` never is. Fingerprints of the course's own material, and those found
+in more than a quarter of the class, are removed first.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ THRESHOLD = 50
 """Default minimum similarity, in percent of the smaller program's fingerprints."""
 
 MIN_PRINTS = 8
-"""Programs with fewer fingerprints are too short to compare."""
+"""Programs with fewer fingerprints than this are too short to compare."""
 
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.NEWLINE}
 
@@ -104,7 +104,7 @@ def _hashes(tokens: Sequence[tuple[str, int]]) -> list[int]:
 
 
 def all_prints(text: str) -> set[int]:
-    """Return all token hashes of a text, not only those that winnowing selects."""
+    """Return all token hashes of a program, not only those that winnowing selects."""
     return set(_hashes(tokens_of(text)))
 
 

@@ -1,7 +1,8 @@
 """The teacher's desk: a local website to view a term's grading and enter marks by hand.
 
 All addresses begin with a random token, so only people who know it have access. Forms from other
-sites are rejected by their ``Origin`` header, and other host names by the ``Host`` header.
+sites are rejected based on their ``Origin`` header, and requests for other host names based on
+their ``Host`` header.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class CachedAssignment:
 
     Attributes:
         stamp: Names, times and sizes of the files read.
-        hand_ins: The hand-ins.
+        hand_ins: All hand-ins, graded or not.
         graded: Reports by submission name.
         programs: The programs' fingerprints; None until they are first compared.
     """
@@ -175,7 +176,7 @@ def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
 
 
 def share_of(mark: Mark) -> float:
-    """Return the final share of the marks."""
+    """Return the final marks as a share of the possible marks."""
     return float(mark.total / mark.possible) if mark.total and mark.possible else 0.0
 
 
@@ -273,7 +274,7 @@ class Desk:
         return Response(text, status, HEADERS, "text/html")
 
     def routes(self) -> list[Mount]:
-        """Return the routes, all below the token."""
+        """Return the routes; all of their paths begin with the token."""
         views: list[tuple[str, View, str]] = [
             ("/", self.show_term, "GET"),
             ("/files/{name:path}", self.show_file, "GET"),
@@ -326,7 +327,7 @@ class Desk:
     async def show_student(
         self, request: Request, error: str = "", typed: Mapping[str, str] | None = None
     ) -> Response:
-        """Show a student's report, program and marking form.
+        """Show a student's report and program, and the form for marking by hand.
 
         After an `error` the form keeps the entries in `typed`.
         """

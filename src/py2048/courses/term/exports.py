@@ -20,14 +20,14 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table, table_te
 
 @dataclass(frozen=True)
 class Export:
-    """Files to write into ``results``, and students with marks who are not in them."""
+    """Files to write into ``results``, and students with marks who are missing from the files."""
 
     files: dict[str, bytes]
     missing: tuple[str, ...] = ()
 
 
 def feedback(mark: Mark) -> str:
-    """Summarise a mark: comments by hand, problems, marks lost per task, and lateness."""
+    """Summarise a mark: the teacher's comments, problems, marks lost per task, and lateness."""
     lost = ", ".join(
         f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
         for task in mark.tasks
@@ -158,7 +158,7 @@ def to_gradescopes(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -
 def to_classroom50(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
     """Return a ``result.json`` per student for Classroom 50.
 
-    It only accepts whole marks, so fractional ones are exported in hundredths.
+    Classroom 50 accepts whole marks only, so fractional ones are exported in hundredths.
     """
     files = {}
     for mark in marks:

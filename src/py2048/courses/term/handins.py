@@ -1,4 +1,4 @@
-"""Find the hand-ins of an assignment: whose they are, when they came in, which attempt.
+"""Find the hand-ins of an assignment, with their owners, times and attempt numbers.
 
 An assignment's folder may contain, for each student, a folder, ZIP or file named by id, email or
 login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
@@ -52,7 +52,7 @@ MONTHS = (
     ("may", "mai"), ("jun", "juin"), ("jul", "juil"), ("aug", "ago", "aoû"),
     ("sep", "set"), ("oct", "okt", "out"), ("nov",), ("dec", "dez", "dic", "déc"),
 )  # fmt: skip
-"""How month names begin in English, German, Portuguese, Spanish and French."""
+"""First letters of the month names in English, German, Portuguese, Spanish and French."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class HandIn:
         when: Submission time.
         time_source: Source of the time, in words.
         submission: The files to grade.
-        attempt: Number among its owners' hand-ins, from 1.
-        digest: Identifies its contents, to drop duplicates.
+        attempt: Position among its owners' hand-ins, counted from 1.
+        digest: Digest of its contents, to drop duplicates.
     """
 
     entry: str
@@ -224,7 +224,7 @@ class Finder:
             words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
             entry.owners = {s for word in words if (s := self.roster.find(word))}
         if not self.assignment.groups and len(entry.owners) > 1:
-            entry.owners = set()  # the teacher decides
+            entry.owners = set()  # the teacher has to decide
         return self._with_group(entry)
 
     def _platform_entry(self, entry: _Entry) -> _Entry:

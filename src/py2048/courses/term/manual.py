@@ -40,10 +40,10 @@ def manual_table(folder: Path) -> CsvTable:
 
 
 def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisions:
-    """Return the decisions in a table, by assignment name and student id.
+    """Return the decisions in a table, keyed by assignment name and student id.
 
     Raises:
-        CourseError: For a row with an unknown assignment, student or item, or an invalid number.
+        CourseError: If a row has an unknown assignment, student or item, or an invalid number.
     """
     places = [*map(table.required, MANUAL_COLUMNS)]
     items: dict[tuple[str, str], dict[str, Fraction]] = defaultdict(dict)

@@ -29,7 +29,7 @@ class Mark:
         student: None for a hand-in that matches no student.
         hand_in: The hand-in that counts, if any.
         report: Its report, if it has been graded.
-        days_late: Days late that count.
+        days_late: Number of days late that the penalty counts.
         attempts: All hand-ins with their reports, oldest first.
         manual: Decisions made by hand.
     """
@@ -145,8 +145,8 @@ def grade_assignment(term: Term, name: str, scratch: Path, grade: Grader) -> lis
         term: The term.
         name: The assignment's name.
         scratch: Folder that must exist as long as the marks are in use.
-        grade: Grades submissions and appends the reports to a file, so that a stopped run can be
-            resumed.
+        grade: Function that grades submissions and appends the reports to a file, so that a stopped
+            run can be resumed.
 
     Raises:
         Stopped: If `grade` returns fewer reports than submissions.
@@ -186,7 +186,7 @@ def _only_its_tasks(report: GradeReport, assignment: Assignment) -> GradeReport:
 def _to_grade(
     term: Term, name: str, assignment: Assignment, hand_ins: Sequence[HandIn]
 ) -> list[HandIn]:
-    """Return the hand-ins that may count: each student's last one, or all with ``best``."""
+    """Return the hand-ins that may count: each student's last one, or all if the best counts."""
     wanted = {id(one): one for one in hand_ins if not one.owners}
     for student in term.roster.students:
         own = _hand_ins_of(student, hand_ins)
@@ -200,12 +200,12 @@ def _to_grade(
 
 
 def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
-    """Return a student's hand-ins by time, including the group's."""
+    """Return a student's hand-ins in order of time, including the group's."""
     return sorted((one for one in hand_ins if student in one.owners), key=lambda one: one.when)
 
 
 def _last_in_time(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
-    """Return the last hand-in before the cut-off, or the first one after it."""
+    """Return the last hand-in before the cut-off, or else the first one after it."""
     in_time = [one for one in own if assignment.kept_share(assignment.days_late(one.when)) > 0]
     return in_time[-1:] or list(own[:1])
 
@@ -223,7 +223,7 @@ def class_marks(
 ) -> list[Mark]:
     """Return the mark of each student, then those of hand-ins without a known student.
 
-    The mark has no report if none of the student's hand-ins that could count is graded.
+    The mark has no report if none of the student's hand-ins that could count has been graded.
     """
     assignment = term.settings.assignment(name)
     reports = {key: _only_its_tasks(report, assignment) for key, report in graded.items()}

@@ -57,7 +57,7 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:
-    """Return whether that day's reports were used up when this attempt came in."""
+    """Return whether the reports allowed for that day were used up when this attempt came in."""
     most, one = mark.assignment.feedback_a_day, mark.hand_in
     if not most or not one or now >= mark.assignment.due:
         return False

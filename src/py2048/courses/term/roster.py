@@ -102,7 +102,7 @@ class Roster:
             self.keys.setdefault(key, set()).add(student)
 
     def find(self, *keys: str) -> Student | None:
-        """Return the student of the first key that is unambiguous."""
+        """Return the student found by the first unambiguous key."""
         for key in keys:
             found = self.keys.get(key.strip().lower(), set())
             if len(found) == 1:

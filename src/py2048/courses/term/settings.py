@@ -54,7 +54,7 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
     def kept_share(self, days_late: float) -> Fraction:
-        """Return the share of the marks that is kept after some days late; 0 after the cut-off."""
+        """Return the share of the marks kept after `days_late` days; 0 after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
@@ -82,7 +82,7 @@ class TermSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """Return an assignment by name; raise `CourseError` with the closest name if unknown."""
+        """Return an assignment by name; if unknown, the `CourseError` suggests the closest."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
             raise CourseError(f"there is no assignment {name!r} in course.toml{near}")
@@ -93,7 +93,7 @@ def read_settings(folder: Path) -> TermSettings:
     """Read and validate ``course.toml``.
 
     Raises:
-        CourseError: With the file, the key, its value and how to correct it.
+        CourseError: If a setting is invalid; the message says where, and how to correct it.
     """
     path = folder / "course.toml"
     if not path.is_file():

@@ -1,6 +1,6 @@
 """CSV tables from teachers and learning platforms, and safe file writing.
 
-Files are replaced atomically. A file that was edited by hand since py2048 wrote it is only replaced
+Files are replaced atomically. A file that was edited by hand since py2048 wrote it is replaced only
 with ``--force``.
 """
 
@@ -111,7 +111,7 @@ def read_table(path: Path) -> CsvTable:
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
     """Identify the columns of Moodle's grading worksheet in any language.
 
-    Its rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the
+    The rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the
     same number in all rows and comes right after the grade. Date columns end with parentheses, and
     comments come last. Returns {} for any other table.
     """
@@ -131,12 +131,12 @@ def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dic
 
 
 def number_of(text: str) -> str:
-    """Replace a decimal comma by a point."""
+    """Replace a decimal comma with a point."""
     return re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", text.strip())
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return a new CSV file whose cells no spreadsheet runs as formulas."""
+    """Return a new CSV file; cells are escaped so that spreadsheets run no formulas."""
     cells = [[no_formula(c) if isinstance(c, str) else str(c) for c in row] for row in rows]
     return CsvTable(list(head), cells).to_bytes()
 

@@ -15,7 +15,7 @@ import os
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
+TYPE_CHECKING = False  # importing typing takes longer than running the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUBMISSION = "/py2048/submission"
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # On every architecture.
-NO_NEW_PRIVILEGES = 38  # Option of prctl.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # The same numbers on every architecture.
+NO_NEW_PRIVILEGES = 38  # An option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # Bind and connect.
-SCOPES = 0b11  # Abstract sockets and signals.
+TCP = 0b11  # The rights to bind and to connect.
+SCOPES = 0b11  # Scopes for abstract sockets and for signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
@@ -74,8 +74,8 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
 def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
     """Switch to `user` for good, and set resource limits that cannot be raised again.
 
-    The user comes first, so that the process limit applies to it. Limits that the system does not
-    support are skipped.
+    The switch comes first, so that the process limit applies to the new user. Limits that the
+    system does not support are skipped.
     """
     import resource
 
@@ -150,8 +150,8 @@ def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[
 def main(requests: int, replies: int) -> None:
     """Drop privileges, then serve requests until the grader closes the pipe.
 
-    All modules the agent needs are imported before the submission's folder is on the path, because
-    it may contain files such as ``random.py`` or ``enum.py``.
+    All modules that the agent needs are imported before the submission's folder is on the path,
+    because the folder may contain files such as ``random.py`` or ``enum.py``.
     """
     config = read_request(requests)
     scratch = config["scratch"]

@@ -1,13 +1,13 @@
-"""Request server inside a submission's process: load it, run code, report the results.
+"""Request server inside a submission's process: loads the program, runs code and reports results.
 
 Values are encoded as JSON without trusting any of their methods. Exact built-in types are carried
 as data, their subclasses are read through the built-in's own methods, and NumPy scalars and arrays
-are supported. Any other object becomes its type's name and a text for display. This module keeps a
-private copy of the builtins, so a submission that replaces `len` or `isinstance` only breaks
-itself.
+are supported. Any other object is sent as its type's name and a string for display. This module
+keeps a private copy of the builtins, so a submission that replaces `len` or `isinstance` breaks
+only itself.
 
 Programs are loaded statement by statement, and statements that fail or take too long are skipped.
-In quiet mode only imports, definitions and assignments run. It is used for programs that end the
+In quiet mode only imports, definitions and assignments run. This mode is for programs that end the
 process, such as games that start when imported.
 """
 
@@ -41,7 +41,7 @@ try:
 except ImportError:
     from json.encoder import encode_basestring_ascii as string
 
-TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
+TYPE_CHECKING = False  # importing typing takes longer than running the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
@@ -75,7 +75,7 @@ class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
 
 
 class RawJson:
-    """JSON text to embed in a report as it is."""
+    """JSON text, to be embedded in a report unchanged."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -111,7 +111,7 @@ def _json(value: object, depth: int, left: list[int]) -> str:
 
 
 def _mark(tag: str, *texts: str) -> str:
-    """Return the JSON text ``{tag: [texts]}``, for types that JSON lacks."""
+    """Return the JSON text ``{tag: [strings]}``, for types that JSON lacks."""
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
@@ -134,12 +134,12 @@ def _bytes_json(value: bytes | bytearray) -> str:
 
 
 def _opaque(value: object, text: str) -> str:
-    """Encode any other object: its type and a text."""
+    """Encode any other object: its type and a string for display."""
     return _mark("object", string(type(value).__name__), string(text))
 
 
 def _shown(value: object) -> str:
-    """Return a short text for any object, even if its `__repr__` fails."""
+    """Return a short string for any object, even if its `__repr__` fails."""
     try:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 - submissions may raise anything
@@ -224,7 +224,7 @@ def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
 
 # --- the agent ---
 
-# Modules Python imports when it warns, shows an error or exits.
+# Modules that Python itself imports when it warns, shows an error or exits.
 IMPLICIT_MODULES = """
     ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
     warnings weakref
@@ -240,7 +240,7 @@ class OutOfTime(BaseException):
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that waits for its user while it is being loaded."""
+    """Raised in a program that starts to wait for its user while being loaded."""
 
 
 class Agent:
@@ -301,10 +301,10 @@ class Agent:
         self.clock.take_over()
 
     def forget_shadowed_modules(self) -> None:
-        """Forget standard modules that the submission's own files replace.
+        """Forget standard modules that the submission's own files shadow.
 
-        The same happens with ``python game.py``. Libraries and the course's files need the standard
-        modules, so they are imported first.
+        The files shadow the same modules when a student runs ``python game.py``. Libraries and the
+        course's files need the standard modules, so both are imported before that.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -356,9 +356,9 @@ class Agent:
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send a reply, with the output and input since the last one.
+        """Send a reply, including the output printed and the input read since the last one.
 
-        Processes that the submission forked may get here as well, and are ended.
+        A process that the submission forked may get here as well; it exits without a reply.
         """
         if _number() != self.process:
             os_exit(0)
@@ -380,10 +380,10 @@ class Agent:
     # -- time ---------------------------------------------------------------------------
 
     def _set_alarm(self, seconds: float) -> None:
-        """Set an alarm after `seconds` of CPU time, or `slack` times as long by the clock.
+        """Set an alarm after `seconds` of CPU time, or `slack` times as long in wall-clock time.
 
-        The alarm repeats quickly in case it is caught. CPU time is what counts, so that a busy
-        machine costs no marks.
+        The alarm repeats quickly, in case the submission catches it. CPU time is what counts, so
+        that a busy machine costs no marks.
         """
         self.alarms = 0
         again = 0.1 if seconds else 0

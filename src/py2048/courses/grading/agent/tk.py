@@ -39,7 +39,7 @@ DIALOG_TYPES = {
 
 
 class TclInterpreter:
-    """Tcl's interpreter as created by `_tkinter`, with another main loop."""
+    """A Tcl interpreter as created by `_tkinter`, with a different main loop."""
 
     def __init__(
         self, real: TkappType, loop: Callable[..., None], quit_: Callable[[], None]
@@ -121,9 +121,9 @@ class TkControl:
         return max(0.0, min(times) - self.clock.now) if times else None
 
     def advance(self, seconds: float) -> bool:
-        """Advance the clock; return whether that is done.
+        """Advance the clock; return False if the program has to do that itself.
 
-        A polling program advances it while it runs, after the request.
+        A program that polls advances the clock while it runs, after this request.
         """
         if not self.waiting:
             self.clock.allow(seconds)
@@ -137,7 +137,7 @@ class TkControl:
     def settle(self, seconds: float) -> bool:
         """Advance the clock by at most `seconds`, until there are no timers.
 
-        Returns whether that is done (see `advance`).
+        Returns False if the program has to advance the clock itself (see `advance`).
         """
         end = self.clock.now + seconds
         while (due := self.next_due()) is not None and self.clock.now + due <= end:
@@ -171,7 +171,7 @@ class TkControl:
                 pass
 
     def _end_program(self) -> None:
-        """Raise the exception with which a callback ended the program."""
+        """Raise the exception with which a callback ended the program, if any."""
         if self._raised is not None:
             error, self._raised = self._raised, None
             raise error
@@ -179,9 +179,9 @@ class TkControl:
     def _update(self, widget: tkinter.Misc) -> None:
         """Replace `update`.
 
-        Fetching events from the display takes several context switches, and some programs update
-        after each number they draw. While a program draws, only drawing is processed. The user's
-        actions come from this process, so none are lost.
+        Fetching events from the display takes several context switches, and some programs call
+        `update` after each number they draw. While a program draws, only drawing is processed. The
+        simulated user acts from within this process, so no actions are lost.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
@@ -195,7 +195,7 @@ class TkControl:
         self.clock.poll(news=self._has_drawn())
 
     def _has_drawn(self) -> bool:
-        """Return whether anything was drawn since the last call, judging by display requests."""
+        """Return whether display requests show that something was drawn since the last call."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
@@ -274,7 +274,7 @@ class TkControl:
         return agreed if answer else refused
 
 
-IDLE_REQUESTS = 1  # display requests of an `update` that draws nothing
+IDLE_REQUESTS = 1  # display requests made by an `update` that draws nothing
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
@@ -321,7 +321,7 @@ class Widget:
 
     @property
     def is_window(self) -> bool:
-        """Whether it is a window; menus, which Tk counts as windows, are not."""
+        """Whether the widget is a window; menus, which Tk counts as windows, are excluded."""
         return str(self.winfo_toplevel()) == self.path and self.kind != "Menu"
 
     def call(self, *words: object) -> Any:
@@ -341,7 +341,7 @@ class Widget:
     def text(self) -> str:
         """Return the text a label or button displays."""
         variable = self.cget("textvariable")
-        if variable and self.kind.startswith("T"):  # the option "text" is not updated there
+        if variable and self.kind.startswith("T"):  # ttk does not update the option "text"
             return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
@@ -390,7 +390,7 @@ class TkUser:
         return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
 
     def widgets(self, kind: str = "") -> list[Widget]:
-        """Return the displayed widgets, optionally only those of a class."""
+        """Return the displayed widgets, optionally only those of one class."""
         found = [widget for window in self.windows() for widget in _within(window, placed=True)]
         return [widget for widget in found if not kind or widget.kind in {kind, f"T{kind}"}]
 
@@ -450,7 +450,7 @@ class TkUser:
         self.click(on_top, x - int(on_top.winfo_rootx()), y - int(on_top.winfo_rooty()))
 
     def push(self, text: str) -> bool:
-        """Use the first button, drawn text, menu entry or label that contains `text`.
+        """Click on the first button, drawn text, menu entry or label that contains `text`.
 
         Returns whether there is one.
         """
@@ -500,7 +500,7 @@ class TkUser:
         return self._windows.advance(ms / 1000)
 
     def settle(self, seconds: float = 5.0) -> bool:
-        """Advance the clock until there are no timers; return whether that is done."""
+        """Advance the clock until there are no timers; see `TkControl.settle` for the result."""
         return self._windows.settle(seconds)
 
 
@@ -517,7 +517,7 @@ def _tree(widget: Widget) -> Iterator[Widget]:
 
 
 def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
-    """Yield the widgets in a window except in child windows; `placed` ones only if asked."""
+    """Yield the widgets in a window, without child windows; with `placed`, only managed ones."""
     for child in window.children():
         if not child.is_window and (not placed or child.winfo_manager()):
             yield child
