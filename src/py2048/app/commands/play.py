@@ -79,7 +79,7 @@ def watch(
     json: options.JsonOption = False,
 ) -> None:
     """Watch a computer player; nothing is saved."""
-    from py2048.app.session import Moved, Session  # too slow to import for a window's first frame
+    from py2048.app.session import Moved, Session  # slow: would delay the first frame of a window
     from py2048.presentation.describe import describe
 
     def show(happened: Iterable[Event]) -> None:
@@ -139,7 +139,7 @@ def _entry_files() -> tuple[Path, Path]:
     """Return the paths of the user's desktop entry and icon.
 
     Raises:
-        Py2048Error: The system has no such menus.
+        Py2048Error: The system has no desktop menu.
     """
     if sys.platform in ("win32", "darwin"):
         from sysconfig import get_path
@@ -172,5 +172,5 @@ def _install_entry(entry: Path, picture: Path) -> None:
 
 
 def _string(text: str) -> str:
-    """Escape a value of type string in a desktop entry."""
+    """Escape a string value of a desktop entry."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")

@@ -54,7 +54,7 @@ AUTOPLAY_SAFE_ACTIONS = frozenset(
 """Actions that do not stop autoplay."""
 
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
-"""Autoplay speeds in moves per second; the last one means full speed."""
+"""Autoplay speeds in moves per second; the last one stands for full speed."""
 
 START_SPEED = 4
 
@@ -76,7 +76,7 @@ class ScreenController:
 
     Attributes:
         presenter: Shows events.
-        coach: Judges moves while they are played.
+        coach: Judges moves during the game.
         players: Hints and autoplay.
         game: Moves, and choosing the game to play.
         records: Game files and finished games.
@@ -173,7 +173,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language; texts already on the screen change at the next start."""
+        """Change the language; text already on the screen changes at the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -256,7 +256,7 @@ class PlayerCommands:
         )
 
     def set_player(self, spec: str) -> None:
-        """Use another player for hints and autoplay."""
+        """Change the player for hints and autoplay."""
         was_playing = self.playing
         self.stop()
         self._requested_player = None
@@ -288,7 +288,7 @@ class PlayerCommands:
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
-        """Show a hint unless it is stale, or the compiler's progress."""
+        """Show the compiler's progress, or a hint unless it is stale."""
         match result:
             case Failure(reason):
                 self._show_note("")
@@ -393,8 +393,8 @@ class GameCommands:
         stop: Stops autoplay.
 
     Attributes:
-        more_rules: Additional buttons for the list of rules.
-        open_pasted: Opens a pasted game; by default the game is continued.
+        more_rules: Additional buttons for the dialog that lists the rules.
+        open_pasted: Opens a pasted game; by default, continues it.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -479,7 +479,7 @@ class GameCommands:
             self._screen.say(_("There are no games in progress."))
 
     def _resume(self, game_id: str) -> None:
-        """Resume a game's latest state; another window may have continued or finished it."""
+        """Resume a game in its latest state; another window may have continued or finished it."""
         resume, gone = (
             partial(self._session.resume_game, game_id),
             N_("This game has already ended."),
@@ -526,7 +526,7 @@ class RecordCommands:
         self._screen.ask_to_save(_("Save this game as"), RECORDS, self.file_name, save)
 
     def replace_file(self, path: Path, action: Callable[[], object]) -> None:
-        """Write a file with `action`, after confirmation if it exists."""
+        """Write a file with `action`, after confirmation if the file exists."""
         attempt = self._presenter.attempt
 
         def write() -> None:
@@ -704,7 +704,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, board_error: BoardError) -> Record:
-    """Parse the only game in pasted text that is not a board.
+    """Parse pasted text that contains exactly one game and is not a board.
 
     Raises:
         RecordError: If there are several games, or the game is damaged.

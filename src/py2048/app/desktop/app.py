@@ -125,7 +125,7 @@ class DesktopApp:
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def _animate(self, event: Event) -> None:
-        """Lean the board on illegal moves; show a ring around a new largest tile."""
+        """Shift the board on an illegal move; show a ring around a new largest tile."""
         self._follow(event)
         board = self.window.board
         match event:
@@ -186,7 +186,7 @@ class DesktopApp:
             return
         if chosen.suffix:
             take(chosen)
-        else:  # the dialog confirmed replacing a file without the extension
+        else:  # the dialog did not check for a file with this extension
             path = chosen.with_name(chosen.name + kind.ending)
             self.controller.records.replace_file(path, lambda: take(path))
 
@@ -299,12 +299,12 @@ class DesktopApp:
         self.root.clipboard_append(text)
 
     def paste(self) -> None:
-        """Play from a board on the clipboard, or watch a game on it."""
+        """Play from a board on the clipboard, or watch a game from the clipboard."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
             text = ""
-        if self._is_closed:  # Tk handles events while it waits for the text
+        if self._is_closed:  # Tk may have handled events while it waited for the clipboard
             return
         if text:
             self.controller.game.paste(text)
@@ -312,7 +312,7 @@ class DesktopApp:
             self.say(_("The clipboard contains no text."))
 
     def share(self) -> None:
-        """Copy the result as text and offer its picture; without a result, copy the board."""
+        """Copy the result as text and offer to save a picture; without a result, copy the board."""
         result = self.controller.presenter.result
         if result is None:
             self.copy()
