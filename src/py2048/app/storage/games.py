@@ -1,4 +1,4 @@
-"""Games in progress, saved after every move with optimistic locking."""
+"""Games in progress, which are saved with optimistic locking after every move."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _TURNS = (
 class SavedGames(Repository):
     """The games in progress.
 
-    Each game has a revision, incremented by every change. Writers name the revision they last saw.
-    If another process has changed the game since, the write is rejected, so no moves are lost.
+    Each game has a revision, incremented by every change. A write names the revision that the
+    writer last saw. If another process has changed the game since, the write is rejected, so no
+    moves are lost.
     """
 
     def add(self, game: SavedGame) -> None:
@@ -84,9 +85,9 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: True for games that are over but have no record yet, because their process
-                ended first. False for games that are not over. Defaults to both.
-            rules: Only return games under these rules.
+            finished: Whether to return games that are over but have no record yet, because their
+                process ended first, instead of games that are not over. Defaults to both.
+            rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns; long games have thousands.
         """

@@ -509,8 +509,7 @@ class TerminalGrid:
         return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
 
     def corner(self, row: float, column: float) -> tuple[int, int]:
-        """Return the top left pixel ``(x, y)`` of a cell; moving tiles have fractional
-        positions."""
+        """Return the top left pixel ``(x, y)`` of a cell, or of a moving tile between cells."""
         return (
             self.frame_x + round(column * self.pitch_x),
             self.top + self.frame_y + round(row * self.pitch_y),
