@@ -52,14 +52,14 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # raise before the screen opens
+        make_player(player)  # report an unknown player before the screen opens
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
     chosen_rules, number = game.chosen()
-    # A computer player only takes over a saved game if --resume is given.
+    # A computer player takes over a saved game only if --resume is given.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUIT = "q", "quit", "exit"
 
 MAX_LINE = 1000
-"""Maximum number of characters read at once: the input may contain no line breaks."""
+"""Maximum number of characters read at once, because the input might lack line breaks."""
 
 FEW_POINTS = 1000
 """Smaller values are printed with one decimal."""
@@ -75,7 +75,7 @@ def practice(
 ) -> None:
     """Practise due mistakes from your games, or an ending against its perfect-play table.
 
-    Move with keys in a terminal, or with one word such as left per line in a pipe. Every answer is
+    Move with keys in a terminal, or in a pipe with one word per line, such as left. Every answer is
     saved immediately.
     """
     from py2048.app.controller.practice import MAX_DUE, ending, mistakes
@@ -219,7 +219,7 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 
 
 class Questions:
-    """Asks for moves, as keys in a terminal and as lines elsewhere, and prints their evaluation.
+    """Asks for moves, as keys in a terminal and as lines elsewhere, and evaluates them.
 
     Args:
         as_json: Print each question and each answer as a line of JSON.

@@ -179,8 +179,8 @@ def report(
 ) -> int:
     """Report accuracy, luck, speed, scores and mistakes over many games, by week and rules.
 
-    Reviews are stored, so each game is reviewed only once; Ctrl-C reports the games so far.
-    Invalid files are skipped with a warning, and the exit status is 2.
+    Reviews are stored, so each game is reviewed only once. Ctrl-C ends the report after the games
+    so far. Invalid files are skipped with a warning, and the exit status is 2.
     """
     from py2048 import __version__
     from py2048.presentation.page import describe_report, report_page

@@ -87,8 +87,8 @@ class LaunchOptions(NamedTuple):
 
     Attributes:
         begin: Function that starts or resumes the game.
-        theme: Name of a theme; None for the last one used.
-        reduced_motion: Disable animations.
+        theme: Name of a theme; None for the last theme used.
+        reduced_motion: Whether to disable animations.
         player: Spec of a player that plays automatically; None to play yourself.
         save: Whether to save the game and the score.
     """

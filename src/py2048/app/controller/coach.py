@@ -67,7 +67,7 @@ class Coach:
 
     Attributes:
         is_on: Whether the coach is on.
-        is_paused: Whether autoplay is running; its moves are not judged.
+        is_paused: Whether autoplay is running, whose moves are not judged.
         progress: The compiler's progress, or an empty string.
     """
 

@@ -69,7 +69,7 @@ class ScreenController:
         session: The session to control.
         screen: The front end.
         theme: Initial colour theme of the screen.
-        reduced_motion: Disable animation, regardless of the saved setting.
+        reduced_motion: Whether to disable animation, regardless of the saved setting.
         player: Spec of a player that starts autoplay and gives hints. By default, hints come from
             the last chosen player.
         text_of: Returns an event's message.
@@ -77,11 +77,11 @@ class ScreenController:
     Attributes:
         presenter: Shows events.
         coach: Judges moves during the game.
-        players: Hints and autoplay.
-        game: Moves, and choosing the game to play.
-        records: Game files and finished games.
-        reviews: Reviews of games.
-        commands: Handlers by action name; a front end adds its own.
+        players: Provides hints and autoplay.
+        game: Makes moves and starts or resumes games.
+        records: Handles game files and finished games.
+        reviews: Opens reviews of games.
+        commands: Handlers by action name; a front end adds handlers of its own.
     """
 
     def __init__(
@@ -386,7 +386,7 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Moves, and choosing the game to play.
+    """Makes moves and starts or resumes games.
 
     Args:
         presenter: Shows events.
@@ -636,7 +636,7 @@ class ReviewCommands:
                 saved for practice.
 
         Raises:
-            RecordError: If the record breaks its rules or has no move.
+            RecordError: If a turn breaks the record's rules or the record has no move.
         """
         session, review = self._session, GameReview(record)
         auto = self._auto_review

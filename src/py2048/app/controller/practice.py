@@ -67,7 +67,7 @@ class Prompt:
         board: The position.
         about: The heading's information as JSON data.
         answer: Rates a legal direction; raises `StorageError` if the answer cannot be saved.
-        goal: Goal of the drill, shown at its start; may be empty.
+        goal: Goal of the drill, shown when the drill starts; may be empty.
     """
 
     title: str
@@ -154,7 +154,7 @@ def ending(name: str, seed: int) -> Drill:
         SolvingError: If the table does not exist.
     """
     from py2048.players.solving.tables import load_table
-    from py2048.review.endings import EndingPractice  # these import NumPy
+    from py2048.review.endings import EndingPractice  # slow: imports NumPy
 
     return _play_ending(EndingPractice.deal(load_table(name), seed), seed)
 
@@ -326,7 +326,7 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board, or the final one if the drill has ended with a board."""
+        """The current board, or the drill's final board if it has ended with one."""
         return self._current.board
 
     @property

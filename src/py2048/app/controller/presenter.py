@@ -51,7 +51,7 @@ class GameScreen(Protocol):
         """Show or, with `None`, remove an overlay with the game's result and its review."""
 
     def say(self, text: str) -> None:
-        """Show a message until the next one."""
+        """Show a message until the next message."""
 
     def warn(self, text: str) -> None:
         """Show a warning that the player cannot miss."""
@@ -125,7 +125,7 @@ class Presenter:
 
     Attributes:
         is_animated: Whether tiles slide instead of jumping.
-        note: Who is thinking or playing; may be empty.
+        note: Says which player is thinking or playing; may be empty.
         interval_s: Seconds between autoplay moves; `None` if autoplay is off.
         result: The result shown as an overlay, if any.
         follow: Called with each event after it is shown.

@@ -48,7 +48,7 @@ class GraphColumn(NamedTuple):
 
     Attributes:
         height: Height of the column in pixels or cells; 0 if none of its moves is judged yet.
-        grade: Worst mistake among the moves that start in this column, if any.
+        grade: Grade of the worst mistake among the moves that start in this column, if any.
     """
 
     height: int
@@ -136,7 +136,7 @@ class GameReview:
         changed: Called when more moves have been judged.
 
     Raises:
-        RecordError: If the record breaks its rules or has no legal move.
+        RecordError: If a turn breaks the record's rules or no turn is a legal move.
     """
 
     def __init__(self, record: Record) -> None:
@@ -418,7 +418,7 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
     """Return the board, score and direction of each legal move.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
     record.verify()
     board, score, positions = record.start, 0, []

@@ -71,7 +71,7 @@ class DesktopApp:
         window: The main window.
         session: The session.
         remember: Saves values of the window state.
-        reduced_motion: Show moves without animation.
+        reduced_motion: Whether to show moves without animation.
         player: Spec of the player that gives hints and plays in autoplay.
     """
 
@@ -224,7 +224,7 @@ class DesktopApp:
     # Dialogs
 
     def open(self, make: Callable[..., Dialog], *args: Any) -> None:
-        """Open a dialog, replacing the one that is open."""
+        """Open a dialog; if another dialog is open, close it."""
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = make(self.window, *args)
@@ -233,7 +233,7 @@ class DesktopApp:
     def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # not stolen from another application
+            self.window.board.focus_force()  # does not take the focus from another application
 
     def new_from_seed(self) -> None:
         """Ask for a seed and start a game from it."""
@@ -330,7 +330,7 @@ class DesktopApp:
         """Open a record in the viewer.
 
         Raises:
-            RecordError: If the record breaks its rules.
+            RecordError: If a turn breaks the record's rules.
         """
 
         def play_from(turns: int) -> None:

@@ -352,7 +352,7 @@ class CanvasBoard(tk.Canvas):
             self._on_gesture(direction)
 
     def hide_focus_ring(self) -> None:
-        """Hide the focus ring; it is only shown after Tab."""
+        """Hide the focus ring, which is shown only after Tab."""
         self.configure(highlightcolor=self.theme.page)
 
 

@@ -50,7 +50,7 @@ NAVIGATION = (
 
 
 class ReviewWindow(Dialog):
-    """A window to step through a reviewed game.
+    """A window for stepping through a reviewed game.
 
     Args:
         window: The main window.
@@ -366,7 +366,7 @@ class ReplayWindow(Dialog):
         is_animated: Whether tiles slide instead of jumping.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
 
     def __init__(

@@ -160,7 +160,7 @@ class Dialog(tk.Toplevel):
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
     ) -> None:
-        """Bind the keys of actions; Enter and Space only work while the board has the focus."""
+        """Bind the keys of actions; Enter and Space work only while the board has the focus."""
 
         def press(name: str) -> str:
             do(name)
@@ -393,7 +393,7 @@ class RulesDialog(Dialog):
         return not fault
 
     def accept(self) -> None:
-        """Play by the rules if they are valid."""
+        """Start a game by the rules if they are valid."""
         if self.check():
             rules = self.rules()
             self.close_and(lambda: self._take(rules))

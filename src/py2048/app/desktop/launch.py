@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP only exists on POSIX
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP exists only on POSIX
 SIGNAL_POLL_MS = 400
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"

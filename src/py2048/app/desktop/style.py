@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Preferred font families, best first; otherwise the system's default is used."""
+"""Preferred font families, best first; if none is installed, the system's default is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -257,7 +257,7 @@ class Text(ttk.Label):
         return str(self["text"])
 
     def show(self, *versions: str) -> None:
-        """Show the first of several versions of a text that fits."""
+        """Show the first version of the text that fits into the width."""
         if versions != self._versions:
             self._versions = versions
             self.configure(text=versions[0])
@@ -282,7 +282,7 @@ class Text(ttk.Label):
 class TextArea(ttk.Frame):
     """A text area with a fixed number of lines, so that surrounding widgets never move.
 
-    If a text has two lines, the first is shown larger.
+    If the text has two lines, the first is shown in a larger font.
 
     Attributes:
         text: The whole text.

@@ -116,7 +116,7 @@ class MainWindow:
         self._fit_texts(column - 2 * margin, unit)
         visible = [self.header, self.tools, self.line]
         visible += [self.coach] * bool(self.coach.status) + [self.notice] * bool(self.notice.text)
-        if is_beside:  # the texts are beside the board
+        if is_beside:  # the text is beside the board
             grid = BoardGrid.fit(shape, width // 2 - 2 * margin, inner_height - 2 * margin)
         else:
             self.page.update_idletasks()
@@ -160,7 +160,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message; if it has two lines, the first is shown larger."""
+        """Show a message; if it has two lines, the first is shown in a larger font."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:

@@ -30,7 +30,7 @@ from py2048.core.errors import StaleGameError, StorageError
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
-WRITE_WAIT_S = 0.15  # a move or setting blocks at most this long
+WRITE_WAIT_S = 0.15  # maximum time for which a move or setting blocks
 READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
@@ -53,7 +53,7 @@ class Autosave:
     """Interface for saving a session. This base class keeps settings in memory only.
 
     Attributes:
-        keeps_games: Whether a game left by the session can be resumed later.
+        keeps_games: Whether a game that the session has left can be resumed later.
         notices: Messages about saving that the session has not shown yet, oldest first.
     """
 
@@ -75,7 +75,7 @@ class Autosave:
         """Save pending changes and stop."""
 
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Start saving a game; `saved` is its stored state, if it has one."""
+        """Start saving a game; `saved` is the game's stored state, if any."""
 
     def save(self, game: TrackedGame) -> None:
         """Save the game's changes."""
@@ -334,8 +334,8 @@ class StoreAutosave(Autosave):
     def finalize_orphans(self) -> None:
         """Turn finished games into records if the process that played them ended first.
 
-        Games changed within `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in the store and
-        are reported in a notice.
+        Games that changed during the last `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in
+        the store and are reported in a notice.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -355,7 +355,7 @@ class StoreAutosave(Autosave):
     # Scores and settings
 
     def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score to `score`; it is written together with the next change."""
+        """Raise the best score to `score`, without waiting for the write."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
 
@@ -513,7 +513,7 @@ class BackgroundWriter:
                 self._is_late = True
 
     def flush(self, timeout_s: float) -> None:
-        """Wait until all jobs are done or one has failed."""
+        """Wait until all jobs are done or a job has failed."""
         with self._changed:
             self._changed.wait_for(lambda: self._error or not self._jobs, timeout_s)
 

@@ -190,7 +190,7 @@ class Session:
 
         Args:
             game: The game to play.
-            best: The player's best score under its rules.
+            best: The player's best score under the game's rules.
         """
         self._best_scores[str(game.game.rules)] = best
         return self._set_game(game)
@@ -201,7 +201,7 @@ class Session:
         self._update_best()
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
-        """Continue the game of `record`; all its turns can be undone.
+        """Continue the game of `record`; all recorded turns can be undone.
 
         The game counts as assisted, or as a computer game if a computer player played the record.
         Its score never becomes the best score, because someone else may have played the first part.
@@ -219,7 +219,7 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game; `saved` is its stored state, if it has one."""
+        """Replace the current game; `saved` is the new game's stored state, if any."""
         self._autosave.release(self._current)
         self._current, self.game = game, game.game
         self._autosave.begin(game, saved)
@@ -505,7 +505,7 @@ class Session:
 
     @property
     def keeps_games(self) -> bool:
-        """Whether a game left by the session can be resumed later."""
+        """Whether a game that the session has left can be resumed later."""
         return self._autosave.keeps_games
 
     def flush(self) -> str:

@@ -81,7 +81,7 @@ class TrackedGame:
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Restore a game from the store; its undone turns can be redone.
+        """Restore a game from the store; undone turns can be redone.
 
         Args:
             saved: The stored game.
@@ -276,7 +276,7 @@ class Replay:
         index: Number of turns played at the current position.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
 
     def __init__(self, record: Record) -> None:

@@ -222,7 +222,7 @@ class Sessions(Repository):
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Delete people's sessions that were last used before a time; programs keep theirs."""
+        """Delete people's sessions last used before a time; keep programs' sessions."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))

@@ -75,8 +75,9 @@ class Records(Repository):
             outcome: How the game ended.
             category: Score category.
             counts: Whether the score may become the owner's best.
-            think_ms: Total thinking time of a program, for its leaderboard.
-            can_undo: Whether to keep the game beside its record, so that it can be undone.
+            think_ms: Total thinking time if a program played, for the leaderboard of programs.
+            can_undo: Whether to keep the game beside its record, so that the last move can be
+                undone.
 
         Raises:
             StaleGameError: If another process has changed or discarded the game.

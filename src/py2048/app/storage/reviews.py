@@ -1,8 +1,8 @@
 """A queue of game reviews, each computed by one process and stored for everyone.
 
-The rows are the queue. Requests therefore survive when a process is killed, and all processes on a
-database see the same progress. The process that computes a review holds a claim on it, which
-expires unless it is renewed.
+The queue consists of database rows. Requests therefore survive when a process is killed, and all
+processes on a database see the same progress. The process that computes a review holds a claim on
+it, which expires unless it is renewed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FRESH = {"attempts": 0, "done": 0, **_EMPTY}
 
 
 class Reviews(Repository):
-    """The reviews of finished games, one per game; their content is the caller's JSON."""
+    """The reviews of finished games, one per game; the caller defines their JSON content."""
 
     def find(self, game_id: str) -> StoredReview | None:
         """Return the state of a game's review, or None if it was not requested."""

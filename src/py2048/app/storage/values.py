@@ -43,10 +43,10 @@ def lookalike_key(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SavedGame:
-    """A game in progress, as of its last saved change. By default it has no turns yet.
+    """A game in progress, in the state of the last saved change. By default it has no turns yet.
 
     Attributes:
-        id: Id of the game; its record keeps it.
+        id: Id of the game and later of its record.
         owner: Owner of the game.
         rules: Rules as text.
         seed: Seed of the generator, an integer of any size, or None.
@@ -148,7 +148,7 @@ class GameChange:
         undos: Number of undos.
         hints: Number of hints.
         extra: Additional data of the caller.
-        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last one wins.
+        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last turn counts.
     """
 
     id: str
@@ -170,7 +170,7 @@ class NewOnlineGame:
 
     Attributes:
         game: The game, at revision 0 and without turns.
-        info: Its server data.
+        info: Server data of the game.
     """
 
     game: SavedGame
@@ -375,7 +375,7 @@ class SavedMistake:
 
 @dataclass(frozen=True)
 class ThemeSummary:
-    """Statistics about the mistakes of one theme.
+    """Statistics about the mistakes with one theme.
 
     Attributes:
         theme: The theme.
@@ -475,7 +475,7 @@ class Battle:
 
 @dataclass(frozen=True)
 class StoredReview:
-    """The review of a finished game without its moves; `Reviews.moves` returns those.
+    """The review of a finished game without its per-move data, which `Reviews.moves` returns.
 
     Attributes:
         game_id: Id of the game.

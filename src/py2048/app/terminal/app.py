@@ -52,10 +52,10 @@ class GameApp(App[None]):
     """The terminal game; implements `GameScreen`.
 
     Args:
-        session: The session. If it has no game, the last unfinished game is resumed, or a new one
+        session: The session. If it has no game, the last unfinished game is resumed, or a new game
             is started.
         theme: Name of a theme. Defaults to the last one used.
-        reduced_motion: Show moves without animation. Defaults to the last setting.
+        reduced_motion: Whether to show moves without animation. Defaults to the last setting.
         player: Spec of a player that plays from the start and gives hints. By default, hints come
             from the last player chosen.
         begin: Starts a game if there is none.

@@ -392,7 +392,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter on the most frequent colour of its quarters."""
+    """Return a letter, whose background is the most frequent colour of the quarters."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -400,7 +400,7 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character only has two colours. If three meet during an animation, the rarest is drawn in the
+    A character has only two colours. If three meet during an animation, the rarest is drawn in the
     second most frequent.
     """
     (background, count), *others = Counter(quarters).most_common()

@@ -151,7 +151,7 @@ class GameView(Container):
         self._update_panel()
 
     def say(self, text: str) -> None:
-        """Show a message; one that is too long for the panel appears as a toast."""
+        """Show a message; if it is too long for the panel, show it as a toast."""
         is_new, self.note = text != self.note, text
         self._update_panel()
         if is_new and len(textwrap.wrap(text, self._panel_size[0])) > self._message_rows:

@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Bind the keys of actions to an action method that takes their names."""
+    """Bind the keys of actions to an action method that takes an action's name."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
         for action in table
@@ -94,7 +94,8 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height at a width of at least one column; Textual cannot wrap to zero."""
+        """Return the height at a width of at least 1, because Textual cannot wrap text to width
+        0."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
