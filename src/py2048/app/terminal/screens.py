@@ -94,8 +94,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height at a width of at least 1, because Textual cannot wrap text to width
-        0."""
+        """Return the height at a width of at least one column; Textual cannot wrap to none."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
