@@ -122,7 +122,7 @@ class BackgroundWorker(JobRunner):
 
 
 def results(job: Job[T]) -> Iterator[tuple[T | Failure, float]]:
-    """Yield each result of a job with the seconds to wait before the next.
+    """Yield each result of a job, and the number of seconds to wait before the next result.
 
     If the job raises, the last result is a `Failure`.
     """

@@ -123,7 +123,7 @@ class ScreenController:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Show the session's game as described in `opening`, and start autoplay if requested."""
+        """Show the session's game (see `opening`), and start autoplay if requested."""
         if self.session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
         self.presenter.show(opening(self.session, start))
@@ -202,7 +202,7 @@ class PlayerCommands:
         presenter: Shows events.
         worker: Runs the player.
         coach: Paused during autoplay.
-        player: Spec of the player; by default the last chosen one.
+        player: Spec of the player; by default, the player chosen last.
 
     Attributes:
         playing: Spec of the player on autoplay, or an empty string.
@@ -422,7 +422,7 @@ class GameCommands:
             self._screen.say(_(nothing))
 
     def start(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Start a new game with `action`, after confirmation if one is in progress."""
+        """Start a new game with `action`, after confirmation if a game is in progress."""
         self._stop()
         if self._session.in_progress:
             self._confirm(_("Start a new game?"), _("New game"), _("Keep this one"), action)

@@ -56,7 +56,7 @@ class GraphColumn(NamedTuple):
 
 
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Describe the best move's value and what the other moves lose, in sentences."""
+    """Describe in sentences the best move's value and the losses of the other moves."""
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=direction_name(move.best), value=value)

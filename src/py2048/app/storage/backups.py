@@ -74,7 +74,7 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
         The file and its number of rows.
 
     Raises:
-        StorageError: If the folder does not exist, or for the reasons of `back_up`.
+        StorageError: If the folder does not exist, or if `back_up` fails.
     """
     if not folder.is_dir():
         raise StorageError(f"the backup folder {folder} does not exist; create it first")

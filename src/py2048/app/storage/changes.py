@@ -64,7 +64,7 @@ class _StaleChangeError(Exception):
 
 
 class Changes(Repository):
-    """Writes changes of games in progress in batches."""
+    """Writes batches of changes to games in progress."""
 
     def write(self, changes: Sequence[GameChange]) -> set[str]:
         """Write the changes in one transaction; they are on disk when this returns.

@@ -458,7 +458,7 @@ FOOTER = (
     (1, "F1", N_("more"), "help"),
     (5, "q", N_("quit"), "quit"),
 )
-"""Priority (1 is shown first), key, label and action of each entry below the board."""
+"""Priority, key, label and action of each entry below the board (1 is omitted last)."""
 
 
 def key_label(action: UserAction) -> str:

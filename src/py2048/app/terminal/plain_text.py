@@ -69,7 +69,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action on yes and the response to no.
+        # The action to run on yes, and the response to no.
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())

@@ -148,7 +148,7 @@ class ListScreen(ModalDialog[str]):
             self.action_close(choices[index].value)
         else:
             self.action_close()
-            # Called on the application, because this screen is about to be removed.
+            # Scheduled on the application, because this screen is about to be removed.
             self.app.call_later(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
