@@ -1,6 +1,6 @@
 """Desktop dialogs: questions, lists, tables, files, custom rules and the board editor.
 
-Dialogs do not block, except for the system's file dialogs: each calls a function with its result.
+Dialogs do not block but call a function with the result; only the system's file dialogs block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Batched writing: changes of many games in one transaction, so that durable moves are cheap."""
+"""Batched writing: changes to many games in one transaction, so that durable moves are cheap."""
 
 from __future__ import annotations
 

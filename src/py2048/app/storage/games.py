@@ -41,7 +41,7 @@ class SavedGames(Repository):
         return found[0] if found else None
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return the changes of a game since a revision at which it had `length` turns.
+        """Return the changes to a game since a revision at which the game had `length` turns.
 
         The cost is proportional to the number of new turns. Returns `None` if the game no longer
         exists.

@@ -25,7 +25,7 @@ class Notifications(Repository):
 
     @property
     def can_listen(self) -> bool:
-        """Whether the database supports notifications; SQLite does not."""
+        """Whether the database supports notifications, which SQLite does not."""
         return not is_sqlite(self._database.engine)
 
     def send(self, messages: Sequence[str]) -> None:
@@ -41,7 +41,8 @@ class Notifications(Repository):
     def listen(self, timeout_s: float) -> Iterator[str | None]:
         """Yield each message until the store is closed.
 
-        Yields `None` once listening, and after each `timeout_s` seconds without a message.
+        Yields `None` as soon as it is listening, and after each `timeout_s` seconds without a
+        message.
 
         Raises:
             StorageError: If the connection is lost.

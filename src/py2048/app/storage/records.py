@@ -40,6 +40,7 @@ _SUMMARIES = (
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
+
 MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
 
 
@@ -120,8 +121,8 @@ class Records(Repository):
         Args:
             rules: Restricts the result to games under these rules.
             owner: Restricts the result to games of this owner.
-            order: ``"score"`` for the highest score first, earlier games winning ties, or
-                ``"finished"`` for the latest first.
+            order: ``"score"`` for the highest score first (and the earlier game first in a tie), or
+                ``"finished"`` for the latest game first.
             limit: Maximum number of games.
         """
         wanted = {"rules": rules, "owner": owner}

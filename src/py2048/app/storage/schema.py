@@ -21,7 +21,7 @@ class Json(sa.TypeDecorator[object]):
     cache_ok = True
 
     def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
-        """Serialise the value; NaN and infinity are not JSON."""
+        """Serialise the value; NaN and infinity are rejected, because they are not JSON."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002

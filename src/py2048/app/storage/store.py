@@ -36,7 +36,7 @@ class Store(Database):
     Attributes:
         name: File path, or server URL without the password.
         games: Games in progress.
-        changes: Batched changes of games in progress.
+        changes: Batched changes to games in progress.
         notices: Messages between processes.
         records: Finished games.
         scores: Best scores by owner, rules and category.

@@ -135,7 +135,7 @@ class GameEnd:
 
 @dataclass(frozen=True)
 class GameChange:
-    """Changes of a game between two revisions: turns, undos and redos.
+    """Changes to a game between two revisions: turns, undos and redos.
 
     Attributes:
         id: Id of the game.

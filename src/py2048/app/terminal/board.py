@@ -392,7 +392,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter, whose background is the most frequent colour of the quarters."""
+    """Return a letter on a background of the quarters' most frequent colour."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
