@@ -52,14 +52,14 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # raise before the screen opens
+        make_player(player)  # report an unknown player before the screen opens
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
     chosen_rules, number = game.chosen()
-    # A computer player only takes over a saved game if --resume is given.
+    # A computer player takes over a saved game only if --resume is given.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:
@@ -79,7 +79,7 @@ def watch(
     json: options.JsonOption = False,
 ) -> None:
     """Watch a computer player; nothing is saved."""
-    from py2048.app.session import Moved, Session  # too slow to import for a window's first frame
+    from py2048.app.session import Moved, Session  # slow: would delay the first frame of a window
     from py2048.presentation.describe import describe
 
     def show(happened: Iterable[Event]) -> None:
@@ -139,7 +139,7 @@ def _entry_files() -> tuple[Path, Path]:
     """Return the paths of the user's desktop entry and icon.
 
     Raises:
-        Py2048Error: The system has no such menus.
+        Py2048Error: The system has no desktop menu.
     """
     if sys.platform in ("win32", "darwin"):
         from sysconfig import get_path
@@ -172,5 +172,5 @@ def _install_entry(entry: Path, picture: Path) -> None:
 
 
 def _string(text: str) -> str:
-    """Escape a value of type string in a desktop entry."""
+    """Escape a string value of a desktop entry."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 QUIT = "q", "quit", "exit"
 
 MAX_LINE = 1000
-"""Maximum characters read at once, because the input may contain no line breaks."""
+"""Maximum number of characters read at once, because the input might lack line breaks."""
 
 FEW_POINTS = 1000
 """Smaller values are printed with one decimal."""
@@ -36,7 +36,7 @@ _ARROWS = ("\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"), ("\x1bOA", "\x1bOB", "\x1bOD
 _ARROWS_OF_WINDOWS = ("\xe0H", "\xe0P", "\xe0K", "\xe0M"), ("\0H", "\0P", "\0K", "\0M")
 
 KEYS = {key: direction for direction in Direction for key in BY_NAME[str(direction)].keys}
-"""Direction of each key, as on every screen, including the escape sequences of arrow keys."""
+"""Directions by key, as on every screen; arrow keys are read as escape sequences."""
 KEYS |= {
     sent: direction
     for arrows in (*_ARROWS, *_ARROWS_OF_WINDOWS)
@@ -73,9 +73,9 @@ def practice(
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Practise the mistakes from your games that are due, or an ending against its table.
+    """Practise due mistakes from your games, or an ending against its perfect-play table.
 
-    Move with keys in a terminal, or with one word such as left per line in a pipe. Every answer is
+    Move with keys in a terminal, or in a pipe with one word per line, such as left. Every answer is
     saved immediately.
     """
     from py2048.app.controller.practice import MAX_DUE, ending, mistakes
@@ -189,7 +189,7 @@ def _range(text: str) -> tuple[int, int]:
     """Parse a range of ratings.
 
     Raises:
-        Py2048Error: The text is not a range, or no puzzle is in it.
+        Py2048Error: The text is not a range, or the range contains no puzzle.
     """
     match = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
     if match is None or int(match[1]) > int(match[2]):
@@ -219,7 +219,7 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 
 
 class Questions:
-    """Asks for moves, by key in a terminal and by line elsewhere, and prints the evaluation.
+    """Asks for moves, as keys in a terminal and as lines elsewhere, and evaluates them.
 
     Args:
         as_json: Print each question and each answer as a line of JSON.
@@ -231,7 +231,7 @@ class Questions:
         self._ask = _key if are_terminal() and not as_json else _word
 
     def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
-        """Show a position and return the chosen legal direction, or None at the end.
+        """Show a position and return the chosen legal direction, or None at the end of input.
 
         Args:
             title: Text above the board.

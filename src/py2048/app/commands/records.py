@@ -105,7 +105,7 @@ def verify(
 
 
 def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
-    """Return a result per game in a file, or a single result if the file is invalid."""
+    """Return one result per game in a file, or a single result if the file is invalid."""
     try:
         records = load_records(file)
         for record in records:
@@ -201,5 +201,5 @@ def scores(
 
 
 def rules_name(text: str) -> str:
-    """Return the name of saved rules, which this version may no longer accept."""
+    """Return the name of saved rules, even if this version no longer accepts the rules."""
     return plain_name(text.partition(":")[0])

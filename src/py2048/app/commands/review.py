@@ -74,7 +74,7 @@ def review(
 def _reviewed_files(
     files: list[Path], spec: str, *, quiet: bool, prints: bool
 ) -> tuple[dict[Path, Review], int]:
-    """Return the reviews of files, up to Ctrl-C, and the exit status.
+    """Return the reviews of files and the exit status; Ctrl-C skips the remaining files.
 
     Raises:
         KeyboardInterrupt: Nothing was reviewed yet.
@@ -111,7 +111,7 @@ def _write(file: Path, page: str) -> None:
 
 
 def check_judge(spec: str) -> None:
-    """Raise if the judge is unknown, before each file would fail because of it.
+    """Raise an error if the judge is unknown; otherwise each file would fail with that error.
 
     Raises:
         PlayerError: There is no such player.
@@ -121,7 +121,7 @@ def check_judge(spec: str) -> None:
 
 
 def blame(name: object, error: Py2048Error) -> str:
-    """Return an error message that names its source."""
+    """Return an error message that contains `name`, the source of the error."""
     return str(error) if str(name) in str(error) else f"{name}: {error}"
 
 
@@ -179,8 +179,8 @@ def report(
 ) -> int:
     """Report accuracy, luck, speed, scores and mistakes over many games, by week and rules.
 
-    Reviews are stored, so each game is reviewed only once; Ctrl-C reports the games so far.
-    Invalid files are skipped with a warning, and the exit status is 2.
+    Reviews are stored, so each game is reviewed only once. Ctrl-C ends the report after the games
+    so far. Invalid files are skipped with a warning, and the exit status is 2.
     """
     from py2048 import __version__
     from py2048.presentation.page import describe_report, report_page

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from py2048.app.session import Event, Session
 
 DEMO_PLAYER = "greedy"
-"""Plays the demonstration; it needs no compilation."""
+"""The player of the demonstration, which needs no compilation."""
 
 DEMO_S = 6.0
-"""Duration of the demonstration, and of each of its moves."""
+"""Duration of the demonstration."""
 DEMO_MOVE_S = 0.4
-"""How many seconds the demonstration plays, and how long each of its moves is shown."""
+"""Duration of each move of the demonstration."""
 
 HOW_TO_PLAY = """\
 That was a demonstration: there is no display, no terminal, and no moves on standard input.
@@ -58,10 +58,11 @@ class LaunchContext(NamedTuple):
     """Available input, output and display.
 
     Attributes:
-        moves: Standard input is a pipe or a file with data.
-        display: A window can be opened.
-        terminal: Standard input and output are a terminal.
-        dumb: The terminal can only print lines (``TERM=dumb``, or an encoding without blocks).
+        moves: Whether standard input is a pipe or a file with data.
+        display: Whether a window can be opened.
+        terminal: Whether standard input and output are a terminal.
+        dumb: Whether the terminal can only print lines (``TERM=dumb``, or an encoding without block
+            characters).
     """
 
     moves: bool
@@ -86,10 +87,10 @@ class LaunchOptions(NamedTuple):
 
     Attributes:
         begin: Function that starts or resumes the game.
-        theme: Name of a theme; None for the last one used.
-        reduced_motion: Disable animations.
+        theme: Name of a theme; None for the last theme used.
+        reduced_motion: Whether to disable animations.
         player: Spec of a player that plays automatically; None to play yourself.
-        save: Save the game and the score.
+        save: Whether to save the game and the score.
     """
 
     begin: Start
@@ -104,14 +105,14 @@ class LaunchOptions(NamedTuple):
         return {name: each for name, each in self._asdict().items() if name != "save"}
 
     def open_session(self) -> Session:
-        """Open a session on the player's store, or a temporary one."""
+        """Open a session on the player's store, or a temporary session."""
         from py2048.app.session import Session, open_session
 
         return open_session() if self.save else Session()
 
 
 def open_last_game() -> int:
-    """Resume the last game, or start one, on the best screen; return the exit status."""
+    """On the best screen, resume the last game or start one; return the exit status."""
     return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
 
 
@@ -142,7 +143,7 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
 
 
 def choose_screen(ui: UserInterface) -> UserInterface:
-    """Return the screen to open; print why if there is no window.
+    """Return the screen to open; if no window can be opened, print the reason.
 
     Raises:
         Py2048Error: The requested screen is not available.
@@ -164,7 +165,7 @@ def _context(moves: bool, display: bool) -> LaunchContext:
 
 
 def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
-    """Print why there is no window, and return the best other screen.
+    """Print why no window can be opened, and return the best other screen.
 
     Raises:
         Py2048Error: A window was requested, and there is no terminal either.

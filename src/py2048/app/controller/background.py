@@ -18,13 +18,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Ends a job's results with a one-line error message."""
+    """The last result of a job that failed, with a one-line error message."""
 
     reason: str
 
 
 Job = Callable[[], Iterator[T]]
-"""Yields results and compiler progress; for example a call of `py2048.review.advice.advise`."""
+"""Yields results and compiler progress, as `py2048.review.advice.advise` does."""
 
 OnResult = Callable[[T | Failure], object]
 """Receives the results of a job in the screen's thread."""
@@ -122,7 +122,7 @@ class BackgroundWorker(JobRunner):
 
 
 def results(job: Job[T]) -> Iterator[tuple[T | Failure, float]]:
-    """Yield each result of a job with the seconds to wait before the next.
+    """Yield each result of a job, and the number of seconds to wait before the next result.
 
     If the job raises, the last result is a `Failure`.
     """

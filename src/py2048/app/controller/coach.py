@@ -1,8 +1,8 @@
 """`Coach`, which judges the player's moves in the background.
 
-It judges the current position first, then earlier ones that are still unjudged, newest first. A
-move's grade follows from the position in which it was played. Play never waits for the coach. Every
-position it comments on counts as a hint.
+It judges the current position first, then any unjudged earlier positions, newest first. Judging a
+position evaluates all legal moves, so that the move played there can be graded at once. Play never
+waits for the coach. Its comments on a position count as one hint.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ SETTING = "coach"
 
 
 class CoachScreen(Protocol):
-    """A front end as a `Coach` sees it."""
+    """What a `Coach` requires of a front end."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` hides its bar."""
+        """Show the coach's comments; `None` hides the coach's bar."""
 
     def warn(self, text: str) -> None:
         """Show a warning that the player cannot miss."""
@@ -67,7 +67,7 @@ class Coach:
 
     Attributes:
         is_on: Whether the coach is on.
-        is_paused: Whether autoplay is running; its moves are not judged.
+        is_paused: Whether autoplay is running, whose moves are not judged.
         progress: The compiler's progress, or an empty string.
     """
 
@@ -121,7 +121,7 @@ class Coach:
         if not self.is_on or self.is_paused:
             return
         match event:
-            case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal attempt
+            case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal move
                 self._rewind(self._session.game.ply)
                 self._positions[-1].played = turn.direction
                 self._judge_positions()
@@ -161,7 +161,7 @@ class Coach:
         self._judge_positions()
 
     def _rewind(self, ply: int) -> None:
-        """Return to the position before move `ply`; forget its move and later positions."""
+        """Return to the position before move `ply`; forget that move and all later positions."""
         del self._positions[ply - self._first + 1 :]
         self._positions[-1].played = self._positions[-1].review = None
 
@@ -187,7 +187,7 @@ class Coach:
             yield judge.review_move(at.board, at.score, at.board.legal_directions()[0], ply=at.ply)
 
     def _grade(self) -> None:
-        """Review the moves in judged positions; count advice on the current one as a hint."""
+        """Review moves in judged positions; count advice on the current position as a hint."""
         for each in self._positions:
             if each.review is None and each.played is not None and each.judged is not None:
                 each.review = self._review_of(each.judged, each.played)
@@ -231,7 +231,7 @@ class Coach:
 
     @property
     def _expected(self) -> str:
-        """Text of the expected result, if known."""
+        """Description of the expected result, if known."""
         if self._current is None or self._judge is None:
             return ""
         value = self._outlook(self._current)

@@ -54,7 +54,7 @@ AUTOPLAY_SAFE_ACTIONS = frozenset(
 """Actions that do not stop autoplay."""
 
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
-"""Autoplay speeds in moves per second; the last one means full speed."""
+"""Autoplay speeds in moves per second; the last one stands for full speed."""
 
 START_SPEED = 4
 
@@ -69,19 +69,19 @@ class ScreenController:
         session: The session to control.
         screen: The front end.
         theme: Initial colour theme of the screen.
-        reduced_motion: Disable animation, regardless of the saved setting.
+        reduced_motion: Whether to disable animation, regardless of the saved setting.
         player: Spec of a player that starts autoplay and gives hints. By default, hints come from
             the last chosen player.
         text_of: Returns an event's message.
 
     Attributes:
         presenter: Shows events.
-        coach: Judges moves while they are played.
-        players: Hints and autoplay.
-        game: Moves, and choosing the game to play.
-        records: Game files and finished games.
-        reviews: Reviews of games.
-        commands: Handlers by action name; a front end adds its own.
+        coach: Judges moves during the game.
+        players: Provides hints and autoplay.
+        game: Makes moves and starts or resumes games.
+        records: Handles game files and finished games.
+        reviews: Opens reviews of games.
+        commands: Handlers by action name; a front end adds handlers of its own.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ScreenController:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Show the session's game as described in `opening`, and start autoplay if requested."""
+        """Show the session's game (see `opening`), and start autoplay if requested."""
         if self.session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
         self.presenter.show(opening(self.session, start))
@@ -173,7 +173,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language; texts already on the screen change at the next start."""
+        """Change the language; text already on the screen changes at the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -202,7 +202,7 @@ class PlayerCommands:
         presenter: Shows events.
         worker: Runs the player.
         coach: Paused during autoplay.
-        player: Spec of the player; by default the last chosen one.
+        player: Spec of the player; by default, the player chosen last.
 
     Attributes:
         playing: Spec of the player on autoplay, or an empty string.
@@ -256,7 +256,7 @@ class PlayerCommands:
         )
 
     def set_player(self, spec: str) -> None:
-        """Use another player for hints and autoplay."""
+        """Change the player for hints and autoplay."""
         was_playing = self.playing
         self.stop()
         self._requested_player = None
@@ -288,7 +288,7 @@ class PlayerCommands:
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
-        """Show a hint unless it is stale, or the compiler's progress."""
+        """Show the compiler's progress, or a hint unless it is stale."""
         match result:
             case Failure(reason):
                 self._show_note("")
@@ -386,15 +386,15 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Moves, and choosing the game to play.
+    """Makes moves and starts or resumes games.
 
     Args:
         presenter: Shows events.
         stop: Stops autoplay.
 
     Attributes:
-        more_rules: Additional buttons for the list of rules.
-        open_pasted: Opens a pasted game; by default the game is continued.
+        more_rules: Additional buttons for the dialog that lists the rules.
+        open_pasted: Opens a pasted game; by default, continues it.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -422,7 +422,7 @@ class GameCommands:
             self._screen.say(_(nothing))
 
     def start(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Start a new game with `action`, after confirmation if one is in progress."""
+        """Start a new game with `action`, after confirmation if a game is in progress."""
         self._stop()
         if self._session.in_progress:
             self._confirm(_("Start a new game?"), _("New game"), _("Keep this one"), action)
@@ -479,7 +479,7 @@ class GameCommands:
             self._screen.say(_("There are no games in progress."))
 
     def _resume(self, game_id: str) -> None:
-        """Resume a game's latest state; another window may have continued or finished it."""
+        """Resume a game in its latest state; another window may have continued or finished it."""
         resume, gone = (
             partial(self._session.resume_game, game_id),
             N_("This game has already ended."),
@@ -526,7 +526,7 @@ class RecordCommands:
         self._screen.ask_to_save(_("Save this game as"), RECORDS, self.file_name, save)
 
     def replace_file(self, path: Path, action: Callable[[], object]) -> None:
-        """Write a file with `action`, after confirmation if it exists."""
+        """Write a file with `action`, after confirmation if the file exists."""
         attempt = self._presenter.attempt
 
         def write() -> None:
@@ -636,7 +636,7 @@ class ReviewCommands:
                 saved for practice.
 
         Raises:
-            RecordError: If the record breaks its rules or has no move.
+            RecordError: If a turn breaks the record's rules or the record has no move.
         """
         session, review = self._session, GameReview(record)
         auto = self._auto_review
@@ -704,7 +704,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, board_error: BoardError) -> Record:
-    """Parse the only game in pasted text that is not a board.
+    """Parse pasted text that contains exactly one game and is not a board.
 
     Raises:
         RecordError: If there are several games, or the game is damaged.

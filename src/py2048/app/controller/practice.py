@@ -1,7 +1,7 @@
 """Practice: due mistakes, endings with a perfect-play table, and puzzles.
 
-A `Drill` asks for moves and rates them. The command ``practice`` iterates over a drill directly;
-screens use a `PracticeRun`, which holds the current prompt.
+A `Drill` asks for moves and rates the answers. The command ``practice`` iterates over a drill
+directly; screens use a `PracticeRun`, which holds the current prompt.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Feedback:
     Attributes:
         move: The graded move.
         unit: Unit of its values.
-        then: Clause about what happens next, for people.
+        then: A clause about what happens next.
         about: The same information as JSON data.
     """
 
@@ -60,14 +60,14 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A position in which a move is asked for.
+    """A position for which the player is asked for a move.
 
     Attributes:
         title: Heading above the board.
         board: The position.
         about: The heading's information as JSON data.
         answer: Rates a legal direction; raises `StorageError` if the answer cannot be saved.
-        goal: Goal of the drill, shown at its start; may be empty.
+        goal: Goal of the drill, shown when the drill starts; may be empty.
     """
 
     title: str
@@ -93,15 +93,15 @@ class DrillEnd:
 
 
 Drill = Iterator[Prompt | DrillEnd]
-"""Prompts, each answered before the next is requested, and an optional end."""
+"""An iterator of prompts, each answered before the next is requested, with an optional end."""
 
 
 def mistakes(notebook: Notebook, theme: MistakeKind | None = None, count: int = MAX_DUE) -> Drill:
-    """Ask for the mistakes that are due, longest overdue first.
+    """Ask for a move in each position of a due mistake, longest overdue first.
 
     Args:
         notebook: The player's mistakes.
-        theme: Only ask for mistakes with this theme.
+        theme: Restricts the drill to mistakes with this theme.
         count: Maximum number of mistakes.
 
     Raises:
@@ -154,7 +154,7 @@ def ending(name: str, seed: int) -> Drill:
         SolvingError: If the table does not exist.
     """
     from py2048.players.solving.tables import load_table
-    from py2048.review.endings import EndingPractice  # these import NumPy
+    from py2048.review.endings import EndingPractice  # slow: imports NumPy
 
     return _play_ending(EndingPractice.deal(load_table(name), seed), seed)
 
@@ -185,7 +185,7 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
 
 
 def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
-    """Ask for puzzles rated `low` to `high`, close to the player's rating."""
+    """Ask puzzles rated `low` to `high`, each time the one closest to the player's rating."""
     for puzzle in iter(partial(book.next, low, high), None):
         yield from one_puzzle(book, puzzle)
     yield DrillEnd(_("you have answered all puzzles in this range"))
@@ -225,7 +225,7 @@ def list_offers(session: Session) -> list[Choice]:
     """List what can be practised: mistakes by theme, puzzles and endings.
 
     Raises:
-        StorageError: If the session has no store, or it cannot be read.
+        StorageError: If the session has no store, or the store cannot be read.
     """
     known = session.notebook().progress()
     due, kept = sum(each.due for each in known), sum(each.mistakes for each in known)
@@ -282,7 +282,7 @@ class PracticeRun:
         drill: The drill to run.
 
     Attributes:
-        answer: Feedback on the move, once it is made.
+        answer: Feedback on the move; `None` until a move is made.
         note: Why the last key had no effect, or an empty string.
 
     Raises:
@@ -326,12 +326,12 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board, or the final one if the drill has ended with a board."""
+        """The current board, or the drill's final board if it has ended with one."""
         return self._current.board
 
     @property
     def title(self) -> str:
-        """Heading: what is being practised, and how far the drill is."""
+        """Heading: what is being practised, and the progress of the drill."""
         if isinstance(self._current, DrillEnd):
             return _("Done")
         title = ": ".join(filter(None, (self._current.title, self._current.goal)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from py2048.app.session import Hint
     from py2048.presentation.themes import Theme
 
-MIN_PACE = 0.2  # animations that fast autoplay would shorten further are skipped
+MIN_PACE = 0.2  # if autoplay requires a lower pace, it skips animations
 
 CATEGORY_LABELS = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
 
@@ -33,10 +33,10 @@ Start = Callable[[Session], Iterable[Event]]
 
 
 class GameScreen(Protocol):
-    """A front end as a `ScreenController` sees it."""
+    """What a `ScreenController` requires of a front end."""
 
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
-        """Animate a board transition at `pace` times its duration; 0 shows the result at once."""
+        """Animate a board transition; `pace` scales its duration, 0 shows the result at once."""
 
     def show_status(self, status: Status) -> None:
         """Show the scores and the active settings."""
@@ -48,19 +48,19 @@ class GameScreen(Protocol):
         """Show a hint on the board."""
 
     def cover(self, result: Result | None) -> None:
-        """Show the result as an overlay, with its review if available; `None` removes it."""
+        """Show or, with `None`, remove an overlay with the game's result and its review."""
 
     def say(self, text: str) -> None:
-        """Show a message until the next one."""
+        """Show a message until the next message."""
 
     def warn(self, text: str) -> None:
         """Show a warning that the player cannot miss."""
 
     def show_unsaved(self, reason: str) -> None:
-        """Show why changes are not saved; an empty text removes the message."""
+        """Show why changes are not saved; an empty string removes the message."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` hides its bar."""
+        """Show the coach's comments; `None` hides the coach's bar."""
 
     def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
         """Open a review until the player leaves it.
@@ -75,7 +75,7 @@ class GameScreen(Protocol):
 
         Args:
             run: The practice run to show.
-            answer: Performs an action of `PRACTICE_ACTIONS` on it; the screen then redraws.
+            answer: Performs an action of `PRACTICE_ACTIONS` on the run; the screen then redraws.
         """
 
     def set_theme(self, theme: Theme) -> None:
@@ -90,7 +90,7 @@ class GameScreen(Protocol):
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write, and confirm before replacing one.
+        """Ask for a file to write; ask for confirmation before replacing a file.
 
         Args:
             title: Title of the dialog.
@@ -124,8 +124,8 @@ class Presenter:
         text_of: Returns an event's message, at a length suited to the screen.
 
     Attributes:
-        is_animated: Whether tiles slide rather than jump.
-        note: Who is thinking or playing; may be empty.
+        is_animated: Whether tiles slide instead of jumping.
+        note: Says which player is thinking or playing; may be empty.
         interval_s: Seconds between autoplay moves; `None` if autoplay is off.
         result: The result shown as an overlay, if any.
         follow: Called with each event after it is shown.
@@ -208,7 +208,7 @@ class Presenter:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position and remove everything that belonged to the old one."""
+        """Show a new position with its message and scores, and remove the result overlay."""
         self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
@@ -275,10 +275,11 @@ def fault_of(action: Callable[[], object]) -> str:
 
 
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
-    """Return the events that introduce a session's game to a newly opened screen.
+    """Return the events with which a newly opened screen shows a session's game.
 
     If the session has no game yet, `start` supplies one. By default the last unfinished game is
-    resumed, or a new one starts. If the store cannot be read, a warning is followed by a new game.
+    resumed, or a new one starts. If the store cannot be read, the events contain a warning and a
+    new game starts.
     """
     game = session.game
     if session.version > 0:

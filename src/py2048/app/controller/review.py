@@ -1,7 +1,8 @@
-"""`GameReview`, the review of a game as a screen shows it.
+"""`GameReview`, which prepares the review of a game for a screen.
 
 It holds the moves judged so far and the currently selected move. It provides sentences, short
-labels, and a graph scaled to the pixels or cells of a screen; screens only draw.
+labels, and a graph scaled to the pixels or cells of a screen, so that a screen only has to draw
+them.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ PAGE = 10  # moves skipped by Page Up and Page Down
 
 _ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
 RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True))
-"""Directions of the arrow keys, by their navigation action, while a mistake is retried."""
+"""Directions by navigation action: while a mistake is retried, the arrow keys try a move."""
 
 MAX_NAME_LENGTH = 40
 
@@ -46,8 +47,8 @@ class GraphColumn(NamedTuple):
     """A column of the graph.
 
     Attributes:
-        height: Filled height in pixels or cells; 0 if no move is judged yet.
-        grade: Worst mistake among the moves that start in this column, if any.
+        height: Height of the column in pixels or cells; 0 if none of its moves is judged yet.
+        grade: Grade of the worst mistake among the moves that start in this column, if any.
     """
 
     height: int
@@ -55,7 +56,7 @@ class GraphColumn(NamedTuple):
 
 
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Describe the best move's value and what the other moves lose, in sentences."""
+    """Describe in sentences the best move's value and the losses of the other moves."""
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=direction_name(move.best), value=value)
@@ -73,7 +74,7 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 
 
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
-"""Chess annotation symbols, so that grades do not depend on colour."""
+"""Chess annotation symbols, so that grades can be told apart without colour."""
 
 _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
@@ -86,7 +87,7 @@ def badge_of(grade: Grade, share: float) -> str:
 
 
 def headline_of(played: Direction, best: Direction) -> str:
-    """Return which move was played and which was best, as a sentence."""
+    """Return a sentence that says which move was played and which was best."""
     if played is best:
         return _("You went {way}, the best move.").format(way=way_of(played))
     text = _("You went {way}. {direction} was best.")
@@ -101,7 +102,7 @@ def verdict_of(move: MoveReview) -> str:
 
 
 def why_better(kind: MistakeKind) -> str:
-    """Return why the best move was better, as a sentence."""
+    """Return a sentence that explains why the best move was better."""
     return sentence(mistake_reason(kind))
 
 
@@ -111,7 +112,7 @@ def sentence(text: str) -> str:
 
 
 def grade_colour(grade: Grade, look: Look) -> str:
-    """Return the colour of a grade's bar, badge and dots; it always accompanies a word."""
+    """Return the colour of a grade's bar, badge and dots."""
     full = look.danger if grade.is_mistake else look.good
     faint = {Grade.GOOD: 0.45, Grade.INACCURACY: 0.55, Grade.MISTAKE: 0.3}
     return mixed(full, look.panel, faint.get(grade, 0.0))
@@ -135,7 +136,7 @@ class GameReview:
         changed: Called when more moves have been judged.
 
     Raises:
-        RecordError: If the record breaks its rules or has no legal move.
+        RecordError: If a turn breaks the record's rules or no turn is a legal move.
     """
 
     def __init__(self, record: Record) -> None:
@@ -225,7 +226,7 @@ class GameReview:
     # Navigation
 
     def seek(self, index: int) -> None:
-        """Jump to a move, clamped to the game."""
+        """Jump to a move; an index out of range selects the first or last move."""
         self._has_navigated = True
         self.index = min(max(index, 0), len(self) - 1)
 
@@ -364,7 +365,7 @@ class GameReview:
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value at each move.
 
-        Probabilities are scaled to 0-1, points to the range of this game.
+        The vertical axis is 0 to 1 for probabilities, and the range of this game for points.
 
         Args:
             width: Number of columns; the whole game always fills them.
@@ -401,7 +402,7 @@ _GRADES = list(Grade)
 
 
 def keep_mistakes(session: Session, review: Review) -> str:
-    """Save the mistakes of the player's finished game; return a message for the summary.
+    """Save the mistakes of the player's finished game; return a message to add to the summary.
 
     Raises:
         StorageError: If the mistakes cannot be saved.
@@ -417,7 +418,7 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
     """Return the board, score and direction of each legal move.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
     record.verify()
     board, score, positions = record.start, 0, []

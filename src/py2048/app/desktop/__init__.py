@@ -28,7 +28,7 @@ NO_DISPLAY = "the desktop game needs a display, and there is none: DISPLAY is no
 
 
 class NoDesktopError(Py2048Error):
-    """Raised if no window can be opened; the message names the missing part."""
+    """No window can be opened; the message names what is missing."""
 
 
 def has_display() -> bool:
@@ -53,7 +53,7 @@ class WindowOptions(TypedDict, total=False):
 
     Attributes:
         theme: Name of a theme. Defaults to the last one used.
-        reduced_motion: Show moves without animation. Defaults to the last setting.
+        reduced_motion: Whether to show moves without animation. Defaults to the last setting.
         player: Spec of a player that plays from the start and gives hints. By default, hints come
             from the last player chosen.
         begin: Starts a game if there is none. By default, the last unfinished game is resumed, or

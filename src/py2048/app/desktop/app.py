@@ -71,7 +71,7 @@ class DesktopApp:
         window: The main window.
         session: The session.
         remember: Saves values of the window state.
-        reduced_motion: Show moves without animation.
+        reduced_motion: Whether to show moves without animation.
         player: Spec of the player that gives hints and plays in autoplay.
     """
 
@@ -125,7 +125,7 @@ class DesktopApp:
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def _animate(self, event: Event) -> None:
-        """Lean the board on illegal moves; show a ring around a new largest tile."""
+        """Shift the board on an illegal move; show a ring around a new largest tile."""
         self._follow(event)
         board = self.window.board
         match event:
@@ -186,7 +186,7 @@ class DesktopApp:
             return
         if chosen.suffix:
             take(chosen)
-        else:  # the dialog confirmed replacing a file without the extension
+        else:  # the dialog did not check for a file with this extension
             path = chosen.with_name(chosen.name + kind.ending)
             self.controller.records.replace_file(path, lambda: take(path))
 
@@ -224,7 +224,7 @@ class DesktopApp:
     # Dialogs
 
     def open(self, make: Callable[..., Dialog], *args: Any) -> None:
-        """Open a dialog, replacing the one that is open."""
+        """Open a dialog; if another dialog is open, close it."""
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = make(self.window, *args)
@@ -233,7 +233,7 @@ class DesktopApp:
     def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # not stolen from another application
+            self.window.board.focus_force()  # does not take the focus from another application
 
     def new_from_seed(self) -> None:
         """Ask for a seed and start a game from it."""
@@ -299,12 +299,12 @@ class DesktopApp:
         self.root.clipboard_append(text)
 
     def paste(self) -> None:
-        """Play from a board on the clipboard, or watch a game on it."""
+        """Play from a board on the clipboard, or watch a game from the clipboard."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
             text = ""
-        if self._is_closed:  # Tk handles events while it waits for the text
+        if self._is_closed:  # Tk may have handled events while it waited for the clipboard
             return
         if text:
             self.controller.game.paste(text)
@@ -312,7 +312,7 @@ class DesktopApp:
             self.say(_("The clipboard contains no text."))
 
     def share(self) -> None:
-        """Copy the result as text and offer its picture; without a result, copy the board."""
+        """Copy the result as text and offer to save a picture; without a result, copy the board."""
         result = self.controller.presenter.result
         if result is None:
             self.copy()
@@ -330,7 +330,7 @@ class DesktopApp:
         """Open a record in the viewer.
 
         Raises:
-            RecordError: If the record breaks its rules.
+            RecordError: If a turn breaks the record's rules.
         """
 
         def play_from(turns: int) -> None:

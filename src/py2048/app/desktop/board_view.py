@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FRAME_S = 1 / 60
 SIZE_STEPS = 16
-"""The size of a growing tile is rounded to sixteenths, so that its images can be reused."""
+"""The scale of a growing tile is rounded to sixteenths, so that its images can be reused."""
 
 MIN_SWIPE_CELLS = 0.25
 """Shorter drags count as clicks."""
@@ -92,7 +92,8 @@ class CanvasBoard(tk.Canvas):
     def destroy(self) -> None:
         """Destroy the widget and free its images.
 
-        If a worker thread collected them later, it would block until Tk's thread responds.
+        If the garbage collector freed them in a worker thread, that thread would block until Tk's
+        thread responds.
         """
         super().destroy()
         self._photos.clear()
@@ -163,7 +164,7 @@ class CanvasBoard(tk.Canvas):
         self._run_effect("ring", draw, motion.SLIDE_S)
 
     def _run_effect(self, name: str, draw: Callable[[float], object], delay_s: float = 0) -> None:
-        """Call `draw` with the elapsed share (0-1) of the effect's duration until it is over."""
+        """Call `draw` repeatedly with the elapsed share (0-1) of the effect's duration."""
         self._end_effect()
         began = time.perf_counter() + delay_s
 
@@ -186,7 +187,7 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor applied to its duration; 0 shows the result at once.
+            pace: Factor applied to the transition's duration; 0 shows the result at once.
         """
         self._stop()
         self._transition, self._pace = transition, pace
@@ -210,7 +211,7 @@ class CanvasBoard(tk.Canvas):
         self._draw_frame()
 
     def mark(self, best: Direction, played: Direction | None = None) -> None:
-        """Mark the best direction and the one played until the next transition."""
+        """Until the next transition, mark the best direction and the direction played."""
         self._marks = best, played
         self.finish()
         self._draw_marks()
@@ -351,7 +352,7 @@ class CanvasBoard(tk.Canvas):
             self._on_gesture(direction)
 
     def hide_focus_ring(self) -> None:
-        """Hide the focus ring; it is only shown after Tab."""
+        """Hide the focus ring, which is shown only after Tab."""
         self.configure(highlightcolor=self.theme.page)
 
 
@@ -369,12 +370,12 @@ FINAL_BUTTONS = (
 
 
 class ResultPanel(ttk.Frame):
-    """The result of a game that was won or is over.
+    """A panel with the result of a game that was won or is over.
 
     Args:
         parent: The parent widget.
         result: The result.
-        do: Called with the action of a pressed button.
+        do: Called with the name of a pressed button's action.
 
     Attributes:
         result: The result.

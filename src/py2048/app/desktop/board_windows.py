@@ -1,4 +1,4 @@
-"""Windows with a board: the review of a game, practice, and the viewer of a recorded game."""
+"""Windows with a board: the review of a game, practice, and the viewer for recorded games."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 REVIEW_SIZE, PRACTICE_SIDE = (960, 700), 380
 TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
 MIN_WIDE_WIDTH = 620
-"""Narrower reviews have their text below the board."""
+"""Narrower review windows show the text below the board."""
 
 NAVIGATION = (
     (N_("First move"), "first", "first"),
@@ -50,7 +50,7 @@ NAVIGATION = (
 
 
 class ReviewWindow(Dialog):
-    """A window to step through a reviewed game.
+    """A window for stepping through a reviewed game.
 
     Args:
         window: The main window.
@@ -58,7 +58,7 @@ class ReviewWindow(Dialog):
         play_on: Called for "play on from here", after the window has closed.
 
     Attributes:
-        is_retrying: Whether the player is looking for a better move; the answer is hidden.
+        is_retrying: Whether the player is looking for a better move, so that the answer is hidden.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ReviewWindow(Dialog):
     def _add(
         self, card: tk.Misc, name: str, kind: str, colour: str = "ink", fit: str = "wrap"
     ) -> Text:
-        """Add a text to a card, to be updated by name."""
+        """Add a label to a card; the label is later updated by `name`."""
         self._texts[name] = Text(card, "", kind, colour, "panel", fit)
         return self._texts[name]
 
@@ -192,7 +192,7 @@ class ReviewWindow(Dialog):
 
     @property
     def message(self) -> str:
-        """Comment on the move, or the prompt while the player retries it."""
+        """The comment on the move or, while the player retries the move, the prompt."""
         if self.is_retrying:
             return self._retry_text or _("Your move. Which way is best?")
         return " ".join(filter(None, (self.review.headline, self.review.why)))
@@ -288,7 +288,7 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the judged moves with a dot per mistake, and a cursor at the selected move."""
+        """Draw the judged values, a dot per mistake, and a cursor at the selected move."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
@@ -312,7 +312,7 @@ class PracticeWindow(Dialog):
     Args:
         window: The main window.
         run: The practice run.
-        answer: Performs an action of `PRACTICE_ACTIONS` on it.
+        answer: Performs an action of `PRACTICE_ACTIONS` on the run.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Turns per second, without the fastest speed, which skips animations."""
+"""Turns per second. The fastest autoplay speed is missing, because it skips animations."""
 
 
 class ReplayWindow(Dialog):
@@ -361,12 +361,12 @@ class ReplayWindow(Dialog):
     Args:
         window: The main window.
         record: The game.
-        play_from: Called with a number of turns to continue the game from there.
+        play_from: Continues the game after the given number of turns.
         review: Opens the review of the game.
-        is_animated: Whether tiles slide rather than jump.
+        is_animated: Whether tiles slide instead of jumping.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
 
     def __init__(
@@ -421,7 +421,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS`; those about mistakes have no effect."""
+        """Perform an action of `REVIEW_ACTIONS`; the actions about mistakes have no effect."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:
@@ -498,7 +498,7 @@ class ReplayWindow(Dialog):
             self._play.show(_("Play"), "play")
 
     def change_speed(self, step: int) -> None:
-        """Play `step` speeds faster, or slower if it is negative."""
+        """Play `step` speeds faster, or slower if `step` is negative."""
         speed = REPLAY_SPEEDS.index(self.speed) + step
         self.speed = REPLAY_SPEEDS[min(max(speed, 0), len(REPLAY_SPEEDS) - 1)]
         self._show_index(_("{n} moves a second.").format(n=self.speed))

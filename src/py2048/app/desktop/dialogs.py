@@ -1,6 +1,6 @@
 """Desktop dialogs: questions, lists, tables, files, custom rules and the board editor.
 
-Except for the system's file dialogs they do not block: each calls a function with its result.
+Dialogs do not block but call a function with the result; only the system's file dialogs block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from py2048.presentation.describe import describe_rules
 from py2048.presentation.screen import Choice, FileKind, ListRequest
 
 WRAP_WIDTH = 400
-"""Initial width of wrapped texts in unscaled pixels."""
+"""Initial width of wrapped text in unscaled pixels."""
 
 EMPTY_ID = " "
 """Row ID for an empty value; Tk would replace an empty ID with a generated one."""
@@ -97,7 +97,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a text; with `below`, place it above the widgets at the bottom."""
+        """Append a label; with `below`, place it above the widgets at the bottom."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -134,7 +134,7 @@ class Dialog(tk.Toplevel):
         return view
 
     def add_table(self, lines: Sequence[Choice], max_rows: int) -> ttk.Treeview:
-        """Append a scrolling table that shows at most `max_rows` lines at once."""
+        """Append a scrolling table that shows at most `max_rows` rows at once."""
         table = ttk.Treeview(
             self.body,
             columns=("detail",),
@@ -160,7 +160,7 @@ class Dialog(tk.Toplevel):
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
     ) -> None:
-        """Bind the keys of actions; Enter and Space only work while the board has the focus."""
+        """Bind the keys of actions; Enter and Space work only while the board has the focus."""
 
         def press(name: str) -> str:
             do(name)
@@ -236,7 +236,7 @@ class ListDialog(Dialog):
         return entry
 
     def accept(self) -> None:
-        """Close with the text entered, or else the selected line; show an error if it is wrong."""
+        """Close with the text entered or the selected line; show an error if it is invalid."""
         typed = self.entry.get().strip() if self.entry else ""
         chosen = typed or "".join(self.table.selection()[:1] if self.table else ())
         is_none, chosen = not chosen, "" if chosen == EMPTY_ID else chosen
@@ -264,9 +264,8 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
         root: The main window.
         title: Title of the dialog.
         kind: The file type.
-        name: Default name of a file to write; `None` asks for a file to read. Before replacing a
-            file the system asks for confirmation, but only if the typed name includes the
-            extension.
+        name: Default name of a file to write; `None` asks for a file to read. The system asks for
+            confirmation before replacing a file, but only if the typed name includes the extension.
     """
     from tkinter import filedialog
 
@@ -333,7 +332,7 @@ def rules_of(fields: Mapping[str, str]) -> Rules:
 
 
 def _value_labels(name: str) -> dict[str, str]:
-    """Return the values of a field, by translated label."""
+    """Return the translated label of each value of a field."""
     return {_(label): value for label, value in VALUE_LABELS.get(name, {}).items()}
 
 
@@ -364,7 +363,8 @@ class RulesDialog(Dialog):
             )
             self.fields[name] = self.add_field(_(label), value, self.check, offered)
             self.fields[name].configure(state="readonly" if labels else "normal")
-        # No Tk variable: a worker thread that collected it would block until Tk's thread responds.
+        # Without a Tk variable: if the garbage collector freed one in a worker thread, that thread
+        # would block until Tk's thread responds.
         text = _("The target ends the game")
         self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]
@@ -393,7 +393,7 @@ class RulesDialog(Dialog):
         return not fault
 
     def accept(self) -> None:
-        """Play by the rules if they are valid."""
+        """Start a game by the rules if they are valid."""
         if self.check():
             rules = self.rules()
             self.close_and(lambda: self._take(rules))
@@ -411,7 +411,7 @@ class BoardEditor:
 
     Attributes:
         board: The board.
-        cursor: The cell that the keys change.
+        cursor: The cell whose tile the keys change.
     """
 
     def __init__(self, board: Board) -> None:
@@ -441,8 +441,8 @@ class BoardEditor:
     def resize(self, rows: int, columns: int) -> None:
         """Crop the board or add empty cells at the right and the bottom.
 
-        Cropped tiles return if the board grows again before a tile is changed, because a typed
-        ``10`` passes through ``1``.
+        Cropped tiles reappear if the board grows again before a tile is changed: while ``10`` is
+        typed, the size is briefly ``1``.
 
         Raises:
             BoardError: If the size is invalid.
@@ -549,7 +549,7 @@ class EditorDialog(Dialog):
             view.create_rectangle(*corners, outline=self.look.theme.accent, width=3, tags="cursor")
 
     def accept(self) -> None:
-        """Play from the board if it allows a move; otherwise show why it does not."""
+        """Play from the board if a game can start from it; otherwise show the reason."""
         if fault := self.editor.fault:
             self.fault.show(fault)
         else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP only exists on POSIX
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP exists only on POSIX
 SIGNAL_POLL_MS = 400
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
@@ -134,7 +134,7 @@ class GameWindow:
 
     @contextmanager
     def _deferred_signals(self) -> Iterator[None]:
-        """Record signals instead of terminating, so that pending changes can be saved."""
+        """Record signals instead of exiting, so that pending changes can be saved."""
 
         def record(number: int, _: object) -> None:
             self._signal = number
@@ -151,13 +151,13 @@ class GameWindow:
                 signal.signal(number, handler)
 
     def _poll_signals(self) -> None:
-        """Close the window after a signal; Python only handles signals while its code runs."""
+        """Close the window after a signal; polls, because Tk's loop delays signal handlers."""
         if not self._signal:
             self.root.after(SIGNAL_POLL_MS, self._poll_signals)
             return
         # Tk's file dialog waits for this variable in a loop that outlives the window.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # an idle callback could run during a layout
+        self.root.after(1, self.close)  # not an idle callback, which could run during a layout
 
     def close(self) -> None:
         """Close the window and cancel its timers."""
@@ -183,7 +183,7 @@ class GameWindow:
             self.app.controller.do(name)
 
     def _on_error(self, _kind: object, error: BaseException, _trace: object) -> None:
-        """Close the window and let `run` raise the error, instead of Tk printing it."""
+        """Close the window and let `run` raise the error, which Tk would only print."""
         self._error = self._error or error
         self.close()
 
@@ -206,7 +206,7 @@ class WindowState:
                 self._values = values if isinstance(values, dict) else {}
 
     def get(self, key: str) -> str:
-        """Return a value; empty if it is missing."""
+        """Return a value, or an empty string if it is missing."""
         return str(self._values.get(key, ""))
 
     def set(self, **values: str) -> None:
@@ -246,7 +246,7 @@ def _scale(root: tk.Tk) -> float:
 
 
 def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
-    """Limit a window size to the screen, with a margin for title and task bars."""
+    """Limit a window's size to that of the screen, less a margin for title and task bars."""
     max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
     return round(min(max_width, width)), round(min(max_height, height))
 

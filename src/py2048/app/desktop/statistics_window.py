@@ -28,7 +28,7 @@ CATEGORIES = {ALL: N_("all"), "plain": N_("plain")} | CATEGORY_LABELS
 SIZE = 620, 680
 TREND_GAMES = 10
 PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
-"""Board shown until a game is finished."""
+"""Board shown until the player has finished a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class GameStatistics:
     Attributes:
         scores: Score of each game, oldest first.
         tiles: Number of games per largest tile, in increasing order of tiles.
-        won: Number of games that reached the target.
+        won: Number of games in which the target was reached.
         moves: Total number of turns.
     """
 
@@ -186,6 +186,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, the maximum and, if it is an integer, their mean."""
+    """Draw labelled grid lines at 0, the maximum and, if it is an integer, half the maximum."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

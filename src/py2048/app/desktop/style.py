@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Preferred font families, best first; otherwise the system's default is used."""
+"""Preferred font families, best first; if none is installed, the system's default is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -28,7 +28,7 @@ FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TY
     "lead": (16, True),
     "tools": (15, True),
 }
-"""Unscaled height in pixels and boldness of each named font."""
+"""Height of each named font in unscaled pixels, and whether it is bold."""
 
 # Unscaled pixels.
 ROW_HEIGHT, ICON_SIDE, MIN_CARD_WIDTH = 28, 20, 92
@@ -37,7 +37,7 @@ BUTTON_INKS = {"primary": "on_accent", "danger": "danger", "ghost": "muted"}
 
 
 def text_width(root: tk.Misc, text: str, font: str) -> int:
-    """Return the width of a text in pixels."""
+    """Return the width of a string in pixels."""
     return int(root.tk.call("font", "measure", font, text))
 
 
@@ -55,7 +55,7 @@ class Look:
         scale: Scale factor of the screen, relative to 96 dpi.
 
     Attributes:
-        unit: Scale factor of text; it also grows with the window.
+        unit: Scale factor of text, which also grows with the window.
     """
 
     def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
@@ -96,19 +96,19 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Call `paint` now, if `name` is new, and after every change; return the name."""
+        """Call `paint` after every change and, if `name` is new, now; return the name."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
         return name
 
     def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
-        """Register a Tk image; Tk keeps it by name, so no Python object has to."""
+        """Register a Tk image; Tk keeps it by its name, without a Python object."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
         return self._register(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
-        """Return an icon's image; with a `background`, it is faded for a disabled button."""
+        """Return an icon's image; a `background` fades the icon, for a disabled button."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)
@@ -133,7 +133,7 @@ class Look:
         return self._with_colours(f"{background}.TFrame", background)
 
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
-        """Create a style element from images that are stretched inside their border."""
+        """Create a style element from images; only the area inside their border is stretched."""
         if name not in self.style.element_names():
             options: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
             self.style.element_create(name, "image", *pictures, sticky="nswe", **options)
@@ -225,8 +225,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: Font from `FONTS`. With `fit="line"` several fonts, separated by spaces, of which the
-            first that fits is used.
+        kind: Font from `FONTS`. With `fit="line"`, several fonts may be given, separated by spaces;
+            the first in which the text fits is used.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.
@@ -257,7 +257,7 @@ class Text(ttk.Label):
         return str(self["text"])
 
     def show(self, *versions: str) -> None:
-        """Show the first version of a text that fits."""
+        """Show the first version of the text that fits into the width."""
         if versions != self._versions:
             self._versions = versions
             self.configure(text=versions[0])
@@ -282,7 +282,7 @@ class Text(ttk.Label):
 class TextArea(ttk.Frame):
     """A text area with a fixed number of lines, so that surrounding widgets never move.
 
-    If a text has two lines, the first is shown larger.
+    If the text has two lines, the first is shown in a larger font.
 
     Attributes:
         text: The whole text.
@@ -313,11 +313,11 @@ class TextArea(ttk.Frame):
 
 
 class NumberCard(ttk.Frame):
-    """A card with a label above a number.
+    """A card that shows a number below its label.
 
     Attributes:
         value: The number.
-        note: Text in the top right corner.
+        note: Text in the top right corner of the card.
     """
 
     def __init__(
@@ -338,7 +338,7 @@ class NumberCard(ttk.Frame):
 
 
 class NumberCards(ttk.Frame):
-    """Number cards in rows of equal length.
+    """Number cards, arranged in rows of equal length.
 
     Args:
         parent: The parent widget.
@@ -386,7 +386,7 @@ class Button(ttk.Button):
         has_text: Whether the text is shown beside the icon.
     """
 
-    RING_PADDING = 5  # unscaled pixels around the button, for its focus ring
+    RING_PADDING = 5  # space around the button for its focus ring, in unscaled pixels
 
     def __init__(
         self,
@@ -425,7 +425,7 @@ class Button(ttk.Button):
             self.configure(image=images)
 
     def show_text(self, *, is_on: bool) -> None:
-        """Show the text beside the icon, or only the icon."""
+        """Show or hide the text beside the icon."""
         self.configure(compound="left" if is_on else "image")
 
     def enable(self, *, is_on: bool) -> None:
@@ -512,7 +512,7 @@ class Graph(tk.Canvas):
 
         Args:
             top: The value at the top of the graph.
-            lines: Labels of the grid lines, by value.
+            lines: Labels of the grid lines, keyed by the lines' values.
             footer: Height in pixels reserved below the graph.
         """
         edge = self.look.px(6)
@@ -538,7 +538,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw one of `count` bars; return its centre, its top and the width of its label."""
+        """Draw one of `count` bars; return its centre, its top and the width for its label."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)
@@ -573,7 +573,7 @@ COLOURS = (
     ("TCombobox TEntry TScale", "background=panel"),
     ("Treeview", "background=raised"),
 )
-"""Style names and theme colours of their options."""
+"""Names of styles, and the theme colours of the styles' options."""
 
 STATES = (
     (".", "disabled", "foreground=muted"),
@@ -586,7 +586,7 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""Style names, widget states and theme colours in these states."""
+"""Names of styles, a widget state, and the theme colours in this state."""
 
 CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",

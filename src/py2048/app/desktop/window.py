@@ -28,7 +28,7 @@ NARROW_WIDTH, LOW_HEIGHT = 480, 460
 """Smaller windows have a more compact layout."""
 
 MIN_COLUMN_WIDTH, MAX_RESULT_WIDTH = 304, 460
-"""Width of the texts and buttons if the board is narrower, and of the result overlay."""
+"""Minimum width of the text and buttons, and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -45,7 +45,7 @@ BUTTON_LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (13, ("autoplay", "new")),
     (15, tuple(name for name, *_ in TOOLS)),
 )
-"""Font sizes and the buttons that only show their icon; the first layout that fits is used."""
+"""Font sizes, and the buttons that show only their icon; the first layout that fits is used."""
 
 
 class MainWindow:
@@ -55,7 +55,7 @@ class MainWindow:
         root: The window to fill.
         theme: The initial theme.
         scale: Scale factor of the screen, relative to 96 dpi.
-        do: Called with the name of an action triggered by the mouse or a button.
+        do: Called with the name of an action triggered by a gesture or a button.
 
     Attributes:
         look: The styles.
@@ -116,7 +116,7 @@ class MainWindow:
         self._fit_texts(column - 2 * margin, unit)
         visible = [self.header, self.tools, self.line]
         visible += [self.coach] * bool(self.coach.status) + [self.notice] * bool(self.notice.text)
-        if is_beside:  # the texts are beside the board
+        if is_beside:  # the text is beside the board
             grid = BoardGrid.fit(shape, width // 2 - 2 * margin, inner_height - 2 * margin)
         else:
             self.page.update_idletasks()
@@ -160,7 +160,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message; if it has two lines, the first is shown larger."""
+        """Show a message; if it has two lines, the first is shown in a larger font."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:
@@ -194,7 +194,7 @@ class MainWindow:
             self.lay_out()
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay after the last move's animation; `None` removes it."""
+        """Show an overlay with a result after the last move's animation; `None` removes it."""
         is_update = result is not None and result.is_update_of(self.result)
         self.result = result
         if is_update:
@@ -213,7 +213,8 @@ class MainWindow:
             self._show_result()
 
     def _remove_panel(self, panel: ResultPanel) -> None:
-        # Compared by name, because tkinter has no object for a focused menu or drop-down list.
+        # The focus is compared by name: if it is in a menu or drop-down list, tkinter has no object
+        # for it.
         if str(self.root.tk.call("focus")).startswith(str(panel)):
             self.board.focus_set()
         panel.destroy()
@@ -268,7 +269,7 @@ class ScoreHeader(ttk.Frame):
         self._timer, self._width = "", 0
 
     def fit(self, width: int) -> None:
-        """Show the scores in the largest font that leaves enough width for the rules."""
+        """Show the scores in the largest font that leaves enough room for the rules."""
         look, cards = look_of(self), (self._best, self._score)
         for font in ("score", "title", "button", "caption"):
             digits = sum(text_width(self, card.value.text, font) for card in cards)
@@ -306,13 +307,13 @@ class ScoreHeader(ttk.Frame):
 
 
 def _shortenings(parts: Sequence[str]) -> Iterator[str]:
-    """Yield texts with fewer and fewer parts, the longest first."""
+    """Yield the parts joined, then shorter and shorter versions without the last parts."""
     for count in range(len(parts), 0, -1):
         yield " · ".join(parts[:count])
 
 
 class CoachRow(ttk.Frame):
-    """A bar for the value of the position, with the coach's comments beside it.
+    """A bar that shows the value of the position, with the coach's comments beside it.
 
     Attributes:
         status: The current comments; `None` if the coach is off.
@@ -361,7 +362,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Replace the warning or the reason; an empty text removes it."""
+        """Replace the warning or the reason; an empty string removes it."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)
@@ -395,11 +396,11 @@ def tk_keys(action: UserAction) -> tuple[str, ...]:
 
 _BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
 
-# Modifier masks depend on the system: 8 is Alt on X11, Command on macOS and Num Lock on Windows.
+# Modifier masks depend on the system: 0x8 is Alt on X11, Command on macOS and Num Lock on Windows.
 CONTROL = 0x8 if sys.platform == "darwin" else 0x4
 ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
 
-# X11 key codes of the letters on a US keyboard.
+# X11 key code of the first letter of each row of a US keyboard, and the letters of the row.
 _X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
 _X11_LETTERS = {
     code: letter for first, row in _X11_ROWS.items() for code, letter in enumerate(row, first)
@@ -409,7 +410,7 @@ _X11_LETTERS = {
 def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
     """Return the action of a key press, if any.
 
-    On non-Latin keyboard layouts, the physical keys of a US keyboard work.
+    On a non-Latin keyboard layout, a key stands for the letter in the same place on a US keyboard.
 
     Args:
         keysym: Tk's name of the key.
@@ -427,7 +428,7 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
 
 
 def _latin_letter(keycode: int) -> str:
-    """Return the letter at this key on a US keyboard; empty for other keys."""
+    """Return the letter of this key on a US keyboard, or an empty string if it has none."""
     if sys.platform == "win32":  # key codes are the ASCII codes of the letters
         return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
     return _X11_LETTERS.get(keycode, "")

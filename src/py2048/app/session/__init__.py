@@ -1,4 +1,4 @@
-"""The session: everything a screen can do with a game, and the events that report the outcome."""
+"""The session: everything a screen can do with a game, and the events that report the results."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Autosave: writes a session's changes in the background, so play never waits for a disk.
 
-`StoreAutosave` passes each change to a `BackgroundWriter`, a thread that retries until it succeeds,
-and waits for it at most `WRITE_WAIT_S` seconds. A change shown without a warning is therefore on
-disk. While the store is locked, full or unreachable, the game continues, `unsaved` gives the
-reason, and everything is saved as soon as the store works again.
+`StoreAutosave` passes each change to the thread of a `BackgroundWriter`, which retries every write
+until it succeeds. The player's thread waits at most `WRITE_WAIT_S` seconds for the write, and then
+reports the change as unsaved: a change without such a warning is on disk. While the store is
+locked, full or unreachable, the game continues and `unsaved` gives the reason. As soon as the store
+works again, everything is saved.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from py2048.core.errors import StaleGameError, StorageError
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
-WRITE_WAIT_S = 0.15  # a move or setting blocks at most this long
+WRITE_WAIT_S = 0.15  # maximum time for which a move or setting blocks
 READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game untouched for this long is assumed to be on no screen any more.
+# A finished game that has not changed for this long is assumed to be no longer on any screen.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -49,10 +50,10 @@ _last_update = attrgetter("updated")
 
 
 class Autosave:
-    """Interface for saving a session. This base class only keeps settings, in memory.
+    """Interface for saving a session. This base class keeps settings in memory only.
 
     Attributes:
-        keeps_games: Whether a game left by the session can be resumed later.
+        keeps_games: Whether a game that the session has left can be resumed later.
         notices: Messages about saving that the session has not shown yet, oldest first.
     """
 
@@ -74,7 +75,7 @@ class Autosave:
         """Save pending changes and stop."""
 
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Start saving a game; `saved` is its stored state, if it has one."""
+        """Start saving a game; `saved` is the game's stored state, if any."""
 
     def save(self, game: TrackedGame) -> None:
         """Save the game's changes."""
@@ -150,7 +151,7 @@ class Autosave:
 
 
 class _BufferedGame:
-    """The latest state of a game, and its changes that the store has not acknowledged.
+    """The latest state of a game, and those changes that the store has not acknowledged.
 
     The player's thread calls `add`; all other mutating methods belong to the writer thread.
 
@@ -159,7 +160,7 @@ class _BufferedGame:
         is_stored: Whether the store contains that state.
 
     Attributes:
-        is_write_uncertain: Whether the store may have accepted a write that seemed to fail.
+        is_write_uncertain: Whether the store may have accepted a write that reported an error.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
@@ -172,7 +173,7 @@ class _BufferedGame:
         self.is_write_uncertain = False
 
     def add(self, change: GameChange) -> None:
-        """Apply a change and queue it; the cost is proportional to its new turns."""
+        """Apply a change and queue it; the cost is proportional to the number of new turns."""
         with self._lock:
             self._changes.append(change)
             if change.turns:
@@ -198,7 +199,7 @@ class _BufferedGame:
             )
 
     def initial(self) -> SavedGame:
-        """Return the game without turns, as it is inserted into the store."""
+        """Return the game without turns, which is how a new game is inserted into the store."""
         return replace(self._latest, id=self.id)
 
     def pending(self) -> tuple[int, GameChange | None]:
@@ -213,13 +214,13 @@ class _BufferedGame:
         return len(changes), whole
 
     def acknowledge(self, count: int, revision: int) -> None:
-        """Record that the store contains the first `count` changes, as `revision`."""
+        """Record that the store contains the first `count` changes and is at `revision`."""
         with self._lock:
             del self._changes[:count]
             self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
     def reconcile(self, stored: SavedGame | None) -> bool:
-        """Adopt the stored revision if it holds our own writes; otherwise fork the game.
+        """Adopt the stored revision if it contains only our writes; otherwise fork the game.
 
         A forked game gets a new id and is written to the store in full.
 
@@ -293,7 +294,8 @@ class StoreAutosave(Autosave):
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
         """Start saving a game; a new game is stored with its first turn.
 
-        A game that was already over, such as a finished record, is stored once its turns change.
+        A new game that is already over, such as the copy of a record, is stored once its turns
+        change.
         """
         if saved is not None:
             unsaved = (buffer for buffer in self._unsaved() if buffer.id == saved.id)
@@ -310,7 +312,7 @@ class StoreAutosave(Autosave):
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
-        """Write the game's changes now, or as soon as the store allows."""
+        """Write the game's changes now, or as soon as the store accepts them."""
         buffer = self._current
         if buffer is not None and game.codes and (change := game.take_change()):
             buffer.add(change)
@@ -330,17 +332,17 @@ class StoreAutosave(Autosave):
             self._writer.put(buffer, partial(self._discard, buffer))
 
     def finalize_orphans(self) -> None:
-        """Turn games that ended before their process did into records.
+        """Turn finished games into records if the process that played them ended first.
 
-        Games changed within `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in the store and
-        are reported in a notice.
+        Games that changed during the last `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in
+        the store and are reported in a notice.
 
         Raises:
             StorageError: If the store cannot be read.
         """
         before = utc_text(datetime.now(UTC) - ORPHAN_MIN_AGE)
         for saved in self._store.games.select(self._owner, finished=True):
-            if saved.updated > before:  # another window may still undo its last move
+            if saved.updated > before:  # another window may still undo this game's last move
                 continue
             try:
                 game = TrackedGame.from_saved(saved)
@@ -353,7 +355,7 @@ class StoreAutosave(Autosave):
     # Scores and settings
 
     def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score to `score`; it is written together with the next change."""
+        """Raise the best score to `score`, without waiting for the write."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
 
@@ -371,7 +373,7 @@ class StoreAutosave(Autosave):
         return [key for key in self._writer.unfinished() if isinstance(key, _BufferedGame)]
 
     def read(self, query: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - has a store
-        """Run `query` in a separate thread, after the pending writes if they are quick.
+        """Run `query` in a separate thread, after a short wait for pending writes.
 
         The thread may hang without blocking the player.
 
@@ -451,7 +453,7 @@ class StoreAutosave(Autosave):
 
 
 def unreadable_notice(error: StorageError) -> str:
-    """Return the message shown when an unreadable game is skipped."""
+    """Return the message to show when an unreadable game is skipped."""
     return f"{error}; it stays in the store, and other games can be played"
 
 
@@ -476,7 +478,7 @@ class BackgroundWriter:
 
     @property
     def unsaved(self) -> str:
-        """One-line reason why a job is late; empty if none is."""
+        """One-line reason why a job is late; empty if no job is late."""
         with self._changed:
             if not (self._jobs and self._is_late):
                 return ""
@@ -504,14 +506,14 @@ class BackgroundWriter:
             self._thread.start()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for all jobs; return immediately while a job is known to be late."""
+        """Wait for all jobs to finish, but return immediately if a job is known to be late."""
         with self._changed:
             self._timeout_s = timeout_s
             if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout_s):
                 self._is_late = True
 
     def flush(self, timeout_s: float) -> None:
-        """Wait until all jobs are done or one has failed."""
+        """Wait until all jobs are done or a job has failed."""
         with self._changed:
             self._changed.wait_for(lambda: self._error or not self._jobs, timeout_s)
 
@@ -519,11 +521,11 @@ class BackgroundWriter:
         """Finish the pending jobs and stop.
 
         Args:
-            timeout_s: Seconds to wait if jobs are already late. A store that has been on time
-                so far gets five times as long, since a busy machine may slow it down.
+            timeout_s: Seconds to wait if jobs are already late. Otherwise the limit is five times
+                as long, because the machine may only be busy.
 
         Raises:
-            StorageError: If jobs remain; they are dropped.
+            StorageError: If jobs are unfinished at the end of this time; they are dropped.
         """
         with self._changed:
             self._is_closed = True
@@ -546,7 +548,7 @@ class BackgroundWriter:
             errors = [error for key, job in jobs if (error := self._run_job(key, job))]
             with self._changed:
                 self._error = errors[0] if errors else ""
-                # If the store is fast again, jobs queued in the meantime are not late.
+                # If the store is fast again, jobs queued in the meantime do not count as late.
                 is_slow = self._is_late and monotonic() - start > self._timeout_s
                 self._is_late = bool(self._jobs) and (bool(errors) or is_slow)
                 self._changed.notify_all()
@@ -556,7 +558,7 @@ class BackgroundWriter:
     def _run_job(self, key: Hashable, job: Job) -> str:
         """Run a job unless a later one has replaced it; return an error message or ``""``."""
         with self._changed:
-            if self._jobs.get(key) is not job:  # the game that changed last is written last
+            if self._jobs.get(key) is not job:  # a later job will write the newer state
                 return ""
         try:
             job()

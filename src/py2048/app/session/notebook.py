@@ -60,7 +60,7 @@ class Exercise:
 
     @property
     def box(self) -> int:
-        """Repetition box; higher boxes come back later (see `py2048.review.mistakes`)."""
+        """Repetition box; a higher box means a later repetition (see `py2048.review.mistakes`)."""
         return self.saved.box
 
     @classmethod
@@ -90,7 +90,7 @@ class Notebook:
     Args:
         store: Where the mistakes are saved.
         owner: Owner of the mistakes.
-        now: Returns the current time in UTC.
+        now: Function that returns the current time in UTC.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Notebook:
         """Return the mistakes that are due, longest overdue first.
 
         Args:
-            theme: Only return mistakes with this theme.
+            theme: Restricts the result to mistakes with this theme.
             limit: Maximum number of mistakes.
         """
         due = self._store.mistakes.due(
@@ -140,7 +140,7 @@ class Notebook:
         return move, interval(box)
 
     def progress(self) -> list[ThemeSummary]:
-        """Summarise each theme's mistakes and how well they are learned."""
+        """Summarise the mistakes of each theme and how well the player has learned them."""
         return self._store.mistakes.summaries(
             utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
         )
@@ -197,7 +197,7 @@ class PuzzleBook:
 
 
 def rating_after(answers: list[PuzzleAnswer]) -> PuzzleRating:
-    """Return the rating after these answers, which are ordered most recent first."""
+    """Return the rating after these answers, which start with the most recent."""
     return PuzzleRating(answers[0].rating, answers[0].deviation) if answers else PuzzleRating()
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HINT_PLAYER = "expectimax"
 
-# Largest board sum for which the shipped perfect-play tables are fast, by board shape.
+# By board shape, the largest sum of tiles for which the included perfect-play tables are fast.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 
 STORE_TIMEOUT_S = 1.0  # waiting for another process's write lock
@@ -41,8 +41,8 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: Board the hint is for. Defaults to a start position. Perfect-play tables do not
-            contain boards that no game reaches, and are slow for large board sums.
+        board: Board the hint is for. Defaults to a start position. A perfect-play table is chosen
+            only if it contains the board and the sum of tiles is small enough for a fast answer.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
@@ -64,14 +64,14 @@ def is_by_computer(record: Record) -> bool:
 class Session:
     """One player's current game, with its best score and every action a player can take.
 
-    Each change is passed to autosave before the call returns. Calls return what happened as
-    `py2048.presentation.events`, in order. If the store fails, play continues, and a
-    `StorageFailed` or `SavingChanged` event reports the failure. Calls that return no events leave
-    theirs for the next call.
+    Each change is passed to autosave before the call returns. Calls return what happened as a
+    sequence of `py2048.presentation.events`. If the store fails, play continues, and a
+    `StorageFailed` or `SavingChanged` event reports the failure. If a call returns something else,
+    its events are returned by the next call that returns events.
 
     Args:
-        autosave: Saves games, records, scores and settings. By default only settings are kept, in
-            memory.
+        autosave: Saves games, records, scores and settings. By default, settings are kept in memory
+            and nothing is saved.
         player: Player name for records.
 
     Attributes:
@@ -190,18 +190,18 @@ class Session:
 
         Args:
             game: The game to play.
-            best: The player's best score under its rules.
+            best: The player's best score under the game's rules.
         """
         self._best_scores[str(game.game.rules)] = best
         return self._set_game(game)
 
     def reset_best(self, best: int) -> None:
-        """Set the best score to `best`, or to the current score if that is higher and counts."""
+        """Set the best score to `best`, or to the current score if it is higher and counts."""
         self._best_scores[self._rules_text] = best
         self._update_best()
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
-        """Continue the game of `record`; all its turns can be undone.
+        """Continue the game of `record`; all recorded turns can be undone.
 
         The game counts as assisted, or as a computer game if a computer player played the record.
         Its score never becomes the best score, because someone else may have played the first part.
@@ -219,7 +219,7 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game; `saved` is its stored state, if it has one."""
+        """Replace the current game; `saved` is the new game's stored state, if any."""
         self._autosave.release(self._current)
         self._current, self.game = game, game.game
         self._autosave.begin(game, saved)
@@ -325,10 +325,10 @@ class Session:
         return PositionSnapshot(self.rules, self.game.board, self._version)
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a worker's hint and return a `Hinted` event, or nothing for a stale hint."""
+        """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
         if hint.version != self._version:
             return ()
-        # A slow player's hint was already counted with the quick one shown in its place.
+        # A quick hint may have been shown and counted in place of this player's.
         if self._counted_hint != (hint.version, hint.player):
             self._current.count_hint()
             self._save()
@@ -339,7 +339,7 @@ class Session:
     def count_help(self) -> None:
         """Count advice shown for this position as one hint.
 
-        Saved immediately if it makes the game assisted, otherwise with the next turn.
+        If the hint makes the game assisted, it is saved immediately, otherwise with the next turn.
         """
         if self._counted_hint[0] == self._version:
             return
@@ -371,7 +371,7 @@ class Session:
         return advise(snapshot, self.get_player(player), only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
-        """Let a player make the next move, blocking; return nothing if the game is over.
+        """Wait for a player's move and play it; return nothing if the game is over.
 
         Raises:
             PlayerError: If the player does not exist or answers with an illegal direction.
@@ -381,7 +381,7 @@ class Session:
         return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
     def get_player(self, player: Player | str | None = None) -> Player:
-        """Resolve a player or spec to a player; players are cached by spec.
+        """Return a player as given, or create and cache the player with a spec.
 
         Raises:
             PlayerError: If the player does not exist.
@@ -416,7 +416,7 @@ class Session:
         return self._autosave.saved_games()
 
     def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
-        """Return best scores and averages per rules and category.
+        """Return best scores and averages for each combination of rules and category.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -505,7 +505,7 @@ class Session:
 
     @property
     def keeps_games(self) -> bool:
-        """Whether a game left by the session can be resumed later."""
+        """Whether a game that the session has left can be resumed later."""
         return self._autosave.keeps_games
 
     def flush(self) -> str:
@@ -517,7 +517,8 @@ class Session:
     def check_saving(self) -> tuple[Event, ...]:
         """Report changes in the saving state and any events not yet returned.
 
-        Every change does this. Screens poll it while something is unsaved.
+        Every method that changes the game also does this. Screens call it repeatedly while
+        something is unsaved.
         """
         self._poll_saving()
         return self._take_events()
@@ -532,7 +533,7 @@ class Session:
             self._events.append(events.SavingChanged(unsaved))
 
     def _try_read(self, read: Callable[[], T]) -> T | None:
-        """Read from the store; report a failure and return `None`."""
+        """Read from the store; if that fails, report the failure and return `None`."""
         try:
             return read()
         except StorageError as error:
@@ -544,7 +545,7 @@ class Session:
         self._poll_saving()
 
     def _update_best(self) -> None:
-        """Raise the best score to the current score if it counts."""
+        """Raise the best score to the current score if that may become the best."""
         text, score = self._rules_text, self.game.score
         if score <= self._best_scores.get(text, 0) or not self._current.may_be_best:
             return
@@ -561,8 +562,8 @@ def open_session(
         url: URL of the store.
         owner: Owner of the games.
         player: Player name for records.
-        finalize: Turn games that were over when their process ended into records. Read-only
-            callers pass False, because another window may still show such a game.
+        finalize: Whether to turn games that were over when their process ended into records.
+            Read-only callers pass False, because another window may still show such a game.
 
     Raises:
         StorageError: If the store cannot be opened.

@@ -1,4 +1,4 @@
-"""`TrackedGame`, a game with its assistance and thinking times, and `Replay`, a record browser."""
+"""`TrackedGame`, a game with help received and thinking times, and `Replay`, a record browser."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from py2048.app.storage import SavedGame
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Games without a computer player; only these count towards the best score."""
+"""Categories without a computer player; only their scores count towards the best score."""
 
 
 @dataclass
 class TrackedGame:
-    """A game with its assistance, thinking times and unsaved changes.
+    """A game with the help its player received, thinking times and unsaved changes.
 
     Attributes:
         game: The game. Change it only through this class.
@@ -39,7 +39,7 @@ class TrackedGame:
         hints: Number of hints shown.
         computer: Whether a computer player made a move.
         offline: Whether a browser chose some tiles while disconnected from the server.
-        is_continued: Whether the game continues a record, which anyone may have played.
+        is_continued: Whether the game continues a record, whose player may have been someone else.
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.
@@ -81,11 +81,11 @@ class TrackedGame:
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Restore a game from the store; its undone turns can be redone.
+        """Restore a game from the store; undone turns can be redone.
 
         Args:
             saved: The stored game.
-            draws: Source of new tiles, if not the game's seed.
+            draws: Source of new tiles. Defaults to a generator with the game's seed.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -123,7 +123,7 @@ class TrackedGame:
         )
 
     def copy(self) -> TrackedGame:
-        """Copy the game, so that a thread can play it on."""
+        """Copy the game, so that a thread can continue it."""
         codes, think_ms = self.codes[:], self.think_ms[:]
         return replace(self, game=self.game.copy(), codes=codes, think_ms=think_ms)
 
@@ -134,14 +134,14 @@ class TrackedGame:
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """The data that decides the category: ``(undos, hints, computer, offline)``."""
+        """The data that determines the category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property
     def category(self) -> str:
         """``offline``, ``computer``, ``assisted`` or ``plain``.
 
-        Undos, hints, a custom start position or continuing a record make a game assisted.
+        Undos, hints, a custom start position, or having continued a record makes a game assisted.
         """
         if self.offline:
             return "offline"
@@ -152,7 +152,7 @@ class TrackedGame:
 
     @property
     def may_be_best(self) -> bool:
-        """Whether the score may become the best: a person played the game from its first turn."""
+        """Whether the score may become the best score: a person must have played the whole game."""
         return self.category in HUMAN_CATEGORIES and not self.is_continued
 
     def attempt(
@@ -224,7 +224,7 @@ class TrackedGame:
         return change
 
     def _extra(self, board: Board) -> dict[str, object]:
-        """Return the additional data to save, including facts that have no column."""
+        """Return the additional data to save, including facts without a database column."""
         found = {**self.extra, "max_tile": board.max_tile}
         if self.computer:
             found["computer"] = True
@@ -243,7 +243,7 @@ class TrackedGame:
 
 
 def set_started(game: Game, text: str) -> None:
-    """Set the start time from ISO 8601 text; ignore it unless it lies between 1970 and now."""
+    """Set the start time from ISO 8601 text; ignore times before 1970 and in the future."""
     started = _timestamp(text)
     if started is not None:
         game.started = started
@@ -257,7 +257,7 @@ def _set_finished(game: Game, text: str) -> None:
 
 
 def _timestamp(text: str) -> float | None:
-    """Parse ISO 8601 text into whole Unix seconds; `None` unless between 1970 and now."""
+    """Parse ISO 8601 text into whole Unix seconds; return `None` unless between 1970 and now."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)
         seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
@@ -276,7 +276,7 @@ class Replay:
         index: Number of turns played at the current position.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn breaks the record's rules.
     """
 
     def __init__(self, record: Record) -> None:
@@ -325,6 +325,6 @@ class Replay:
         return Undone(self._turns[self.index], before, self.board, self.position.score)
 
     def seek(self, index: int) -> Position:
-        """Jump to the position after `index` turns, clamped to the record; return it."""
+        """Jump to the position after `index` turns, at most to the end, and return it."""
         self.index = min(max(index, 0), len(self))
         return self.position

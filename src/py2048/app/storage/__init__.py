@@ -1,8 +1,8 @@
 """Persistent storage for games in progress, finished records, scores and settings.
 
-The store is an SQLite file in the player's data folder, or the database named by
-``PY2048_DATABASE_URL``; the same code serves both. Importing this package is cheap: the first
-`open_store` loads SQLAlchemy. Result types are in `values`.
+The store is an SQLite file in the player's data folder, or the database that
+``PY2048_DATABASE_URL`` names. The same code is used for both. Importing this package is cheap: the
+first `open_store` loads SQLAlchemy. Result types are in `values`.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def open_store(
         url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for an
             in-memory store) or the path of an SQLite file. Defaults to ``PY2048_DATABASE_URL``,
             or else to ``py2048.sqlite3`` in `data_folder`.
-        durability: What saved changes survive. ``"disk"``: a power failure. ``"process"``: a
-            killed process, which is faster on SQLite. PostgreSQL ignores it in favour of its own
-            setting.
+        durability: What saved changes survive: ``"disk"`` means a power failure, and ``"process"``,
+            which is faster on SQLite, means only a killed process. PostgreSQL uses its own setting
+            instead.
         timeout_s: Seconds to wait for another process's lock.
 
     Raises:
         StorageError: If the database cannot be reached, read or written, or has an unknown schema.
-        MissingExtraError: If the URL needs psycopg and it is not installed.
+        MissingExtraError: If the URL requires psycopg, which is not installed.
     """
     from py2048.app.storage.store import Store
 
@@ -79,8 +79,8 @@ def open_store(
 def load_store(url: str | PathLike[str] | None = None) -> bool:
     """Import what `open_store` needs, without opening anything.
 
-    The player's own store is never shared, and its modules are slow to import, so nothing is
-    imported for it.
+    Nothing is imported for the player's own store: it is never shared, and its modules are slow to
+    import.
 
     Args:
         url: As for `open_store`.
@@ -89,8 +89,8 @@ def load_store(url: str | PathLike[str] | None = None) -> bool:
         Whether several server processes can share the store, which requires PostgreSQL.
 
     Raises:
-        StorageError: If the URL is not one of a supported database.
-        MissingExtraError: If the URL needs psycopg and it is not installed.
+        StorageError: If the URL does not name a supported kind of database.
+        MissingExtraError: If the URL requires psycopg, which is not installed.
     """
     if (location := _location(url)) == data_folder() / FILE_NAME:
         return False

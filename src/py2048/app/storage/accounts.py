@@ -38,14 +38,17 @@ _ACCOUNT = sa.select(
 
 
 class Accounts(Repository):
-    """The accounts. Guests are stored with their first game; a name turns a guest into a player."""
+    """The accounts.
+
+    A guest is stored with the first game, and a name turns the guest into a player.
+    """
 
     def find(self, account_id: str) -> Account | None:
         """Return the account with this id, or None."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
 
     def find_name(self, name: str) -> Account | None:
-        """Return the account whose normalised name matches, or None."""
+        """Return the account with the same normalised name, or None."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.name_key == name_key(name)))
 
     def claim_name(
@@ -84,7 +87,7 @@ class Accounts(Repository):
         return set(self._database.values(query))
 
     def recover(self, account_id: str, code: str, password: str) -> bool:
-        """Use up a recovery code to replace the password hash; end all sessions.
+        """Use up a recovery code, replace the password hash and end all sessions.
 
         Returns:
             False, with nothing changed, if the account has no such unused code.
@@ -99,7 +102,7 @@ class Accounts(Repository):
         return True
 
     def end_guest(self, account_id: str) -> None:
-        """Invalidate all cookies of a guest, who has no sessions."""
+        """Invalidate all cookies of a guest, since guests have no sessions to end."""
         is_guest = accounts.c.id == account_id, accounts.c.name.is_(None)
         ended = accounts.c.generation + 1
         self._database.change(sa.update(accounts).where(*is_guest).values(generation=ended))
@@ -143,9 +146,9 @@ class Accounts(Repository):
             return _bots(connection, person)
 
     def live_guests(self, guests: Collection[str]) -> set[str]:
-        """Return the accounts that are guests with valid cookies.
+        """Return which of the accounts are guests with valid cookies.
 
-        Unknown accounts count, because guests are stored only with their first game.
+        Unknown accounts are included, because a guest is stored only with their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
@@ -184,7 +187,7 @@ class Sessions(Repository):
             _add_token(connection, session_id, owner, label)
 
     def find(self, session_id: str) -> tuple[Account, str] | None:
-        """Return a session's account and last recorded use, or None if it has ended."""
+        """Return a session's account and last recorded time of use, or None if it has ended."""
         query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
             sessions.c.seen
         )
@@ -205,7 +208,7 @@ class Sessions(Repository):
         return self._database.all(LoginSession, query)
 
     def live(self, session_ids: Collection[str]) -> set[str]:
-        """Return the sessions that have not ended."""
+        """Return which of the sessions have not ended."""
         query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
         return set(self._database.values(query))
 
@@ -219,7 +222,7 @@ class Sessions(Repository):
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Delete people's sessions that were last used before a time; programs keep theirs."""
+        """Delete people's sessions last used before a time; keep programs' sessions."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))

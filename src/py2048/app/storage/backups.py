@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 500
 def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
     """Write a consistent snapshot of all tables to a file; return the number of rows.
 
-    Players can continue in the meantime. The file appears once it is complete.
+    Players can continue in the meantime. The file appears under its name only once it is complete.
 
     Args:
         store: Store to back up.
@@ -74,7 +74,7 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
         The file and its number of rows.
 
     Raises:
-        StorageError: If the folder does not exist, or for the reasons of `back_up`.
+        StorageError: If the folder does not exist, or if `back_up` fails.
     """
     if not folder.is_dir():
         raise StorageError(f"the backup folder {folder} does not exist; create it first")
@@ -148,5 +148,5 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
 
 
 def _table_of(line: object) -> str | None:
-    """Return the table of a line, or None for the last line."""
+    """Return the table to which a line belongs, or None for the last line."""
     return str(line[0]) if isinstance(line, list) else None

@@ -19,7 +19,7 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# Joined, because a rematch whose players have all left is deleted.
+# The rematch comes from a join, because it is deleted once all its players have left.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
@@ -48,7 +48,7 @@ class Battles(Repository):
     def window(self, game_id: str) -> tuple[str, str] | None:
         """Return the start and end time of a game's battle, or None for other games.
 
-        For a player who has left, both are the start time.
+        If the game's player has left, both times are the start time.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)
@@ -77,7 +77,7 @@ class Battles(Repository):
             _seat(connection, battle_id, account, seat)
 
     def leave(self, battle_id: str, account: str) -> None:
-        """Give up a seat in a battle that has not started; the last player to leave deletes it."""
+        """Give up a seat in a battle that has not started; delete the battle if it is now empty."""
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
             if battle.starts or battle.seat_of(account) is None:
@@ -116,7 +116,7 @@ class Battles(Repository):
         self._database.change(settled.values(is_settled=True))
 
     def rematch(self, battle: Battle, fresh: str, secret: str) -> str:
-        """Return the battle's rematch, creating it as `fresh` if there is none."""
+        """Return the battle's rematch; if there is none, create one with the id `fresh`."""
         with self._database.write() as connection:
             now = _locked(connection, battle.id)
             if now.rematch is not None:
@@ -143,7 +143,7 @@ class Battles(Repository):
 
 
 def forget_player(connection: Connection, account_id: str) -> None:
-    """Remove an account from its battles within a transaction; results are kept."""
+    """Remove an account from its battles within a transaction, but keep the results."""
     mine = battle_players.c.account == account_id
     waiting = mine, battle_players.c.game_id.is_(None)
     query = sa.select(battle_players.c.battle_id).where(*waiting)
@@ -172,7 +172,7 @@ def _change(battle_id: str, seat: int) -> sa.Update:
 
 
 def _locked(connection: Connection, battle_id: str) -> Battle:
-    """Return a battle, locked until the transaction ends.
+    """Return a battle, and lock it until the transaction ends.
 
     Raises:
         AccountError: If it does not exist.

@@ -1,4 +1,4 @@
-"""Batched writing: changes of many games in one transaction, so that durable moves are cheap."""
+"""Batched writing: changes to many games in one transaction, so that durable moves are cheap."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from py2048.app.storage.schema import json_text, reviews
 from py2048.app.storage.values import GameChange, utc_now
 from py2048.core.errors import StorageError
 
-# Raw SQL: at thousands of rows per second SQLAlchemy's processing of each value would take longer
-# than the database.
+# Raw SQL, because at thousands of rows per second SQLAlchemy's processing of each value would take
+# longer than the database's work.
 _ADVANCE = """
 UPDATE games SET revision = ?, length = ?, position = ?, score = ?, is_over = ?, undos = ?,
     hints = ?, extra = ?, updated = ?
@@ -26,8 +26,9 @@ INSERT INTO turns (game_id, ply, code, millis) VALUES (?, ?, ?, ?)
 ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded.millis
 """
 
-# On PostgreSQL, passing all rows in a single JSON parameter costs a quarter as much; SQLite does
-# not benefit. Rows are locked in id order to avoid deadlocks between processes.
+# On PostgreSQL, passing all rows in a single JSON parameter costs a quarter as much as separate
+# rows; on SQLite it saves nothing. Rows are locked in id order to avoid deadlocks between
+# processes.
 _ADVANCE_ALL = sa.text("""
 WITH new AS (
     SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS given(
@@ -59,11 +60,11 @@ _ADDED = "game_id", "ply", "code", "millis"
 
 
 class _StaleChangeError(Exception):
-    """Rolls back a transaction because a game has an unexpected revision."""
+    """Raised to roll back a transaction because a game has an unexpected revision."""
 
 
 class Changes(Repository):
-    """Writes changes of games in progress in batches."""
+    """Writes batches of changes to games in progress."""
 
     def write(self, changes: Sequence[GameChange]) -> set[str]:
         """Write the changes in one transaction; they are on disk when this returns.
@@ -88,7 +89,8 @@ class Changes(Repository):
 def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     """Write changes; return False if any game is stale.
 
-    If several were given, the caller must then roll back. A single stale change writes nothing.
+    If there are several changes, the caller must then roll back. A single stale change writes
+    nothing.
     """
     on_sqlite = is_sqlite(connection.engine)
     if _advance(connection, changes, on_sqlite=on_sqlite) != len(changes):
@@ -97,7 +99,8 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     if turns and on_sqlite:
         connection.exec_driver_sql(_ADD, turns)
     elif turns:
-        # A statement may not write a row twice; the last turn of each ply wins.
+        # PostgreSQL rejects a statement that writes a row twice, so only the last turn per ply is
+        # kept.
         unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in turns}
         connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})
     # An undo may reopen a finished game, so its review is no longer valid.

@@ -93,10 +93,10 @@ def _display_name(url: URL) -> str:
 
 
 def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
-    # `_begin_sqlite` starts the transactions, not the driver.
+    # Transactions are started by `_begin_sqlite` and not by the driver.
     options: dict[str, Any] = {"isolation_level": None, "timeout": timeout_s}
     if url.database is None:
-        # The in-memory store lives in a single connection; threads take turns.
+        # The in-memory store exists only in a single connection, which threads use in turn.
         options["check_same_thread"] = False
         engine = sa.create_engine(
             url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=options
@@ -105,7 +105,7 @@ def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
         if Path(url.database).is_dir():
             raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
-        with suppress(OSError):  # it exists, or SQLite reports a better error
+        with suppress(OSError):  # the file exists, or SQLite will report a better error
             os.close(os.open(url.database, os.O_CREAT | os.O_EXCL, 0o600))
         engine = sa.create_engine(url, hide_parameters=True, connect_args=options)
 
@@ -134,8 +134,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # Writers lock at the start: two readers that both upgraded to writing would fail instead of
-    # waiting for each other.
+    # Writers lock the database at the start: if two transactions both began by reading, their later
+    # writes would fail instead of waiting for each other.
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -176,7 +176,8 @@ class Database:
         self._file_id_at_open = _file_id(self._file)
         if is_sqlite(engine):
             self._reader = engine
-            # Processes poll for SQLite's single write lock; threads queue here instead.
+            # Processes wait for SQLite's single write lock by polling; the threads of this process
+            # queue here instead.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
             # A transaction reads one consistent snapshot, as on SQLite.
@@ -192,8 +193,8 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """Run all of this thread's reads in the block in a single transaction.
 
-        They see a consistent snapshot and cost less than separate transactions. Do not write inside
-        the block.
+        The reads see a consistent snapshot and cost less than in separate transactions. Do not
+        write inside the block.
         """
         with self.read() as connection:
             self._shared.connection = connection
@@ -231,7 +232,7 @@ class Database:
         return None if row is None else kind(**row._mapping)
 
     def all(self, kind: Callable[..., T], query: sa.Select[Any]) -> list[T]:
-        """Return the rows of a query, each converted by `kind`, called with its columns."""
+        """Return the rows of a query, each converted by calling `kind` with the row's columns."""
         with self.read() as connection:
             return [kind(**row._mapping) for row in connection.execute(query)]
 
@@ -299,7 +300,7 @@ def upsert(connection: Connection, table: sa.Table, *, rising: str | None = None
     Args:
         connection: Determines the SQL dialect.
         table: Table to insert into.
-        rising: A column that may only increase. Rows with a lower or equal value are ignored.
+        rising: A column that may only increase. A new row with a lower or equal value is ignored.
     """
     insert = _insert(connection, table)
     statement: Insert = insert.on_conflict_do_update(
@@ -321,7 +322,7 @@ def insert_new(connection: Connection, table: sa.Table) -> Insert:
 
 def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection[object]) -> None:
     """Lock the rows with these values until the transaction ends."""
-    # A no-op update locks rows in both databases.
+    # An update that changes nothing locks rows in both databases.
     connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 
@@ -348,7 +349,7 @@ _ERROR_TEXTS = {
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
     "unreachable": "cannot reach {name} ({why}); start the server or correct PY2048_DATABASE_URL,"
     " or unset it to use a file",
-    # The last two kinds do not mean that the store itself is broken.
+    # The last two kinds concern a single operation; the store itself works.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",
 }

@@ -1,4 +1,4 @@
-"""Games in progress, saved after every move with optimistic locking."""
+"""Games in progress, which are saved with optimistic locking after every move."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ _TURNS = (
 class SavedGames(Repository):
     """The games in progress.
 
-    Each game has a revision, incremented by every change. Writers name the revision they last saw.
-    If another process has changed the game since, the write is rejected, so no moves are lost.
+    Each game has a revision, incremented by every change. A write names the revision that the
+    writer last saw. If another process has changed the game since, the write is rejected, so no
+    moves are lost.
     """
 
     def add(self, game: SavedGame) -> None:
-        """Insert a game without turns, unless its id exists."""
+        """Insert a game without turns, unless a game with this id exists."""
         with self._database.write() as connection:
             connection.execute(insert_new(connection, games), row_of(game))
 
@@ -40,7 +41,7 @@ class SavedGames(Repository):
         return found[0] if found else None
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return the changes of a game since a revision at which it had `length` turns.
+        """Return the changes to a game since a revision at which the game had `length` turns.
 
         The cost is proportional to the number of new turns. Returns `None` if the game no longer
         exists.
@@ -84,9 +85,9 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: True for games that are over but have no record yet, because their process
-                ended first. False for games that are not over. Defaults to both.
-            rules: Only return games under these rules.
+            finished: Whether to return games that are over but have no record yet, because their
+                process ended first, instead of games that are not over. Defaults to both.
+            rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns; long games have thousands.
         """

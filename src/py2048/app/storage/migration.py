@@ -1,7 +1,7 @@
 """Schema migration: creates the tables, or converts those of `PREVIOUS_REVISION`.
 
-Each change of the schema adds its own conversion. A conversion runs in one transaction on both
-databases and never deletes data that a player would miss.
+Every change to the schema comes with a conversion, which runs in one transaction on both databases
+and never deletes data that a player would miss.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from py2048.app.storage.schema import accounts, names, settings
 from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
 
-PREVIOUS_REVISION = "0009"  # the last pre-release schema; stores that have it are converted
+PREVIOUS_REVISION = "0009"  # schema of the last pre-release; stores with it are converted
 
 _ADVISORY_LOCK = 2048_0001  # arbitrary, but the same in every version
 
@@ -59,8 +59,8 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
 def _convert(connection: Connection) -> None:
     """Convert the tables of `PREVIOUS_REVISION`.
 
-    `lookalike_key` replaces the old comparison of names. If two existing names clash, both accounts
-    keep them, and the older one reserves the key.
+    `lookalike_key` replaces the old comparison of names. If two existing names now share a key,
+    both accounts keep their names, and the older account gets the key.
     """
     for change in (
         "DROP TABLE bot_games",
@@ -84,17 +84,17 @@ def _convert(connection: Connection) -> None:
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Enable WAL, so that readers do not block the writer; the file remembers the mode.
+    """Enable write-ahead logging permanently, so that readers do not block the writer.
 
-    The change needs exclusive access, for which SQLite does not wait by itself.
+    Changing the mode requires exclusive access, for which SQLite does not wait by itself.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Both statements count as writes until they are closed, and would block a commit.
+    # Until the cursor is closed, both statements count as writes and would block a commit.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
-                return  # the mode may be unchanged if the file system has no shared memory
+                return  # on a file system without shared memory, the mode remains unchanged
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise

@@ -12,7 +12,7 @@ from py2048.app.storage.database import Repository, is_sqlite, storage_errors
 
 CHANNEL = "py2048_games"
 
-# Notifications may be lost in a power failure, so the commit does not wait for the disk.
+# The commit does not wait for the disk, because a power failure may lose notifications anyway.
 _ASYNC_COMMIT = sa.text("SET LOCAL synchronous_commit = off")
 _NOTIFY = sa.text("""
 SELECT pg_notify(:channel, message)
@@ -21,11 +21,11 @@ FROM json_array_elements_text(CAST(:messages AS json)) AS message
 
 
 class Notifications(Repository):
-    """Messages on `CHANNEL`; only current listeners receive them."""
+    """Messages on `CHANNEL`, received only by processes that are listening at the time."""
 
     @property
     def can_listen(self) -> bool:
-        """Whether the database supports notifications; SQLite does not."""
+        """Whether the database supports notifications, which SQLite does not."""
         return not is_sqlite(self._database.engine)
 
     def send(self, messages: Sequence[str]) -> None:
@@ -41,7 +41,8 @@ class Notifications(Repository):
     def listen(self, timeout_s: float) -> Iterator[str | None]:
         """Yield each message until the store is closed.
 
-        Yields `None` once listening, and after each `timeout_s` seconds without a message.
+        Yields `None` as soon as it is listening, and after each `timeout_s` seconds without a
+        message.
 
         Raises:
             StorageError: If the connection is lost.
@@ -51,7 +52,7 @@ class Notifications(Repository):
             pooled = engine.raw_connection()
             connection = pooled.driver_connection
             assert connection is not None
-            pooled.detach()  # never return a listening connection to the pool
+            pooled.detach()  # a listening connection must never return to the pool
             try:
                 with closing(connection):
                     connection.autocommit = True

@@ -1,4 +1,4 @@
-"""Games on a server: created, listed while in progress, deleted when abandoned."""
+"""Games on a server: creating them, listing those in progress, and deleting abandoned ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py2048.app.storage.games import row_of
 from py2048.app.storage.schema import OWNED_TABLES, accounts, days, games, records, rounds
 from py2048.app.storage.values import DailyResult, NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
 
-MIN_GUEST_TURNS = 10  # guests' games with fewer turns are deleted early
+MIN_GUEST_TURNS = 10  # guests' games with fewer turns are deleted earlier than longer ones
 
 _HAS_RECORD = sa.exists().where(records.c.id == games.c.id)
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
@@ -68,7 +68,7 @@ class OnlineGames(Repository):
         return [(row.score, row.max_tile) for row in self._database.rows(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
-        """Return the secret of a daily challenge, storing `fresh` if it has none yet."""
+        """Return the secret of a daily challenge; if there is none, save and return `fresh`."""
         secret = self.find_day_secret(day)
         if secret is None:
             with self._database.write() as connection:
@@ -93,7 +93,8 @@ class OnlineGames(Repository):
     def live(self, ids: Collection[str]) -> list[OpenGame]:
         """Return up to 20 of these games that can be watched, most recently changed first.
 
-        Games without moves are left out, and daily games for fairness (see `py2048.core.fairness`).
+        Games without moves are left out, and so are daily games, for fairness (see
+        `py2048.core.fairness`).
         """
         may_watch = games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None)
         return self._open(games.c.id.in_(ids), *may_watch, limit=20)
@@ -122,21 +123,21 @@ class OnlineGames(Repository):
         return self._database.values(query)
 
     def close_ended(self, before: str) -> None:
-        """Delete games that have a record and ended before a time, so that no undo reopens them."""
+        """Delete games that have a record and ended before a time; no undo can then reopen them."""
         ended = games.c.is_over, games.c.updated < before, _HAS_RECORD
         self._database.change(sa.delete(games).where(*ended))
 
     def sweep_guests(
         self, before: str, lost: str = "", *, spare: Collection[str] = (), limit: int = 1000
     ) -> None:
-        """Delete guests' short or lost games, and then guests without any data.
+        """Delete guests' short or lost games, and then the guests who have no data left.
 
         Args:
             before: Games with fewer than `MIN_GUEST_TURNS` turns are deleted if they have not
                 changed since this time, ISO 8601 in UTC.
-            lost: All games are deleted if they have not changed since this time, because every
-                cookie that gives access to them has expired.
-            spare: Ids of games that are open in a room.
+            lost: Games of any length are deleted if they have not changed since this time: the
+                cookies that gave access to them have expired.
+            spare: Ids of games not to delete, because they are open in a room.
             limit: Maximum number of games to delete, oldest first.
         """
         is_short = sa.and_(games.c.length < MIN_GUEST_TURNS, games.c.updated < before)
@@ -170,7 +171,7 @@ def ensure_accounts(connection: Connection, ids: Collection[str]) -> None:
 
 
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:
-    """Insert games with their server data and missing accounts, within a transaction.
+    """Insert games with their server data, and any missing accounts, within a transaction.
 
     Returns:
         False if an account already has a daily game of the same day. If several games were given,
@@ -191,7 +192,7 @@ def _forget_guests(connection: Connection, owners: Collection[str]) -> None:
         sa.delete(accounts).where(
             accounts.c.id.in_(owners),
             accounts.c.name.is_(None),
-            accounts.c.generation == 0,  # otherwise invalidated cookies would become valid again
+            accounts.c.generation == 0,  # the others keep invalidated cookies invalid
             *(~sa.exists().where(table.c.owner == accounts.c.id) for table in OWNED_TABLES),
         )
     )

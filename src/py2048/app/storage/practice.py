@@ -12,7 +12,7 @@ from py2048.app.storage.schema import mistakes, puzzle_answers
 from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
 
 MAX_MISTAKES = 1000
-"""Maximum mistakes kept per owner; the best-learned are dropped first."""
+"""Maximum number of mistakes kept per owner; those learned best are dropped first."""
 
 _MISTAKE = sa.select(*(column for column in mistakes.c if column.name != "owner"))
 _ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "owner"))
@@ -24,8 +24,8 @@ class Mistakes(Repository):
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
         """Save mistakes.
 
-        A known mistake that was repeated in another game starts over in the first box but keeps its
-        statistics. A known mistake from the same game is left unchanged.
+        A known mistake that the player repeated in another game returns to the first box but keeps
+        its statistics. A known mistake from the same game is left unchanged.
 
         Returns:
             The number of new mistakes.
@@ -105,7 +105,7 @@ def _drop_excess(connection: Connection, owner: str) -> None:
 
 
 class PuzzleAnswers(Repository):
-    """The first answers of each owner; later answers do not change the rating."""
+    """The first answer of each owner to each puzzle; later answers do not change the rating."""
 
     def add(self, answer: PuzzleAnswer, *, owner: str = "local") -> bool:
         """Save an answer; return False if the puzzle was already answered."""

@@ -22,7 +22,7 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _CAREER = ("owner", "rules", "category")
-# Outer join: a best score may come from a game that is still in progress.
+# An outer join, because a best score may come from a game that is still in progress.
 _SUMMARIES = (
     sa.select(
         bests.c.rules,
@@ -40,6 +40,7 @@ _SUMMARIES = (
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
+
 MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
 
 
@@ -63,7 +64,7 @@ class Records(Repository):
     ) -> None:
         """Turn a game in progress into a record with the same id, and update the scores.
 
-        Runs in one transaction. Finishing a finished game has no effect.
+        Runs in one transaction. If the game is already finished, nothing happens.
 
         Args:
             game_id: Id of the game.
@@ -75,8 +76,9 @@ class Records(Repository):
             outcome: How the game ended.
             category: Score category.
             counts: Whether the score may become the owner's best.
-            think_ms: Total thinking time of a program, for its leaderboard.
-            can_undo: Whether to keep the game beside its record, so that it can be undone.
+            think_ms: Total thinking time if a program played, for the leaderboard of programs.
+            can_undo: Whether to keep the game beside its record, so that the last move can be
+                undone.
 
         Raises:
             StaleGameError: If another process has changed or discarded the game.
@@ -117,10 +119,10 @@ class Records(Repository):
         """Return summaries of finished games.
 
         Args:
-            rules: Only return games under these rules.
-            owner: Only return games of this owner.
-            order: ``"score"`` for the highest score first, earlier games winning ties, or
-                ``"finished"`` for the latest first.
+            rules: Restricts the result to games under these rules.
+            owner: Restricts the result to games of this owner.
+            order: ``"score"`` for the highest score first (and the earlier game first in a tie), or
+                ``"finished"`` for the latest game first.
             limit: Maximum number of games.
         """
         wanted = {"rules": rules, "owner": owner}
@@ -154,7 +156,7 @@ def insert_record(
 ) -> None:
     """Insert a record and update scores and leaderboards, within a transaction.
 
-    A score that does not count is stored as 0, so that summaries still include the record.
+    A score that does not count enters the best scores as 0, so that summaries include the record.
     """
     connection.execute(sa.insert(records), row)
     _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
@@ -184,17 +186,18 @@ def retract_records(connection: Connection, ids: Collection[str]) -> None:
 
 
 class Scores(Repository):
-    """Best scores. They outlast the games that reached them, and only an undo lowers them."""
+    """Best scores. Deleting a game does not lower the best score it set; an undo may lower it."""
 
     def bests(
         self, rules: str, owner: str = "local", *, without: str | None = None
     ) -> dict[str, int]:
-        """Return the owner's best score in each category, without those that have none.
+        """Return the owner's best score in each category that has one.
 
         Args:
             rules: The text of the rules.
             owner: Whose scores.
-            without: A record that is left out; other scores must have records to be found.
+            without: Id of a record to leave out. If given, only scores with a record are
+                considered.
         """
         table = bests if without is None else records
         query = sa.select(table.c.category, sa.func.max(table.c.score).label("score"))
@@ -225,9 +228,9 @@ def _note(connection: Connection, **score: object) -> None:
 class Leaderboards(Repository):
     """The best game of each named player, updated when games end.
 
-    There is one row per player, board, rules and period, so a page reads its hundred rows from
-    an index, however many games exist. Periods are UTC days, weeks and quarters, and the dates of
-    daily challenges. Quarters are called seasons and are kept forever.
+    There is one row per player, board, rules and period, so that a page reads at most a hundred
+    rows from an index, however many games exist. Periods are UTC days, weeks and quarters, and the
+    dates of daily challenges. Quarters are called seasons and are kept forever.
     """
 
     def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
@@ -236,10 +239,10 @@ class Leaderboards(Repository):
         Args:
             category: Score category.
             rules: Rules as text.
-            period: ``day``, ``week`` or ``season`` for the current period in UTC, or ``ever``. Also
-                a season such as ``2048-Q1``, or the date of a daily challenge such as
-                ``2048-01-31``. Daily boards exclude accounts created on that day or later, because
-                their owner may already know the tiles from another account.
+            period: ``day``, ``week`` or ``season`` for the current period in UTC, ``ever``, a
+                season such as ``2048-Q1``, or the date of a daily challenge such as ``2048-01-31``.
+                The board of a daily challenge excludes accounts created on that day or later,
+                because their owners may already know the tiles from another account.
         """
         query = _board_query(category, rules, period).order_by(*_LEADERS).limit(100)
         return self._database.all(RecordSummary, query)
@@ -247,9 +250,9 @@ class Leaderboards(Repository):
     def standing(
         self, owner: str, category: str, rules: str, period: str = "ever"
     ) -> tuple[int, RecordSummary] | None:
-        """Return an account's place on a board and its game, or None if it has none.
+        """Return an account's place and game on a board, or None if it has no game there.
 
-        Places are counted up to `MAX_PLACE`; everyone below shares the next place. Arguments are
+        Places are counted up to `MAX_PLACE`; all lower accounts share the next place. Arguments are
         the same as for `top`.
         """
         query = _board_query(category, rules, period)
@@ -268,7 +271,7 @@ class Leaderboards(Repository):
         now = season_of(today := datetime.now(UTC).date())
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
         found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
-        # `min`, because the server's clock may have been ahead.
+        # `min`, because the server's clock may once have been ahead.
         first = min(found.removeprefix("season "), now) if found else now
         years = range(today.year, int(first[:4]) - 1, -1)
         names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
@@ -333,7 +336,7 @@ def season_of(day: date) -> str:
 
 
 def _period_key(period: str, today: date) -> str:
-    """Return the database key of a period named as in `Leaderboards.top`."""
+    """Return the database key of a period, which is named as in `Leaderboards.top`."""
     match period:
         case "day":
             return f"day {today}"

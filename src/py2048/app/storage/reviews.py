@@ -1,8 +1,8 @@
 """A queue of game reviews, each computed by one process and stored for everyone.
 
-The rows are the queue. Requests therefore survive a killed process, and all processes on a database
-see the same progress. The process that computes a review holds a claim on it, which expires unless
-it is renewed.
+The queue consists of database rows. Requests therefore survive when a process is killed, and all
+processes on a database see the same progress. The process that computes a review holds a claim on
+it, which expires unless it is renewed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FRESH = {"attempts": 0, "done": 0, **_EMPTY}
 
 
 class Reviews(Repository):
-    """The reviews of finished games, one per game; their content is the caller's JSON."""
+    """The reviews of finished games, one per game; the caller defines their JSON content."""
 
     def find(self, game_id: str) -> StoredReview | None:
         """Return the state of a game's review, or None if it was not requested."""
@@ -33,15 +33,15 @@ class Reviews(Repository):
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
-        """Return a number from the summaries of an account's latest 500 reviewed games.
+        """Return one number from the summary of each of an account's latest 500 reviewed games.
 
         Args:
             owner: The account.
             rules: Rules as text.
-            name: Key of the number in a summary.
+            name: Key of the number in the summaries.
 
         Returns:
-            The end time of each game, ISO 8601 in UTC, and its number, oldest first.
+            The end time of each game, ISO 8601 in UTC, and the number, oldest game first.
         """
         # PostgreSQL needs a cast to read text as JSON; SQLite does not.
         typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
@@ -63,7 +63,7 @@ class Reviews(Repository):
     def request(self, game_id: str, version: str) -> None:
         """Request the review of a finished game; games in progress are ignored.
 
-        Does nothing if the review is pending, or was completed by the same version.
+        Does nothing if the review is pending or was completed by the same reviewer version.
         """
         fresh = {**_FRESH, "version": version, "asked": utc_now()}
         is_useless = sa.or_(reviews.c.version != version, reviews.c.fault.is_not(None))
@@ -81,7 +81,7 @@ class Reviews(Repository):
         """Return the number of unfinished reviews.
 
         Args:
-            before: Only count reviews requested before this time, ISO 8601 in UTC.
+            before: Restricts the count to reviews requested before this time, ISO 8601 in UTC.
         """
         query = sa.select(sa.func.count()).where(_PENDING)
         if before is not None:
@@ -109,7 +109,7 @@ class Reviews(Repository):
         (row,) = found
         claim = ReviewClaim(row.game_id, row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
-        # The update matches only if no other process has claimed it since.
+        # The update succeeds only if no other process has claimed the review in the meantime.
         return claim if self._update(ReviewClaim(row.game_id, row.attempts), taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
@@ -117,7 +117,7 @@ class Reviews(Repository):
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
-        """Give up a claim as if it had never been made."""
+        """Give up a claim, without counting it as an attempt."""
         self._update(claim, {"attempts": claim.attempt - 1, "claimed": None, "done": 0})
 
     def finish(
@@ -134,6 +134,6 @@ class Reviews(Repository):
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        """Update a pending review; return False if its last attempt is not this one."""
+        """Update a pending review; return False if a later attempt has replaced the claim."""
         same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

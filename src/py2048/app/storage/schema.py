@@ -21,7 +21,7 @@ class Json(sa.TypeDecorator[object]):
     cache_ok = True
 
     def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
-        """Serialise the value; NaN and infinity are not JSON."""
+        """Serialise the value; NaN and infinity are rejected, because they are not JSON."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002
@@ -56,19 +56,20 @@ games = _table(
     sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
     *_required(sa.Text, "start", "player"),
     *_required(_Time, "started", "updated"),
-    # Rows in `turns` from `length` on are obsolete; new turns overwrite them.
+    # Rows in `turns` whose ply is `length` or higher are obsolete; new turns overwrite them.
     *_required(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
     *_required(sa.Integer, "revision", "undos", "hints"),
     sa.Column("extra", Json, nullable=False),
-    # Moves change no indexed column, so PostgreSQL does not have to update the indexes.
+    # A move changes none of the indexed columns, so PostgreSQL need not update these indexes.
     sa.Index("games_by_owner", "owner"),
     sa.Index("games_by_start", "started"),
 )
 
-# SQLite uses a partial index only if a query repeats its condition literally. This is DDL because
-# an `Index` with a PostgreSQL condition would load that dialect and slow down every start.
+# SQLite uses a partial index only if a query repeats the index's condition literally. The index is
+# created by DDL, because an `Index` with a PostgreSQL condition would load that dialect and slow
+# down every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
         f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
@@ -94,7 +95,7 @@ records = _table(
     *_required(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # Last, so that SQLite can list summaries without reading this long text.
+    # The last column, so that SQLite can list summaries without reading this long text.
     sa.Column("record", sa.Text, nullable=False),
     sa.Index("records_by_score", "rules", "category", "score"),
     sa.Index("records_by_time", "rules", "category", "finished"),
@@ -133,13 +134,13 @@ rounds = _table(
     sa.Column("game_id", sa.String(32), primary_key=True),
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("mode", sa.Text, nullable=False),
-    sa.Column("day", sa.String(10)),  # daily games only; one per player and day
+    sa.Column("day", sa.String(10)),  # set for daily games only; one game per player and day
     sa.Column("secret", sa.Text, nullable=False),
     sa.Index("rounds_by_day", "owner", "day", unique=True),
     sa.Index("rounds_of_day", "day"),
 )
 
-# Additional data of named accounts. `bot_of` is the person responsible for a program.
+# Additional data of named accounts. For a program, `bot_of` is the person responsible.
 names = _table(
     "names",
     sa.Column("account", sa.String(32), primary_key=True),
@@ -270,7 +271,7 @@ reviews = _table(
 
 OWNED_TABLES = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
 
-# Holds `REVISION`. Not part of `metadata`, whose tables are backed up.
+# Contains `REVISION`. Not part of `metadata`, so that backups leave it out.
 version = sa.Table(
     "py2048_schema",
     sa.MetaData(),

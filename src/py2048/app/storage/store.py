@@ -25,8 +25,8 @@ class Store(Database):
     """Games in progress, records, scores, settings and accounts in one database.
 
     Every repository method is a single transaction, which is committed when the method returns and
-    rolled back when it raises. Failures are reported as `StorageError`, with the store's name and
-    what to do. Threads may share a store.
+    rolled back when it raises. Failures are reported as a `StorageError` that names the store and
+    says what to do. Threads may share a store.
 
     Args:
         location: Database URL or path; see `py2048.app.storage.open_store`.
@@ -36,7 +36,7 @@ class Store(Database):
     Attributes:
         name: File path, or server URL without the password.
         games: Games in progress.
-        changes: Batched changes of games in progress.
+        changes: Batched changes to games in progress.
         notices: Messages between processes.
         records: Finished games.
         scores: Best scores by owner, rules and category.
@@ -86,7 +86,7 @@ class Store(Database):
 
 
 class StoredSettings(Repository):
-    """JSON settings by owner and key, such as the theme or the autoplay speed."""
+    """JSON settings, such as the theme or the autoplay speed, by owner and key."""
 
     def get(self, key: str, default: object = None, *, owner: str = "local") -> object:
         """Return a setting, or `default` if it was never set."""
@@ -105,7 +105,7 @@ class StoredSettings(Repository):
             connection.execute(upsert(connection, settings), row)
 
     def check_writable(self) -> None:
-        """Write and delete a row, as durably as a move.
+        """Check that the store is writable, by writing and deleting a row as durably as a move.
 
         Raises:
             StorageError: If the store is not writable.

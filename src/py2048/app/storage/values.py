@@ -35,17 +35,18 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key shared by names that look alike, such as *Al* and *A.1*.
 
-    New names are ASCII. Older accounts may have other letters, which are compared as they are.
+    New names are ASCII. Names of older accounts may contain other letters, which are compared
+    unchanged.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedGame:
-    """A game in progress, as of its last saved change. By default it has no turns yet.
+    """A game in progress, in the state of the last saved change. By default it has no turns yet.
 
     Attributes:
-        id: Id of the game; its record keeps it.
+        id: Id of the game and later of its record.
         owner: Owner of the game.
         rules: Rules as text.
         seed: Seed of the generator, an integer of any size, or None.
@@ -57,11 +58,11 @@ class SavedGame:
         position: Number of `turns` that are not undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Incremented by every change; writers must know it.
+        revision: Incremented by every change; a write must name the current revision.
         undos: Number of undos.
         hints: Number of hints.
         extra: Additional data of the caller, opaque to the store.
-        millis: Thinking time of each turn in milliseconds, None if not measured.
+        millis: Thinking time of each turn in milliseconds, or None if it was not measured.
     """
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -134,7 +135,7 @@ class GameEnd:
 
 @dataclass(frozen=True)
 class GameChange:
-    """Changes of a game between two revisions: turns, undos and redos.
+    """Changes to a game between two revisions: turns, undos and redos.
 
     Attributes:
         id: Id of the game.
@@ -147,7 +148,7 @@ class GameChange:
         undos: Number of undos.
         hints: Number of hints.
         extra: Additional data of the caller.
-        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last one wins.
+        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last turn counts.
     """
 
     id: str
@@ -169,7 +170,7 @@ class NewOnlineGame:
 
     Attributes:
         game: The game, at revision 0 and without turns.
-        info: Its server data.
+        info: Server data of the game.
     """
 
     game: SavedGame
@@ -182,7 +183,7 @@ class NewOnlineGame:
 
 
 class AccountError(StorageError):
-    """A request about an account that cannot be granted, such as a taken name."""
+    """A request about an account cannot be granted, for example because the name is taken."""
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,10 @@ class Account:
         id: Id of the account, which owns its games.
         name: Public name, None for a guest.
         password: Password hash, None for a guest.
-        generation: Incremented when a guest logs out; if positive, no cookie is valid.
+        generation: Incremented when a guest logs out; if positive, none of the guest's cookies is
+            valid.
         created: Creation time, ISO 8601 in UTC.
-        bot_of: For a program, the account of the responsible person.
+        bot_of: For a program, the account of the person responsible.
     """
 
     id: str
@@ -232,7 +234,7 @@ class OnlineGameInfo:
         owner: Account that plays the game.
         mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
         day: Date of a daily game, such as ``2048-01-31``.
-        secret: Secret from which tiles are derived, in hexadecimal; empty if the game has a seed.
+        secret: Hexadecimal secret from which tiles are derived; empty if the game has a seed.
         name: Name of the account, None for a guest.
     """
 
@@ -279,7 +281,7 @@ class OpenGame:
         is_over: Whether the game is over.
         max_tile: Largest tile on the board; 0 before the first turn.
         computer: Whether a computer player made a move.
-        from_position: Whether it started from a position of another game.
+        from_position: Whether the game started from a position of another game.
         offline: Whether a browser chose tiles while disconnected.
         started: Start time, ISO 8601 in UTC.
         updated: Time of the last change, ISO 8601 in UTC.
@@ -373,7 +375,7 @@ class SavedMistake:
 
 @dataclass(frozen=True)
 class ThemeSummary:
-    """Statistics about the mistakes of one theme.
+    """Statistics about the mistakes with one theme.
 
     Attributes:
         theme: The theme.
@@ -382,7 +384,7 @@ class ThemeSummary:
         known: Number of mistakes in the last box.
         tries: Number of attempts.
         successes: Number of successful attempts.
-        next_due: When the next mistake is due, ISO 8601 in UTC.
+        next_due: Time when the next mistake is due, ISO 8601 in UTC.
     """
 
     theme: str
@@ -422,10 +424,10 @@ class BattlePlayer:
         account: The account, None if it was deleted.
         name: Name of the account, None for a guest.
         game_id: Id of the game, None until the battle starts.
-        has_left: Whether the player left after the start.
+        has_left: Whether the player left after the battle had started.
         score: Final score, None until the battle ends or the player leaves.
-        max_tile: Largest tile at that time.
-        plies: Number of moves at that time.
+        max_tile: Largest tile when the score became final.
+        plies: Number of moves when the score became final.
     """
 
     seat: int
@@ -473,7 +475,7 @@ class Battle:
 
 @dataclass(frozen=True)
 class StoredReview:
-    """The review of a finished game without its moves; `Reviews.moves` returns those.
+    """The review of a finished game without its per-move data, which `Reviews.moves` returns.
 
     Attributes:
         game_id: Id of the game.

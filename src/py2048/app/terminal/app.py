@@ -52,10 +52,10 @@ class GameApp(App[None]):
     """The terminal game; implements `GameScreen`.
 
     Args:
-        session: The session. If it has no game, the last unfinished game is resumed, or a new one
+        session: The session. If it has no game, the last unfinished game is resumed, or a new game
             is started.
         theme: Name of a theme. Defaults to the last one used.
-        reduced_motion: Show moves without animation. Defaults to the last setting.
+        reduced_motion: Whether to show moves without animation. Defaults to the last setting.
         player: Spec of a player that plays from the start and gives hints. By default, hints come
             from the last player chosen.
         begin: Starts a game if there is none.
@@ -115,7 +115,7 @@ class GameApp(App[None]):
         self.controller.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event; ignore input while the application is closing."""
+        """Handle an event, but ignore input while the application is closing."""
         if self.screen_stack or not isinstance(event, events.InputEvent):
             await super().on_event(event)
 
@@ -155,7 +155,7 @@ class GameApp(App[None]):
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay and remove the hint; `None` removes both."""
+        """Remove the hint, and show a result as an overlay or, with `None`, remove the overlay."""
         self.view.show_hint(None)
         self.view.cover(result)
 
@@ -209,7 +209,7 @@ class GameApp(App[None]):
         self._open(screens.MoreScreen(), self.controller.do)
 
     def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
-        """Open a dialog; `take` receives its answer, unless it is cancelled."""
+        """Open a dialog; `take` receives the answer unless the dialog is cancelled."""
 
         def on_close(answer: T | None) -> None:
             if answer is not None:
@@ -237,7 +237,7 @@ class GameApp(App[None]):
         return reduce(theme) if reduce else theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Disable bold text on 16-colour terminals, many of which change its colour."""
+        """Disable bold text on 16-colour terminals, many of which show it in another colour."""
         filters = super().get_line_filters()
         return [*filters, NOT_BOLD] if self.console.color_system == "standard" else filters
 

@@ -33,7 +33,7 @@ from py2048.presentation.screen import spellings
 from py2048.presentation.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
-MIN_SWIPE_COLUMNS = 4  # vertical swipes need half as many rows
+MIN_SWIPE_COLUMNS = 4  # a vertical swipe needs half as many rows
 
 
 class TerminalBoard(Widget):
@@ -74,7 +74,7 @@ class TerminalBoard(Widget):
         return self._transition is not None
 
     def on_mount(self) -> None:
-        """Create the frame timer, which only runs during transitions."""
+        """Create the frame timer, which runs only during transitions."""
         self._timer = self.set_interval(1 / FRAMES_PER_SECOND, self._tick, pause=True)
 
     def set_grid(self, grid: TerminalGrid | None) -> None:
@@ -90,12 +90,12 @@ class TerminalBoard(Widget):
         self._redraw()
 
     def mark(self, best: Direction | None, played: Direction | None = None) -> None:
-        """Mark the best direction and the one played."""
+        """Mark the best direction and the direction played."""
         self._best, self._played = best, played
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a transition at `pace` times its duration; 0 shows the result at once."""
+        """Show a transition; `pace` scales its duration, 0 shows the result at once."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -136,7 +136,7 @@ class TerminalBoard(Widget):
             self.call_next(self._draw)
 
     def _draw(self) -> None:
-        """Redraw the board, but only send the rows that changed to the terminal."""
+        """Redraw the board, but refresh only the rows that changed."""
         if not self._is_stale:
             return
         self._is_stale = False
@@ -158,7 +158,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        Redraws only if rows are missing, because rows already painted would not be updated.
+        The board is redrawn here only if rows are missing: a change in a row already painted would
+        not appear.
         """
         if y >= len(self._strips):
             self._draw()
@@ -240,7 +241,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a cell scaled about its centre; return its x, y, width and height."""
+    """Fill a cell, scaled about its centre; return the x, y, width and height filled."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -250,7 +251,7 @@ def _draw_rectangle(
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """Return by how many pixels each side moves outwards.
+    """Return the number of pixels by which each side of a scaled tile moves outwards.
 
     Enlarged tiles grow by at least one pixel, but never beyond the gap between the cells.
     """
@@ -287,10 +288,11 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the dot size for `count` digits on a tile, or (0, 0) if they do not fit.
+    """Return the size of the dots that draw `count` digits on a tile, or (0, 0) if they do not fit.
 
-    A dot of two pixels by one looks square. Dots are up to half as wide for numbers with three or
-    more digits. Tiles too small for the four digits of 2048 never have large digits.
+    The size is the width and height in pixels; a dot of 2 x 1 pixels looks square. For numbers with
+    three or more digits, dots may be narrower. Tiles too small for four digits never have large
+    digits.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
@@ -305,7 +307,7 @@ def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
 def draw_digits(
     canvas: Canvas, text: str, at: tuple[int, int], dot: tuple[int, int], colour: str
 ) -> None:
-    """Draw a formatted number with dots of this size, with its top left corner at `at`."""
+    """Draw a formatted number with dots of size `dot` and its top left corner at `at`."""
     for x, y in digit_dots(text):
         canvas.rectangle(at[0] + dot[0] * x, at[1] + dot[1] * y, *dot, colour)
 
@@ -390,7 +392,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter on the most frequent colour of its quarters."""
+    """Return a letter on a background of the quarters' most frequent colour."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -398,8 +400,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character only has two colours. If three meet during an animation, the rarest is replaced by
-    the second most frequent.
+    A character has only two colours. If three meet during an animation, the rarest is drawn in the
+    second most frequent.
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
@@ -413,10 +415,10 @@ def _block(quarters: Quarters) -> Run:
     return Run(_QUARTERS[mask], ink, background, bold=False)
 
 
-# Layout, for terminals of 20x10 characters and more
+# Layout, for terminals of at least 20x10 characters
 
 FULL_COLUMNS = 6
-"""Label width that shows all digits of 131072."""
+"""Width of a label with all digits of 131072."""
 
 MAX_POWER_COLUMNS = 2
 """Labels up to this width show the tile's rank."""
@@ -425,11 +427,11 @@ MIN_PITCH = 4
 """Cells with a smaller vertical pitch have no gaps."""
 
 COMFORTABLE_PITCH = 8
-"""Tiles larger than this do not justify a smaller panel."""
+"""Greater vertical pitches do not make an arrangement more legible."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
-"""Columns left of the board, between board and panel, and right of the panel."""
+"""Number of columns left of the board, between board and panel, and right of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,7 +485,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Free pixels above the board, so that its bottom edge is at the end of a row."""
+        """Unused pixels above the board, which align its bottom edge with the end of a row."""
         return self.height % 2
 
     @property
@@ -507,7 +509,7 @@ class TerminalGrid:
         return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
 
     def corner(self, row: float, column: float) -> tuple[int, int]:
-        """Return the top left pixel ``(x, y)`` of a cell; fractions are for moving tiles."""
+        """Return the top left pixel ``(x, y)`` of a cell, or of a moving tile between cells."""
         return (
             self.frame_x + round(column * self.pitch_x),
             self.top + self.frame_y + round(row * self.pitch_y),
@@ -517,8 +519,8 @@ class TerminalGrid:
 def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
 
-    Large boards have a frame and gaps; smaller boards lose the frame first, then the gaps. Returns
-    None if there is less than one character per cell.
+    The grid has a frame and gaps if there is room; otherwise the frame is omitted first, then the
+    gaps. Returns None if there is less than one character per cell.
     """
     for frame, min_columns in ((1, 4), (0, 3)):
         grid = _spaced(2 * width, 2 * height, rows, columns, frame)
@@ -528,7 +530,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid with gaps and a `frame` of 0 or 1 rows, on `width` x `height` pixels."""
+    """Return a grid of `width` x `height` pixels with gaps and a `frame` 0 or 1 pixels high."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
     # Pixels are half as wide as they are high. Tiles are square, or wider to fit their digits.
     pitch_y = min(down, max((across - 2) // 2, MIN_PITCH))
@@ -559,7 +561,7 @@ def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
     """Return the most legible arrangement for a board of `rows` x `columns`, and its grid."""
-    # Less the rows of the key bar, the score and the message, if they are above or below the board.
+    # Room for the board: the terminal, less the panel or the rows of key bar, score and message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
         Arrangement.TALL: (width, height - 3),
@@ -590,8 +592,9 @@ _BASE36 = string.digits + string.ascii_lowercase
 def label(value: int, width: int) -> str:
     """Return the label of a tile, at most `width` characters long.
 
-    Labels are digits if they fit, otherwise thousands (``131k``). With one or two columns, labels
-    are ranks: ``11`` is 2048. All tiles of a board use the same width, so labels are unambiguous.
+    Labels are digits if they fit, otherwise thousands (``131k``). With a width of one or two,
+    labels are ranks: ``11`` is 2048. All tiles of a board have the same label width, so labels are
+    unambiguous.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')

@@ -32,13 +32,13 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Panel height for which the large digits grow by one step."""
+"""The large digits grow by one step for each multiple of this panel height."""
 
 MIN_COLUMNS_BELOW = 38
-"""Width of a panel below a narrower board."""
+"""Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Lower panels show the scores in one line."""
+"""Panels with fewer than `MIN_ROWS_FOR_DIGITS` rows show the scores in one line."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
@@ -47,8 +47,8 @@ class PanelSection(NamedTuple):
     """A section of the panel, shown completely or not at all.
 
     Attributes:
-        priority: The section with the highest number is omitted first.
-        rows: Height, which is constant so that the sections below never move.
+        priority: Sections with higher numbers are omitted first.
+        rows: Height, which does not depend on the content, so that the sections below never move.
         lines: Content, at most `rows` lines.
     """
 
@@ -145,20 +145,20 @@ class GameView(Container):
         self._update_panel()
 
     def show_hint(self, hint: Hint | None) -> None:
-        """Mark the recommended direction and list the losses of the others."""
+        """Mark the recommended direction and list the losses of the other directions."""
         self.hint = hint
         self.board.mark(hint.direction if hint else None)
         self._update_panel()
 
     def say(self, text: str) -> None:
-        """Show a message; one that is too long for the panel appears as a toast."""
+        """Show a message; if it is too long for the panel, show it as a toast."""
         is_new, self.note = text != self.note, text
         self._update_panel()
         if is_new and len(textwrap.wrap(text, self._panel_size[0])) > self._message_rows:
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay after the last move's animation; `None` removes it."""
+        """Show an overlay with a result after the last move's animation; `None` removes it."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
@@ -261,7 +261,7 @@ class GameView(Container):
     def _score_section(
         self, priority: int, title: str, digits: str, gain: str, width: int, scale: int
     ) -> PanelSection:
-        """Draw a score with large digits; with scale 0, write it in one line."""
+        """Draw a score with large digits or, if `scale` is 0, write it in one line."""
         if not scale:
             return PanelSection(priority, 1, [_fact(title, digits)])
         dots = board.digits_width(digits)
@@ -275,7 +275,7 @@ class GameView(Container):
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Show the next tile and how much of it is already on the board."""
+        """Show the next tile to reach, and what share of it the tiles on the board add up to."""
         shown = self.board.board
         if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
@@ -362,7 +362,7 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the scores in one line, without the gain or the best score if they do not fit."""
+    """Return the scores in one line; omit the gain or the best score if there is no room."""
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
@@ -458,7 +458,7 @@ FOOTER = (
     (1, "F1", N_("more"), "help"),
     (5, "q", N_("quit"), "quit"),
 )
-"""Priority (1 is shown first), key, label and action of each entry below the board."""
+"""Priority, key, label and action of each entry below the board (1 is omitted last)."""
 
 
 def key_label(action: UserAction) -> str:
@@ -467,7 +467,7 @@ def key_label(action: UserAction) -> str:
 
 
 def key_bar(width: int, entries: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
-    """Return keys with clickable labels as markup, as many as fit into one line."""
+    """Return as many keys with clickable labels as fit into one line, as markup."""
     for count in range(len(entries), 0, -1):
         keys = [(key, _(label), action) for rank, key, label, action in entries if rank <= count]
         used = sum(len(key) + 1 + len(label) for key, label, _action in keys)

@@ -33,7 +33,7 @@ from py2048.presentation.screen import CoachStatus, moves, preparing
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Progress of the compiler: first line, period of further lines, and polling period.
+# Seconds before the compiler's first progress line, between further lines, and between polls.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -51,7 +51,7 @@ HELP = (
 
 WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "save"
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # characters; the input may not contain any line breaks
+MAX_LINE = 1000  # in characters; the input might not contain any line breaks
 
 
 class PlainTextGame:
@@ -69,7 +69,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action on yes and the response to no.
+        # The action to run on yes, and the response to no.
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -151,13 +151,13 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over; if so, say what the player can do."""
+        """Return whether the game is over; if so, write what the player can do."""
         if self._session.game.is_over:
             self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`, after confirmation in the next line if there is a question."""
+        """Run `action`; if there is a question, only after a yes in the next line of input."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -214,7 +214,7 @@ class PlainTextGame:
         return self._preferred_player or str(self._session.get_setting("player", "")) or default
 
     def _hint(self) -> None:
-        """Give the player's hint, or a quick player's hint while it is being compiled."""
+        """Give the player's hint or, while the player is being compiled, a quick player's hint."""
         if self._is_over():
             return
         answers = self._session.advise(self._session.snapshot(), self._player)
@@ -280,7 +280,7 @@ class PlainTextGame:
             self._write_coach()
 
     def _write_coach(self) -> None:
-        """Write the coach's comments on the position, if it is on."""
+        """Write the coach's comments on the position, if the coach is on."""
         if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
             self._write(_("Coach: {sentences}").format(sentences=self._coach.sentences))
 
@@ -311,12 +311,12 @@ class PlainTextGame:
     def _write_review(
         self, review: GameReview, ply: int | None = None, *, keep: bool = False
     ) -> None:
-        """Write each mistake as it is found and then the summary, or a single move.
+        """Write each mistake as it is found and then the summary, or the review of a single move.
 
         Args:
             review: The review.
             ply: Number of the single move.
-            keep: Add the mistakes to the notebook.
+            keep: Whether to add the mistakes to the notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
         for answer, pause_s in results(lambda: review_game(review.record)):

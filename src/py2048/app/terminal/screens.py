@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Bind the keys of actions to an action method that takes their names."""
+    """Bind the keys of actions to an action method that takes an action's name."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
         for action in table
@@ -56,7 +56,7 @@ class ModalDialog(ModalScreen[Answer | None]):
     def action_close(self, answer: Answer | None = None) -> None:
         """Close with an answer and ignore later calls.
 
-        A double click would otherwise also close the screen below.
+        Otherwise, a double click would also close the screen below.
         """
         if not self._is_closed:
             self._is_closed = True
@@ -86,7 +86,7 @@ class ConfirmDialog(ModalDialog[bool]):
 
 
 class Choices(OptionList):
-    """An option list that works before its first paint and on very narrow terminals."""
+    """An option list that also works before its first paint and on very narrow terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,J", "cursor_down", "Down"),
@@ -94,12 +94,12 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height for at least one column of text, as Textual cannot wrap to zero."""
+        """Return the height at a width of at least one column; Textual cannot wrap to none."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
     def action_page_down(self) -> None:
-        """Scroll down one page; Textual raises `KeyError` before the first paint."""
+        """Scroll down one page; before the first paint, Textual raises `KeyError`."""
         with suppress(KeyError):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
@@ -117,7 +117,8 @@ class ListScreen(ModalDialog[str]):
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Not queried when needed, because keys may arrive before mounting or after removal.
+        # Created here and not queried later, because keys may arrive before mounting or after
+        # removal.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
@@ -147,7 +148,7 @@ class ListScreen(ModalDialog[str]):
             self.action_close(choices[index].value)
         else:
             self.action_close()
-            # Called on the application, because this screen is about to be removed.
+            # Scheduled on the application, because this screen is about to be removed.
             self.app.call_later(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -161,7 +162,7 @@ class ListScreen(ModalDialog[str]):
 
 
 class MoreScreen(ModalDialog[str]):
-    """A list of all actions, which can be chosen here, and of the keys of other screens."""
+    """A list of all actions, which can be chosen from it, and of the keys of other screens."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash", "close", "Close")]
 
@@ -202,10 +203,10 @@ def _option(choice: Choice) -> Option:
 FACTS_COLUMNS = 36
 NARROW_FACTS_ROWS = 7
 MIN_WIDE_COLUMNS = 64
-"""Narrower screens show the facts below the board."""
+"""Screens with fewer columns show the facts below the board."""
 
 MIN_GRAPH_HEIGHT = 22
-"""Lower screens have neither a graph nor a title."""
+"""Screens with fewer rows have neither a graph nor a title."""
 
 MAX_GRAPH_ROWS = 9
 
@@ -287,8 +288,8 @@ class BoardScreen(ModalDialog[Answer]):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return the directions and their losses as markup, best first.
 
-        On narrow screens there are two directions per line, starting with the best and the played
-        one, and no bars.
+        On narrow screens each line has two directions without bars, and the best and the played
+        direction come first.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -407,7 +408,7 @@ class ReviewScreen(BoardScreen[bool]):
         self.graph.refresh()
 
     def _question(self) -> list[str]:
-        """Return the prompt while the player retries a move, and the loss of the last try."""
+        """Return the prompt for retrying a move, and the loss of the direction tried last."""
         rows = {row.direction: row for row in self.review.rows}
         lines = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
         if self._tried:
@@ -481,7 +482,7 @@ class PracticeScreen(BoardScreen[None]):
 
     Args:
         run: The practice run.
-        answer: Performs an action of `PRACTICE_ACTIONS` on it.
+        answer: Performs an action of `PRACTICE_ACTIONS` on the run.
         theme: The theme, reduced to the colours of the terminal.
 
     Attributes:
