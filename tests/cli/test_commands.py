@@ -330,7 +330,10 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),
         (["solve", "2x4", "--save", "/no/where"], "cannot write /no/where: there is no folder /no"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
-        (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "does not exist; create it first"),
+        (
+            ["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"],
+            "does not exist; create it first",
+        ),
         (["practice", "--only", "cornr"], "no theme is called 'cornr'; did you mean 'corner'?"),
         (["practice", "--table", "L3-256", "--only", "row"], "--table excludes --only"),
         (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
