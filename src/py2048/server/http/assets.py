@@ -35,9 +35,9 @@ _TYPES = {
 class Assets:
     """The files below ``/static``: those in `static/` and generated ones.
 
-    All files share one version, a hash of their contents, as the first part of the path. Modules
-    can import each other by relative paths, a URL never changes its content, and a page never mixes
-    files of two server versions.
+    All files share one version, a hash of their contents, as the first part of the path. Thus
+    modules can import each other by relative paths, a URL never changes its content, and a page
+    never mixes files of two server versions.
 
     Args:
         made: Contents of generated files by name.

@@ -454,7 +454,7 @@ def _matches(hashed: str | None, password: str) -> bool:
 # Recovery codes
 
 CODES = 8
-_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32, which has no lookalikes
+_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32, without lookalike characters
 _LOOKALIKES = str.maketrans("OIL", "011", "- \t")
 
 

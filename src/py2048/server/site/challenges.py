@@ -235,11 +235,10 @@ def days_at(day: date, today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Consecutive days with a finished daily game.
+    """A player's current and longest streaks: consecutive days with a finished daily game.
 
     Attributes:
-        current: Days up to today, or up to the last day that can still be continued; 0 if a day was
-            missed.
+        current: Length of the streak that can still be continued; 0 if a day was missed.
         longest: The longest streak so far.
         is_done: Whether today's game is included.
     """
@@ -250,7 +249,7 @@ class Streak:
 
 
 def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
-    """Return a player's streak on a day.
+    """Return a player's streaks as of `today`.
 
     Neither a missing game today nor yesterday's game in progress breaks the streak.
     """

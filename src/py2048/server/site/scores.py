@@ -28,7 +28,7 @@ from py2048.server.site.pages import Page, Site, boards_of, render
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
-_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and then by month
+_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, even longer ones by month
 
 
 async def show_leaderboard(site: Site, request: UserRequest) -> Response:
