@@ -104,7 +104,7 @@ def scores_table() -> str:
 
 def tiles_table() -> str:
     """Return the table of the probabilities of making a tile under the best play for that tile."""
-    head = ["rules", "tile", "greatest chance to make it", "± at most", "positions"]
+    head = ["rules", "tile", "highest probability of making it", "± at most", "positions"]
     cells = [
         [
             _title(each),

@@ -172,7 +172,7 @@ class RateLimits:
         }
         self.buckets = {name: TokenBuckets(*how) for name, how in rate_burst_advice.items()}
         self.hashing, self.known_hashing = WorkQueue(2, 40, 160), WorkQueue(1, 20, 40)
-        # These run one call at a time outside the game threads, to keep move latency low.
+        # These queues run one call at a time outside the game threads, to keep move latency low.
         self.verifying, self.replaying = WorkQueue(1, 4, 8), WorkQueue(1, 20, 60)
         self.plotting = WorkQueue(1, 4, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
@@ -195,7 +195,7 @@ class RateLimits:
                 raise ActionRejected(reason, _(self.buckets[limit].advice), wait_s)
 
     async def pace(self, account: str, *, is_program: bool) -> None:
-        """Limit the rate of moves: delay programs that are too fast, reject people.
+        """Limit the rate of moves: delay programs' moves, reject people's.
 
         The delay does not count as the program's thinking time.
 

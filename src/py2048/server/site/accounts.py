@@ -393,7 +393,7 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score of 3 out of 4
 
-# Estimating takes exponential time in substituted letters, up to a second for 32 characters.
+# Time grows exponentially with the number of substituted letters: up to 1 s for 32 characters.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")

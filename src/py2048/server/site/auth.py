@@ -325,7 +325,7 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a valid cookie's account, mark and whether it should be renewed."""
+        """Return a valid cookie's account and mark, and whether the cookie should be renewed."""
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE

@@ -179,7 +179,7 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return today's challenge results, and statistics of an account's games with some rules."""
+    """Return today's challenge results, and an account's statistics under the given rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
@@ -286,7 +286,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
 
 
 def _puzzle_of(day: date) -> Puzzle:
-    # Imported late, because reading the puzzles takes longer than most pages.
+    # Imported late, because loading the puzzles takes longer than showing most pages.
     from py2048.review.puzzles import daily_puzzle
 
     return daily_puzzle(day)

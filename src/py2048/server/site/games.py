@@ -241,7 +241,7 @@ _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 
 
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
-    """Return a short description: "Daily · 26 November", "Classic", "Classic · Ranked"."""
+    """Return a short description, such as "Daily · 26 November" or "Classic · Ranked"."""
     if info.day:
         return f"{_('Daily')} · {day_name(info.day)}"
     kind = title_of(row.rules)

@@ -106,7 +106,7 @@ def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str,
 
 
 def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
-    """Return an account's row, with its place, for a board, rules and a period, or None."""
+    """Return an account's row and place on the `wanted` board, rules and period, or None."""
     found = games.store.leaderboards.standing(account, *wanted)
     return found and game_row(found[1], found[0])
 
