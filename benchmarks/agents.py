@@ -2,10 +2,11 @@
 
 Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
-Submissions are kept in FOLDER and continued. The table is written to ``results/agents.md``.
-``classic:10`` is the first ten games of a track. With --minutes, DQN and MaskablePPO also learn
-each track for N minutes on one core (see `learners`) and play. The regret on 3x3 needs --solution,
-a file of ``py2048 solve 3x3 --save``.
+Submissions are kept in FOLDER, and unfinished ones are continued. The table is written to
+``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
+MaskablePPO are also trained on each track for N minutes on one core (see `learners`) and then
+measured. Measuring the regret on 3x3 needs --solution, a file that ``py2048 solve 3x3 --save``
+wrote.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-/* The baseline of the engine benchmarks: random games of 2048 by tables of rows.
+/* The baseline of the engine benchmarks: random games of 2048 with row tables.
 
-   Boards are 64-bit words of sixteen 4-bit ranks. A slide looks up its four rows; a vertical one
-   transposes before and after. Everything a batch of environments needs is done at each step: a
-   random legal direction, the slide, its points, the spawn, the test for the end, and a new game
-   where one ended. The generator is SplitMix64, one draw for the tile and the cell as in py2048,
-   and its unused bits for the direction.
+   Boards are 64-bit words of sixteen 4-bit ranks. A slide looks up the four rows in a table; a
+   vertical slide transposes the board before and after. Each step does everything that a batch of
+   environments needs: it draws a legal direction, slides, counts the points, spawns a tile, tests
+   whether the game is over, and replaces a finished game by a new one. The generator is SplitMix64.
+   As in py2048, one draw decides the tile and the cell; its unused bits decide the direction.
 
-   Usage: baseline GAMES BEFORE STEPS SEED. Plays BEFORE steps of all games untimed, so that games of
-   all ages are among them, then STEPS; prints the seconds of these, games finished and the sum of
-   their scores. */
+   Usage: baseline GAMES BEFORE STEPS SEED. Plays BEFORE untimed steps of all games, so that games of
+   all ages are in progress, then STEPS timed steps. Prints the seconds of the timed steps, the
+   number of finished games and the sum of their scores. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 #include <immintrin.h>
 #endif
 
-static uint16_t lines[2][65536]; /* slid to the left, to the right */
+static uint16_t lines[2][65536]; /* each row after a slide to the left, to the right */
 static uint32_t points[65536];
-static uint8_t moves[65536]; /* 1: left changes the row, 2: right does */
+static uint8_t moves[65536]; /* bits: 1 if left changes the row, 2 if right does */
 
 static uint16_t reverse(uint16_t row)
 {
@@ -81,7 +81,7 @@ static uint64_t slide(const uint16_t *table, uint64_t b, uint32_t *gained)
     return table[r0] | (uint64_t)table[r1] << 16 | (uint64_t)table[r2] << 32 | (uint64_t)table[r3] << 48;
 }
 
-/* The position of one bit. The loop costs a misprediction a step where there is no BMI2. */
+/* The position of the set bit number `index`. Without BMI2, the loop costs a misprediction per step. */
 static unsigned nth_bit(uint64_t mask, unsigned index)
 {
 #ifdef __BMI2__
@@ -102,7 +102,7 @@ static uint64_t spawn(uint64_t b, uint64_t word)
     return b | rank << nth_bit(free, index);
 }
 
-static uint8_t nth[16][4]; /* direction number i of a mask */
+static uint8_t nth[16][4]; /* the directions in each mask, in order */
 
 typedef struct {
     uint64_t counter, finished, total;

@@ -48,7 +48,7 @@ class RowTables:
 
     Args:
         program: The compiled program.
-        games: Number of games over all processes.
+        games: Number of games, divided among the processes.
         processes: Number of parallel processes.
     """
 

@@ -1,7 +1,7 @@
-"""Measure the desktop window: first frame, animation, and latency of keys.
+"""Measure the desktop window: time to the first frame, animation, and key latency.
 
-Needs a display, such as ``xvfb-run -a``. The first frame of the command is measured on a separate
-Xvfb, whose framebuffer is a memory-mapped file, from process start until the board is drawn.
+Needs a display, such as the one that ``xvfb-run -a`` provides. The time from process start until
+the board is drawn is measured on a separate Xvfb, whose framebuffer is a memory-mapped file.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from py2048.core.direction import Direction
 RUNS = 9
 MOVES = 60
 KEYS, PACE_S = 200, 0.1
-"""Number of keys, and seconds between them, as fast players press them."""
+"""Number of keys, and seconds between them: the pace of a fast player."""
 POLL_MS = 5
-"""Milliseconds between checks whether a move's animation has ended."""
+"""Milliseconds between checks of whether a move's animation has ended."""
 TIMEOUT_S = 20.0
 SETTLING_S = 0.5
-"""Seconds after the first frame in which the game opens its store."""
+"""Seconds to wait after the first frame, while the game opens its store."""
 
 SCREEN = "480x640x24"
 """Size of the virtual screen, which the window fills."""
@@ -64,8 +64,8 @@ class VirtualScreen:
     def shows_a_board(self) -> bool:
         """Return whether the board is visible.
 
-        It is if two colours other than black each cover a tenth of sampled pixels in the lower
-        half.
+        It counts as visible if two colours other than black each cover a tenth of the pixels
+        sampled in the lower half.
         """
         pixels = self._picture[len(self._picture) // 2 :: 4 * 401]
         return sum(pixels.count(value) > len(pixels) / 10 for value in set(pixels) - {0}) >= 2
@@ -78,7 +78,7 @@ class VirtualScreen:
 
 @contextmanager
 def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
-    """Yield a virtual screen, and an environment of a new user."""
+    """Yield a virtual screen and the environment variables of a new user."""
     with tempfile.TemporaryDirectory() as folder:
         screen = VirtualScreen(folder)
         home = str(Path(folder, "home"))
@@ -128,7 +128,7 @@ def commands() -> None:
 
 
 def frames() -> None:
-    """Print frames per second of the animation, and its share of a core."""
+    """Print the animation's frames per second and the share of a core that it uses."""
     from py2048.app.desktop.launch import GameWindow
 
     session = Session()
@@ -161,7 +161,7 @@ def frames() -> None:
 
 
 def keys() -> None:
-    """Print the latency from a key to its first frame, with and without the coach."""
+    """Print the latency from a key press to its first frame, with and without the coach."""
     for is_on in (False, True):
         times, busy = key_times(is_on=is_on)
         middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]

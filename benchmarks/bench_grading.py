@@ -1,15 +1,16 @@
 """Measure the cost of grading a class: time, processor time and memory per course.
 
-A class consists of the right solutions of ``tests/courses`` and of mutants, evenly chosen. It is
+A class consists of the correct solutions in ``tests/courses`` and of mutants, evenly chosen. It is
 graded with ``py2048 course check``.
 
-``--against TREE`` grades the same class with another checkout in turns, and compares the two:
+``--against TREE`` grades the same class alternately with this and another checkout, and compares
+the two:
 
     python benchmarks/bench_grading.py --submissions 30 --against ../py2048-before
 
 Processor time is that of all processes: grader, submissions and displays. It is sampled fifty times
-a second, because killed processes leave no account. Memory is the peak over all processes, with
-shared memory counted once.
+a second, because the processor time of killed processes cannot be read afterwards. Memory is the
+peak over all processes, with shared memory counted once.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Figures = dict[str, float]
 
 
 def write_class(course: str, count: int, folder: Path) -> None:
-    """Write `count` submissions: right solutions and mutants, evenly chosen."""
+    """Write `count` submissions: correct solutions and mutants, evenly chosen."""
     _, *programs = trials(COURSES[course])
     for number in range(count):
         program = programs[number * len(programs) // count % len(programs)]

@@ -4,12 +4,13 @@ Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cl
 players who each move as soon as the previous move is acknowledged. Players and server share the
 machine.
 
-``--against PATH`` measures another checkout in turns with this one, and compares the two:
+``--against PATH`` measures this and another checkout alternately, and compares the two:
 
     python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
 
-Processor time is counted once all players are connected, without PostgreSQL's. Latency is measured
-from when a move is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
+Processor time is counted from when all players are connected and excludes PostgreSQL's. Latency is
+measured from when a move is due to its acknowledgement; with ``--rate``, a move may be due before
+it is sent.
 """
 
 from __future__ import annotations
@@ -111,11 +112,11 @@ class Player:
         return state
 
     async def play(self, until: float, rate: float) -> None:
-        """Move until a time; start a new game when one is over.
+        """Make moves until a given time; start a new game when one is over.
 
         Args:
             until: When to stop.
-            rate: Moves per second; 0 for the next move right after each acknowledgement.
+            rate: Moves per second; 0 to move immediately after each acknowledgement.
         """
         state, due = self.state, time.perf_counter()
         due += random.random() / rate if rate else 0.0

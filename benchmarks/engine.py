@@ -55,7 +55,7 @@ def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, S
 
 
 def _reference_moves() -> Callable[[], int]:
-    """Play random games on the tests' oracle, with plain tuples."""
+    """Play random games with the tests' oracle, which uses plain tuples."""
     chance = random.Random(1)
 
     def some() -> int:

@@ -1,8 +1,9 @@
-/* The baseline of the environment benchmark: a core as C environments are usually written.
+/* The baseline of the environment benchmark: an environment in the usual style of C environments.
 
-   Each game is a struct with sixteen bytes. A step slides line by line, spawns, looks for the legal
-   moves, writes the observation, the action mask, the reward and the end flag, and begins a new game
-   at the step after an end. The generator is SplitMix64, one draw a spawn. */
+   Each game is a struct whose board has sixteen bytes. A step slides line by line, spawns a tile,
+   finds the legal moves, and writes the observation, the action mask, the reward and the end flag.
+   The step after the end of a game begins a new one. The generator is SplitMix64, with one draw per
+   spawn. */
 
 #include <stdint.h>
 #include <string.h>

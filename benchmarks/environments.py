@@ -1,4 +1,4 @@
-"""Measure the environments beside the bare batch, other libraries and C.
+"""Measure the environments and, for comparison, the bare batch, other libraries and C.
 
 PufferLib's core is compiled from its source, in the folder named by the variable PUFFERLIB.
 """
@@ -28,7 +28,7 @@ CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Untimed steps, so that games of all ages are in progress."""
+"""Untimed steps at the start, after which games of all ages are in progress."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
@@ -37,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random actions, some illegal, with everything that Gymnasium returns.
+    """Measure random actions, some of them illegal, with everything that Gymnasium returns.
 
     Raises:
         MissingExtraError: If Gymnasium is not installed.
@@ -92,7 +92,7 @@ def _steps_of(env: Any) -> Callable[[], int]:
 
 
 def _wrapped_game() -> Callable[[], int]:
-    """Step an environment as it would be written in Python around `Game`."""
+    """Step an environment written in plain Python around `Game`."""
     seeds = iter(range(1 << 62))
     actions, directions = _random_actions(200), tuple(Direction)
     game = Game(CLASSIC, seed=next(seeds))
@@ -112,7 +112,7 @@ def _wrapped_game() -> Callable[[], int]:
 
 
 def _open_spiel() -> Callable[[], int]:
-    """Step OpenSpiel's game with legal actions; it has no others."""
+    """Step OpenSpiel's game, which accepts only legal actions."""
     game: Any = importlib.import_module("pyspiel").load_game("2048")
     chance, state = random.Random(1), game.new_initial_state()
 
@@ -133,7 +133,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return everything that steps `count` games, the bare batch first."""
+    """Return each contestant that steps `count` games, the bare batch first."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"

@@ -1,4 +1,4 @@
-"""Measure the tables and the picture of docs/explanation/exact.md, and update the page.
+"""Measure what docs/explanation/exact.md shows, and update its tables and plot.
 
 Usage: exact.py values FILE… | regret FILE [--games N] | page
 
@@ -41,7 +41,7 @@ def load_results(name: str) -> dict[str, Data]:
 
 
 def save_result(name: str, key: str, data: Data) -> None:
-    """Add a result to ``NAME.json``, one result a line."""
+    """Add a result to ``NAME.json``, which has one result per line."""
     results = load_results(name) | {key: data}
     lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(results[k])}" for k in sorted(results))
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def measure_values(files: Sequence[Path]) -> None:
 
 
 def measure_regret(file: Path, games: int) -> None:
-    """Play games with each player and save how they lose value over the moves."""
+    """Play games with each player and save the mean value lost up to each move."""
     solution = Solution.load(file)
     tournament = Tournament(PLAYERS, solution.rules, games, SEED, recorded=True)
     results = compare_players(tournament, jobs=1)
@@ -103,8 +103,8 @@ def scores_table() -> str:
 
 
 def tiles_table() -> str:
-    """Return the table of probabilities to make a tile when playing for that tile."""
-    head = ["rules", "tile", "greatest chance to make it", "± at most", "positions"]
+    """Return the table of the probabilities of making a tile under the best play for that tile."""
+    head = ["rules", "tile", "highest probability of making it", "± at most", "positions"]
     cells = [
         [
             _title(each),
@@ -141,11 +141,11 @@ def page_with_tables(page: str) -> str:
 
 
 def write_page() -> None:
-    """Update the tables of the page and draw its picture."""
+    """Update the tables of the page and draw its plot."""
     import matplotlib as mpl
 
     PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    # Keep text as text, and give the file stable ids.
+    # Keep text as text, and give the SVG's elements stable ids.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "exact", "font.size": 9}):
         draw_regret(IMAGE)
 

@@ -2,12 +2,13 @@
 
 Usage: gpu.py [--out FOLDER] [quick | table | bands]
 
-`quick` takes about two minutes. It compares the GPU with the reference, and measures random moves
-and environment steps per second, beside pgx and jumanji if they are installed. `table` trains one
-table for 8 minutes, evaluates it after 30 s and at the end, and writes its curve for
-docs/strength.md. `bands` trains bands on that table, from the end of the game backwards, while less
-than 215 s have passed. Both write packed weights to FOLDER in pieces: ``cat weights.npz.* >
-weights.npz``, and ``bands.npz.*`` likewise. Without an argument, everything runs in 14 minutes.
+`quick` takes about two minutes. It compares the GPU's results with the reference, and measures
+random moves and environment steps per second; pgx and jumanji, if installed, are measured for
+comparison. `table` trains one table for 8 minutes, evaluates it after 30 s and at the end, and
+writes its curve for docs/strength.md. `bands` trains bands on top of that table, from the end of
+the game backwards, as many as fit into 215 s. Both write packed weights to FOLDER in pieces; join
+them with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` likewise. Without an argument,
+all three run, in 14 minutes.
 
 It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
 ten minutes, run the three parts separately while the machine is up. Intermediate files are in
@@ -55,7 +56,7 @@ CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
 THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
-"""Pairs of a share of the time and the learning rate until then."""
+"""Pairs of a fraction of the training time and the learning rate until then."""
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
@@ -65,7 +66,7 @@ WEIGHTS, CURVE = "weights.npz", "card.csv"
 WINDOW_SECONDS = 5.0
 """Seconds between two points of the curve."""
 BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
-"""Learning speed of a band relative to a table, and seconds at each learning rate."""
+"""Learning speed of a band relative to a table's, and seconds to train at each learning rate."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,13 @@ class Size:
         config: Settings of the table's training.
         games: Games in a batch.
         moves: Random moves per game.
-        compared: Moves of learning compared with the reference.
+        compared: Number of training moves in the comparison with the reference.
         evaluated: Games for evaluating a network.
-        chunk: Learning moves between two checks of the clock.
+        chunk: Number of training moves between two checks of the clock.
         seconds: Durations of both parts of the table's training.
         in_all: Total duration of all parts.
         for_bands: Duration of the bands' training.
-        plan: The `AscentPlan`; moves and rates of its bands are added.
+        plan: The `AscentPlan`, to which the moves and learning rates of its bands are added.
     """
 
     device: str = "cuda"
@@ -149,7 +150,7 @@ BEGUN = time.perf_counter()
 
 
 def compare(size: Size) -> None:
-    """Compare the GPU with the reference: a table, a band and a batch."""
+    """Compare the results of the GPU with the reference: a table, a band and a batch."""
     config = replace(
         size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
@@ -171,7 +172,7 @@ def compare(size: Size) -> None:
 
 
 def band_weights(device: str, moves: int) -> bytes:
-    """Train a band that starts with an 8 and a 4 on random weights; return its weights."""
+    """Train a band over random weights on games that start with 8 and 4; return its weights."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
@@ -231,7 +232,7 @@ def play(size: Size) -> None:
 
 
 class Table:
-    """The training of one table, with its curve.
+    """The training of one table, and its learning curve.
 
     Args:
         size: What to measure.
@@ -285,7 +286,7 @@ class Table:
         print(said(tally))
 
     def save_curve(self, path: Path) -> None:
-        """Write the curve for the strength page."""
+        """Write the learning curve for the strength page."""
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, self.curve[0], lineterminator="\n")
             writer.writeheader()

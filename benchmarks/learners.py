@@ -30,7 +30,7 @@ CHUNK = 20_000
 
 
 class Budget:
-    """Processor time for learning, with evaluations off the clock.
+    """A budget of processor time for learning; evaluations do not count.
 
     Args:
         marks: Times of evaluations in seconds, ascending; the last one ends the budget.
@@ -87,7 +87,7 @@ def train_sb3(name: str, rules: Rules, budget: Budget, seed: int = 1) -> Any:
     envs = GameVectorEnv(
         32, rules=rules, observation="onehot", autoreset_mode="SameStep", threads=1
     )
-    # Rewards of size one, whatever the tiles.
+    # Normalize rewards, so that their size does not depend on the tiles.
     games = VecNormalize(GameVecEnv(envs), norm_obs=False, gamma=GAMMA)
     common: dict[str, Any] = {"gamma": GAMMA, "seed": seed, "device": "cpu"}
     common["policy_kwargs"] = {"net_arch": [256, 256]}
@@ -110,7 +110,7 @@ def train_sb3(name: str, rules: Rules, budget: Budget, seed: int = 1) -> Any:
 
 
 def policy_of(agent: Any) -> Policy:
-    """Return a policy of the agent's preferred legal actions."""
+    """Return a policy that chooses the agent's preferred legal actions."""
     import torch
 
     planes = np.arange(agent.observation_space.shape[0])[:, None, None]

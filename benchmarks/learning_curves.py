@@ -2,9 +2,9 @@
 
 Usage: learning_curves.py [BOARD…] [--learners td dqn ppo] [--minutes N] [--games N] [--seed N]
 
-Each learner has N minutes on one core. It is evaluated seven times, each at twice the time of the
-one before, on the same games. Losses against perfect play are exact. The results are written to
-``results/learning-curves.md``.
+Each learner has N minutes on one core. It is evaluated seven times on the same games, each time
+with twice as much training as the time before. Losses against perfect play are exact. The results
+are written to ``results/learning-curves.md``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Fair measurements: contestants take turns, and results are compared within one run.
 
-Other programs and clock changes only ever slow a machine down. Contestants take turns in short
-stretches, so a disturbance affects all of them, and the fastest stretch shows what a program can
-do.
+Other programs and changes of the clock rate can only slow a program down. Contestants take turns in
+short stretches, so a disturbance affects all of them, and the fastest stretch shows what a program
+can do.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Effort:
     Attributes:
         rounds: Turns per contestant.
         seconds: Approximate length of a turn.
-        threads: Number of threads that count as all cores.
+        threads: Number of threads for measurements on all cores.
         shows: Whether to show progress on stderr.
     """
 
@@ -73,7 +73,7 @@ class Effort:
 
 
 class Contestant(NamedTuple):
-    """Results of one contestant, one per turn."""
+    """The results of a contestant, one per turn."""
 
     name: str
     values: tuple[float, ...]
@@ -127,7 +127,7 @@ def race(
     is_less_better: bool = False,
     note: str = "",
 ) -> Measurement:
-    """Let contestants take turns; the first turn of each is an uncounted warm-up."""
+    """Let contestants take turns; the first turn of each is a warm-up and does not count."""
     values: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(effort.rounds + 1):
         for name, play in contestants.items():
@@ -148,7 +148,7 @@ def show(text: str, effort: Effort) -> None:
 
 
 def stretch(some: Callable[[], int], seconds: float) -> Stretch:
-    """Create a stretch that repeats `some` for about `seconds` and returns its count per second."""
+    """Create a stretch that repeats `some` for about `seconds` and returns its count a second."""
 
     def play() -> float:
         done, start, now = 0, time.perf_counter(), 0.0
@@ -164,7 +164,7 @@ def stretch(some: Callable[[], int], seconds: float) -> Stretch:
 
 
 def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
-    """Return the ways in which the engine plays many games, on `threads` threads."""
+    """Return a stretch for each way in which the engine plays many games on `threads` threads."""
     classic = get_rules("classic")
     batch = BatchGames(classic, GAMES, seed=1, threads=threads)
     batch.play_random(WARM_UP_STEPS)

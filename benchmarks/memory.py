@@ -20,7 +20,7 @@ FEW = 50
 
 
 def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
-    """Measure bytes per game, as NumPy and Python report their allocations."""
+    """Measure the bytes per game that NumPy and Python report as allocated."""
     rules = get_rules("classic")
     found = {
         "Game at its start": _bytes_of(lambda: [Game(rules, seed=n) for n in range(FEW)]) / FEW,

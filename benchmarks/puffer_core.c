@@ -1,5 +1,5 @@
-/* The 2048 of PufferLib, of whose source this includes a file, stepped as its binding does, without
-   its window. */
+/* PufferLib's 2048, included from its source and stepped in the same way as by its Python binding,
+   but without its window. */
 
 #include <stddef.h>
 #include <stdint.h>

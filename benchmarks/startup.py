@@ -29,7 +29,7 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure new Python processes, with all kernels compiled and with none."""
+    """Measure new Python processes, with all kernels already compiled and with none."""
     codes = {
         "import py2048": "import py2048",
         "py2048 --version": "from py2048.cli import main; main(['--version'])",
@@ -70,7 +70,7 @@ def new_installation(folder: Path) -> dict[str, str]:
 
 def run_python(code: str, **environment: str) -> str:
     """Run code in a new Python process and return its output."""
-    # This variable would make Python recompile all sources in each process.
+    # PYTHONDONTWRITEBYTECODE would make Python recompile all sources in each process.
     around = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
         [sys.executable, "-c", code],

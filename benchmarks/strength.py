@@ -4,7 +4,7 @@ Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
 NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``. By default, everything without
 a result is measured. Finished games are saved in ``results/strength/`` every minute and on Ctrl-C,
-and the same command continues. With --minutes, no game of a row starts after M minutes.
+and the same command resumes the measurement. With --minutes, a row starts no game after M minutes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Number of moves by which a timed player is recognised."""
+"""Number of moves that are compared to see whether a timed player has changed."""
 WORK = HERE.parent / "build" / "strength"
 
 
@@ -85,8 +85,8 @@ class Row:
             yield from games
 
     def plays_still(self, game: GameResult) -> bool:
-        """Return whether today's player plays a saved game the same way."""
-        if "ms=" in self.player:  # timed games never repeat; `heading` has the opening
+        """Return whether the current player plays a saved game in the same way."""
+        if "ms=" in self.player:  # timed games differ each time; `heading` has the opening instead
             return True
         (now,) = run_job(
             Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
@@ -100,7 +100,7 @@ class Row:
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game at a fixed assumed speed of search."""
+        """Return the first moves of a game, with the assumed speed of search held constant."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "learn"):
@@ -123,7 +123,7 @@ class Row:
 
 @cache
 def _machine() -> dict[str, str]:
-    """Describe the machine, as it was when the measurement began."""
+    """Describe the machine, with its load when the measurement began."""
     return {
         "processor": processor(),
         "cores": str(available_threads()),
@@ -195,7 +195,8 @@ def _positions(rules: Rules) -> Iterator[Any]:
 def measure_training(minutes: float = 10.0) -> None:
     """Train six tuples for as long as the other program trained, and evaluate 10,000 games.
 
-    In the last fifth of the time, the learning rate is a tenth, which averages out noise.
+    In the last fifth of the time, the learning rate is a tenth of the usual one, which averages out
+    noise.
     """
     from py2048.lab.training.boards import evaluate
     from py2048.lab.training.run import TrainingRun

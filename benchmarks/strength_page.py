@@ -27,7 +27,7 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
 MEASURED, STRONG = "our measurement", 600_000
-"""Source of our own measurements, and the minimum mean for quoted programs."""
+"""Source named for our own measurements, and the minimum mean score of quoted programs."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
@@ -64,7 +64,7 @@ def rows() -> list[tuple[Data, PlayerSummary]]:
 
 
 def games_of(data: Data) -> Iterator[GameResult]:
-    """Yield a result's games; total time is distributed by moves."""
+    """Yield a result's games; the total time is divided among them in proportion to their moves."""
     missing = set(data["missing"])
     numbers = (each for each in count() if each not in missing)
     pace = data["seconds"] / (sum(data["moves"]) or 1)
@@ -84,7 +84,7 @@ def _rules(data: Data) -> str:
 
 
 def _earlier(data: Data) -> str:
-    """Return a remark if a result is of earlier weights."""
+    """Return a remark if a result was measured with earlier weights, otherwise an empty string."""
     known = "", weights_of(Rules.parse(data["rules"]))
     return "" if data["weights"] in known else ", earlier weights"
 
@@ -148,7 +148,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Return mean scores per minute of training, beside the other program's."""
+    """Return the table of mean scores after each minute of training, beside the other program's."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -229,7 +229,7 @@ Curve = list[tuple[float, float]]
 
 
 def _curves() -> dict[str, Curve]:
-    """Return our curves on two cores and on a GPU, and the other program's."""
+    """Return our learning curves on two cores and on a GPU, and the other program's."""
     card = {"py2048 on a GPU": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
     theirs = {SETTINGS["training"]["program"]: _their_curve()}
     return {"py2048": _our_curve("training"), **card, **theirs}
@@ -241,10 +241,10 @@ def _our_curve(name: str) -> Curve:
 
 
 def _their_curve() -> Curve:
-    """Return the other program's curve.
+    """Return the other program's learning curve.
 
-    Only its total time is known. It is distributed by points, because a move makes about as many
-    points early and late and takes about as long.
+    Only the total time is known. It is divided in proportion to the points made, because the points
+    and the time per move stay about the same throughout.
     """
     training = SETTINGS["training"]
     means, seconds = training["means"], training["seconds"]
@@ -255,12 +255,12 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return the mean of the first point at that time or later; NaN after the last."""
+    """Return the mean score of the first point at `seconds` or later; NaN after the last point."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 
 def draw_strength(path: Path) -> None:
-    """Plot mean scores over the time per move, ours and others'."""
+    """Plot mean scores against the time per move, ours and others'."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 

@@ -3,7 +3,7 @@
 Users get wheels, not this checkout. This check finds missing data files, missing dependencies, and
 imports that only development tools satisfy. The wheel is built from the source archive and again
 from the checkout; identical bytes show that the archive is complete and the build reproducible.
-Then the strong networks are installed, and must be found.
+Then the strong networks are installed, and py2048 must find them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LIMITS = {
 
 BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
 STRONG = "py2048[strong]"
-"""Printed by py2048 while only the small networks are installed."""
+"""Printed by py2048 if only the small networks are installed."""
 
 A_GAME = """
 import sys

@@ -1,4 +1,4 @@
-"""Count lines of code, which are lines that are not blank, comments or docstrings.
+"""Count lines of code: lines other than blank lines, comments and docstrings.
 
     count_lines.py            each package, and other Python and JavaScript
     count_lines.py --files    every file as well

@@ -66,7 +66,7 @@ THEMES = ("light", "dark", "high-contrast")
 
 @functools.cache
 def the_game(seed: int = 1, secret: str = "") -> Game:
-    """Return a game by a strong player, who is replaced by a careless one halfway."""
+    """Return a game that a strong player begins and a careless one finishes."""
     game = Game(get_rules("classic"), seed=seed, draws=draws_of(secret) if secret else None)
     strong, careless = make_player("ntuple"), make_player("random:seed=3")
     middle = MIDDLE if seed == 1 else 37 * seed % 700
@@ -155,7 +155,7 @@ WEB: dict[str, tuple[str, str, Callable[[Page], object]]] = {
     "account": (ME, "/account", rest), "about": (ME, "/about", rest),
     "api": (ME, "/api/docs", rest), "missing": (ME, "/no/such/page", rest),
 }  # fmt: skip
-"""Account, address and interaction of each screenshot."""
+"""Account, address and interactions for each screenshot."""
 
 
 class Site:
@@ -214,7 +214,7 @@ class Site:
 
     def _finish(self, name: str, when: datetime, seed: int = 1, mode: str = "ranked",
                 day: str | None = None, secret: str = SECRET) -> str:  # fmt: skip
-        """Add a finished game and return its id; only seed 1 is played with the secret."""
+        """Add a finished game and return its id; the secret deals the tiles for seed 1 only."""
         game, owner = the_game(seed, secret if seed == 1 else ""), self._owner(name)
         written, game_id = when.isoformat().replace("+00:00", "Z"), secrets.token_hex(8)
         self._games.add_record(
@@ -229,7 +229,7 @@ class Site:
         return game_id
 
     def _deal(self, plies: int, name: str = ME, mode: str = "casual") -> str:
-        """Add a game in progress, at a move, and return its id."""
+        """Add a game in progress after `plies` moves and return its id."""
         game = the_game(1, SECRET)
         saved = self._games.new_online_game(
             self._store, mode=mode, secret=SECRET, rules=str(game.rules), start=str(game.start),
@@ -297,11 +297,11 @@ WINDOW = {
     "rules": (MIDDLE, "m", 0.5), "help": (MIDDLE, "F1", 0.5), "statistics": (MIDDLE, "i", 1.5),
     "result": (-1, "", 6.0), "review": (-1, "b", 4.0),
 }  # fmt: skip
-"""Move, key, and delay in seconds, by the screenshot's name."""
+"""Number of moves played, key to press, and seconds to wait, by the screenshot's name."""
 
 
 def table(plies: int, seed: int = 1) -> Session:
-    """Return the player's session with a game at a move."""
+    """Return the player's session with a game after `plies` moves."""
     session = open_session()
     session.start(seed=seed)
     for turn in the_game(seed).turns[:plies]:
@@ -366,7 +366,7 @@ TERMINAL = {
     MIDDLE: {"play": ("", "F1"), "hint": ("?", "\u2212\\d"), "help": ("\x1bOP", "↑ w k")},
     -1: {"result": ("\x1b[{last}", "\\d %"), "review": ("b", "\\d[.,]\\d %")},
 }
-"""Keys to press and patterns to wait for, by move and screenshot name, in order."""
+"""Keys to press and patterns to wait for, in order, by number of moves and screenshot name."""
 XTERM = {
     "black": ("000000", "7f7f7f"), "red": ("cd0000", "ff0000"), "green": ("00cd00", "00ff00"),
     "brown": ("cdcd00", "ffff00"), "blue": ("0000ee", "5c5cff"), "magenta": ("cd00cd", "ff00ff"),

@@ -1,9 +1,10 @@
-"""Compute the best moves shipped with py2048; `py2048.players.solving.distilled` has the format.
+"""Compute the best moves that py2048 ships; `py2048.players.solving.distilled` has their format.
 
 Usage: make_best_moves.py SIZE FILE
 
 Solves the classic rules on a board of SIZE, such as 2x4, and writes the best move of every position
-to FILE. This made the files in ``src/py2048/players/solving/data``; 3x3 takes a few minutes.
+to FILE. The files in ``src/py2048/players/solving/data`` were made in this way; 3x3 takes a few
+minutes.
 """
 
 from __future__ import annotations
@@ -55,13 +56,13 @@ Vector = NDArray[np.float32]
 Places = NDArray[np.int64]
 
 PART = 4096
-"""Approximate number of keys per system of equations."""
+"""Approximate number of keys per part; each part is solved as a system of equations."""
 
 SURE = np.float32(0.001)
 """Minimum gradient for a training step."""
 
 SEEDS = 6
-"""Seeds tried before a part gets more columns."""
+"""Number of seeds tried before a part gets more columns."""
 
 MAX_COLUMNS = 2**16 - 1
 
@@ -103,7 +104,7 @@ TRAININGS = {
 """Settings by board shape."""
 
 COVERED = {(3, 3): 1150}
-"""Maximum sum of stored boards; perfect play almost never reaches the many larger ones."""
+"""Maximum sum of stored boards; perfect play almost never reaches boards with larger sums."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def distil(solution: Solution, covered: int | None = None) -> DistilledMoves:
 
     Args:
         solution: Exact values for the score, with symmetric boards merged.
-        covered: Maximum sum of stored boards; by default as in `COVERED`.
+        covered: Maximum sum of stored boards; by default the one in `COVERED`.
 
     Raises:
         SolvingError: The goal is a tile.
@@ -164,7 +165,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for the boards of a solution; for few boards, one without preferences.
+    """Train a predictor for a solution's boards; for few boards, return one without preferences.
 
     Args:
         solution: The solution.
@@ -238,7 +239,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Re
     questions, all_asked, keys = [], [], []
     places = np.arange(len(masks))
     for number in range(QUESTIONS):
-        # If all remaining moves are best, either answer is right.
+        # If all remaining moves are best, either answer is right, so nothing needs to be stored.
         best, legal = (np.bitwise_count(masks[places] >> shift & 15) for shift in (0, 4))
         places = places[best + np.uint8(number) != legal]
         leads = order.at(places).leads(number)
@@ -286,10 +287,10 @@ def _decisions(order: Order, all_asked: list[_Asked], filters: Retrieval) -> Ret
 
 
 def retrieval(keys: Words, bits: Bits) -> Retrieval:
-    """Build a function that returns these bits at these distinct keys.
+    """Build a function that maps each of these distinct keys to its bit.
 
     Raises:
-        SolvingError: A key has two different bits.
+        SolvingError: If the keys are not distinct.
     """
     parts = -(-len(keys) // PART)
     hashes = mix64(keys * SPREAD)

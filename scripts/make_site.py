@@ -2,9 +2,10 @@
 
     make_site.py FOLDER       writes FOLDER/index.html and its assets
 
-It uses the templates, styles and modules of the server's page, without the parts that need a
-server. The page also works from a file, where browsers cannot load modules, so its import map
-contains each module as a data URL. All browsers since 2023 support this, and no bundler is needed.
+The page is made from the templates, styles and modules of the server's page, without the parts that
+need a server. The page must also work when opened as a local file, from which browsers load no
+modules, so its import map contains each module as a data URL. All browsers since 2023 support this,
+and no bundler is needed.
 """
 
 from __future__ import annotations

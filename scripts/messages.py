@@ -39,7 +39,7 @@ _OPTIONS = {
 
 def extracted() -> Catalog:
     """Return the texts of the sources, with the files that contain them."""
-    found = Catalog(creation_date=_NO_DATE)  # files only change if their texts do
+    found = Catalog(creation_date=_NO_DATE)  # files change only if their texts do
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):

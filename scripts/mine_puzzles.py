@@ -2,23 +2,23 @@
 
 Usage: mine_puzzles.py LOG [--solution FILE] [--scale X] [--write]
 
-Positions and finished games are appended to LOG, and the same command resumes an interrupted run.
-A complete log gives the same pack on every machine. --write then rates the positions, chooses the
-pack and writes it into the package.
+Each searched game is appended to LOG with the positions found, and the same command resumes an
+interrupted run. A complete log gives the same pack on every machine. --write then rates the
+positions, chooses the pack and writes it into the package.
 
-Positions come from games by players of all strengths, with some random moves. A position is kept
-if every other move loses at least `CLEAR` of the best move's value. On 3x3 the values come from
-the exact solution (--solution, from py2048 solve 3x3 --save FILE). Elsewhere they come from
-expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on 5x5, 2 and
-3); the deepest search gives the values. Games that the network plays from the position must agree
-(`is_best_by_play`), and so must any endgame table in the data folder that covers the position.
-The shipped pack was checked with L3-256, 442-256 and 442-64. The pack records the weights it was
-mined with, and must be mined again when they change.
+Positions come from games by players of all strengths, with some random moves. A position is kept if
+every move but the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
+values come from the exact solution (--solution, from py2048 solve 3x3 --save FILE). Elsewhere they
+come from expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on 5x5,
+2 and 3); the deepest search gives the values. Games that the network plays from the position must
+agree (`is_best_by_play`), and so must any endgame table in the data folder that covers the
+position. The shipped pack was checked with L3-256, 442-256 and 442-64. The pack records the weights
+with which it was mined; when they change, it must be mined again.
 
 Ratings follow the one-parameter logistic model [1]: a player of ability a solves a puzzle of rating
-r with probability 1 / (1 + 10^((r - a) / 400)), which is also the scale of Elo. Each of `SOLVERS`
-tries each puzzle. Abilities and ratings are estimated jointly [2], with a normal prior on the
-ratings that keeps them finite when all solvers succeed or all fail. The pack's mean is `MEAN`.
+r with probability 1 / (1 + 10^((r - a) / 400)), the same scale as Elo's. Each of `SOLVERS` tries
+each puzzle. Abilities and ratings are estimated jointly [2], with a normal prior on the ratings
+that keeps them finite when all solvers succeed or all fail. The pack's mean is `MEAN`.
 
 [1] G. Rasch, Probabilistic models for some intelligence and attainment tests, 1960.
 [2] B. D. Wright, N. Panchapakesan, A procedure for sample-free item analysis, Educational and
@@ -63,13 +63,13 @@ SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
 """Puzzles in the pack, by preset."""
 SURPLUS = 1.05
-"""Positions mined per puzzle, which leaves a choice of ratings."""
+"""Positions mined per puzzle; more than one leaves a choice of ratings."""
 
 WALKERS = (
     ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
     ("heuristic:depth=1", 0.05), ("corner", 0.0), ("greedy", 0.0),
 )  # fmt: skip
-"""Players that generate games, and their share of random moves."""
+"""Players whose games are searched, and their share of random moves."""
 SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
 """Plies between examined positions, by preset."""
 MIN_LEGAL = 3
@@ -84,7 +84,7 @@ GAMES, LOOK, SURE, HOPELESS = 400, 25, 3.0, -1.0
 the best move is accepted or rejected.
 """
 HORIZON = 400
-"""Growth of the board's sum during these games; the network estimates the rest."""
+"""The games end when the board's sum has grown by this much; the network estimates the rest."""
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
@@ -94,9 +94,9 @@ SOLVERS = (
 )  # fmt: skip
 """Players that try the puzzles, besides random moves."""
 TRIES = {"greedy": 8, "corner": 8, "montecarlo": 2}
-"""Number of symmetric boards tried by players that may choose differently on them."""
+"""Number of symmetric boards to try, for players that may choose differently on each."""
 MEAN, SPREAD, FACTOR = 1500.0, 400.0, 400.0
-"""Mean and standard deviation of the prior, and the rating difference for ten times the odds."""
+"""Mean rating of the pack, standard deviation of the prior, and the rating gap of tenfold odds."""
 BIN = 50
 """Width of the rating bins from which the pack is chosen."""
 
@@ -116,7 +116,7 @@ class Miner:
     Args:
         log: File with the results so far.
         solution: Solution of `EXACT`.
-        scale: Share of the usual number of positions.
+        scale: Number of positions to find, relative to the usual number.
     """
 
     def __init__(self, log: Path, solution: Path | None, scale: float) -> None:
@@ -203,7 +203,7 @@ def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
 
 @cache
 def searcher_for(rules: Rules) -> Searcher:
-    """Return the player for the remaining game: the network without search."""
+    """Return the player that finishes games: the network without search."""
     return Searcher(rules, network_for(rules), SearchLimits(1))
 
 
@@ -233,7 +233,7 @@ def points_after(rules: Rules, board: Board, direction: Direction, seed: int) ->
 
 
 def lead(ours: list[float], theirs: list[float]) -> float:
-    """Return the lead of a mean over another, in standard errors."""
+    """Return the lead of one mean over the other, in standard errors of their difference."""
     difference = np.subtract(ours, theirs)
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     return float(difference.mean() / error) if error else 0.0
@@ -243,7 +243,7 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 
 def tried(rules: Rules, board: Board, values: dict[Direction, float]) -> dict[str, Any]:
-    """Return the log entry of a position: who fails, and the most common wrong move."""
+    """Return the log entry of a position: failures by player, and the most common wrong move."""
     best = max(values, key=values.__getitem__)
     misses = {"random": 1 - 1 / len(values)}
     instead: Counter[Direction] = Counter()
@@ -269,7 +269,7 @@ SymmetricBoard = tuple[Board, dict[Direction, Direction]]
 
 
 def images(board: Board, rules: Rules) -> Iterator[SymmetricBoard]:
-    """Yield the symmetric boards, with the original direction of each of their directions."""
+    """Yield the symmetric boards, each with a map from its directions to the original's."""
     legal = board.legal_directions()
     afters = {d: list(symmetries(board.slide(d, rules.merging).board.rows)) for d in legal}
     for number, rows in enumerate(symmetries(board.rows)):
@@ -287,7 +287,7 @@ def images(board: Board, rules: Rules) -> Iterator[SymmetricBoard]:
 def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
     """Return the ratings of puzzles and the abilities of solvers, up to a common constant.
 
-    It alternates Newton steps for abilities and ratings.
+    Newton steps for abilities and for ratings alternate.
 
     Args:
         misses: Share of failed tries, `[puzzles, solvers]`.
@@ -335,7 +335,7 @@ def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> l
 
 
 def is_confirmed(name: str, found: dict[str, Any]) -> bool:
-    """Return whether no installed endgame table knows a better move."""
+    """Return False if an installed endgame table has a better move."""
     ending = find_ending(Board.parse(found["board"]), name)
     if ending is None:
         return True
@@ -374,7 +374,7 @@ def puzzle_of(number: int, name: str, found: dict[str, Any], rating: int) -> Puz
 
 
 def scale_of(rules: Rules, board: Board) -> float:
-    """Return how many points recorded games scored per expected point."""
+    """Return how many points the recorded games scored for each point that the network expected."""
     records = None if rules.name == EXACT else network_for(rules).records
     return records.scale(board) if records else 1.0
 

@@ -3,8 +3,9 @@
 Usage: mutants.py PATH [--count N] [--seed N] [--tests TESTS…]
 
 PATH is a module or folder below `src/py2048`. Cosmic Ray mutates a seeded sample of N of its lines,
-one at a time, in a copy of the checkout. Each mutant faces only the tests beside the code: the
-folder of `tests` that mirrors PATH, unless `--tests` names others. Prints a diff of each survivor.
+one at a time, in a copy of the checkout. Each mutant is run only against the folder of `tests` that
+mirrors PATH, or against the tests named by `--tests`. The script prints a diff of each mutant that
+passes them.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
-"""Operators that mostly change annotations (`int | None`), caches or identities of equal texts."""
+"""Operators that mostly change annotations (`int | None`), caches or string identity."""
 TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
-"""Lines that size a cache, freeze a class or set a constant, which a test could only repeat."""
+"""Lines that size a cache, freeze a class or set a constant; a test could only repeat them."""
 MIN_TIMEOUT_S = 60.0
 
 
@@ -63,7 +64,7 @@ def sample(path: Path, count: int, seed: int) -> list[MutationSpec]:
 
 
 def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[str]:
-    """Return diffs of the mutants that the tests let live.
+    """Return diffs of the mutants that pass the tests.
 
     Raises:
         SystemExit: If the tests fail without a mutant.

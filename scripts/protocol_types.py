@@ -1,7 +1,7 @@
 """Write the types of the web protocol for the pages' scripts (`make messages`).
 
 `src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. TypeScript checks
-the scripts against it (`make javascript`); browsers never load it.
+the scripts against this file (`make javascript`); browsers never load it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
-"""Unions: the subclasses of a struct that have a tag in a field."""
+"""For each union, the base class of its structs and the field that contains their tags."""
 
 _SIMPLE: dict[type[Type], str] = {
     BoolType: "boolean",
@@ -54,7 +54,7 @@ _SIMPLE: dict[type[Type], str] = {
 
 
 def structs() -> list[type[msgspec.Struct]]:
-    """Return the structs of the schema by name, without the base classes of others."""
+    """Return the structs of the schema, sorted by name, without those that are base classes."""
     found = inspect.getmembers(schema, lambda each: isinstance(each, type))
     named = [
         each

@@ -3,7 +3,7 @@
 Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
        run_benchmarks.py --list
 
-Names that are not in `SUBJECTS` run the script ``benchmarks/bench_NAME.py``.
+A NAME that is not in `SUBJECTS` runs the script ``benchmarks/bench_NAME.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUBJECTS = {
     "startup": ("startup", "imports and first steps, compiled and not"),
     "memory": ("memory", "bytes a game"),
 }
-"""Module of each benchmark, which has a function of the same name, and a summary."""
+"""For each benchmark, its module, which has a function of the benchmark's name, and a summary."""
 
 USUAL = ("engine", "environments", "startup", "memory")
 

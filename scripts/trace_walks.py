@@ -2,9 +2,10 @@
 
 Usage: trace_walks.py [key|server] [--calls]
 
-Prints the calls into py2048 and the files they are in, from the key or the frame to the answer,
-including those of the threads that save the move. `--calls` lists every call. The figures are
-those of the median of `TRACED` moves, after others that import modules and fill caches.
+Prints the number of calls to py2048's functions, by file, from the key or the message to the
+answer, including calls in the threads that save the move. `--calls` lists every call. The figures
+are those of the median of `TRACED` moves, after `WARM_UP` moves that import modules and fill
+caches.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SETTLE_S = 0.5  # for threads to write the move
 
 
 class Trace:
-    """Records calls of functions in `src/py2048` on every thread while it is active."""
+    """Records calls of functions in `src/py2048`, in all threads, while it is active."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
@@ -56,7 +57,7 @@ class Trace:
             self.calls.append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
 
     def report(self, name: str, *, in_full: bool) -> None:
-        """Print the counts of the median move, and its files in the order of their first call."""
+        """Print the calls of the median move, with the files in the order of their first call."""
         self.calls = sorted(self._moves, key=len)[len(self._moves) // 2]
         files = dict.fromkeys(file for file, _ in self.calls)
         print(f"{name}: {len(self.calls)} calls in {len(files)} files")
@@ -112,7 +113,7 @@ def _move_frame(visitor: Any) -> str:
 
 
 def main() -> None:
-    """Trace what the arguments name, both by default."""
+    """Trace what the arguments name: a key, a message, or by default both."""
     names = [each for each in sys.argv[1:] if not each.startswith("-")] or ["key", "server"]
     in_full = "--calls" in sys.argv
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:

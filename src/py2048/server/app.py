@@ -97,7 +97,7 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the background tasks; stop everything in the right order at the end."""
+        """Run the background tasks within the block; then stop them and close the store."""
         tasks = [asyncio.create_task(self._run()), asyncio.create_task(self.metrics.keep_current())]
         try:
             yield
@@ -163,7 +163,7 @@ class Server:
             return JSONResponse({"status": "not ready", **reason}, 503)
         if not self.backend.is_deaf:
             return JSONResponse({"status": "ready"})
-        # Games can still be played, and the other processes have the same problem.
+        # 503 would not help: games can still be played, and other processes share the problem.
         fault = "PostgreSQL's notices"
         late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
         return JSONResponse({"status": "ready", "degraded": fault, "message": late})

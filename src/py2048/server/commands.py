@@ -179,7 +179,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Let an agent play by the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
+    """Let agents play over the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
     from py2048.envs.mcp import make_server
 
     wanted, seed = game.chosen()

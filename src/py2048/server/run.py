@@ -75,7 +75,7 @@ def _announce(listener: socket.socket) -> None:
 def _app(settings: ServerSettings) -> ASGIApp:
     """Create the application in the process that serves it.
 
-    This also makes garbage collection rarer than the default of every 700 new objects: moves leave
+    Garbage collection is made rarer than the default of every 700 new objects, because moves create
     objects that live as long as their game, but no cycles.
     """
     app = make_app(settings)

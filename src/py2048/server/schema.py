@@ -196,7 +196,7 @@ class AutoplayRequest(PageMessage, tag="autoplay"):
 
 
 class BattleRequest(PageMessage, tag="battle"):
-    """Follow the standings of a battle, named by itself or by one of its games."""
+    """Follow the standings of a battle, given its id or the id of one of its games."""
 
     battle: Text | None = None
     game: Text | None = None
@@ -525,7 +525,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """The tile was made in `made` of the `games` recorded games that reached this stage."""
+    """Of the `games` recorded games that reached this stage, `made` went on to make the tile."""
 
     tile: int
     made: int
@@ -707,10 +707,10 @@ class JudgedMove(Reply):
 class ReviewedMove(JudgedMove):
     """The review of a legal move.
 
-    `value` is the position's value with the best move, and `loss` what the played move loses, both
-    in the review's unit. `losses` has the loss of each legal direction, and `share` the fraction of
-    the chances that the move lost. `badge` and `headline` put this into words; `why` explains
-    mistakes.
+    `value` is the position's value with the best move, and `loss` is how much the played move lost,
+    both in the review's unit. `losses` has the loss of each legal direction, and `share` is the
+    fraction of the expected outcome that the move lost. `badge` and `headline` put this into words;
+    `why` explains mistakes.
     """
 
     value: float
@@ -725,8 +725,9 @@ class Mistake(JudgedMove, kw_only=True):
     """One of the worst moves of a game.
 
     `turn` is its 0-based index in the replay. `loss`, `luck` and `values` are in the review's unit,
-    and `share` is the fraction of the chances that the move lost. `source` names what valued the
-    position; for a table, `chances` has the probability of making its tile after each direction.
+    and `share` is the fraction of the expected outcome that the move lost. `source` names the
+    source of the values; if it is a table, `chances` has the probability of making the table's tile
+    after each direction.
     """
 
     turn: int
@@ -742,12 +743,12 @@ class Mistake(JudgedMove, kw_only=True):
 
 
 class ReviewSummary(Reply):
-    """The review of a game as a whole, and its worst moves in order.
+    """The review of a game as a whole, and its worst moves in game order.
 
     `reviewed` counts the graded moves; moves after the goal are not graded. If the unit is points,
     the score equals `expected` (the value at the start) minus `loss` plus `luck`. `most` is the
-    largest value of a position, `graph` an SVG element of the values, and `swing` the standard size
-    of luck in such a game.
+    largest value of a position, `graph` is an SVG plot of the values, and `swing` is the standard
+    deviation of luck in this game.
     """
 
     judge: str
@@ -767,10 +768,10 @@ class ReviewSummary(Reply):
 
 
 class ReviewAnswer(Reply, rename={"first": "from"}):
-    """The review of a finished game so far, with some of its moves.
+    """The state of a finished game's review, with some of its moves.
 
-    While it is `waiting`, `ahead` reviews come first; while it is `running`, `done` of `total`
-    moves are reviewed; if it has `failed`, `fault` says why.
+    While the review is `waiting`, `ahead` reviews are before it in the queue; while it is
+    `running`, `done` of `total` moves are reviewed; if it has `failed`, `fault` says why.
     """
 
     game: str
@@ -835,7 +836,7 @@ class BotAnswer(Reply):
 
 
 class ErrorAnswer(Reply):
-    """An error in one line, with a machine-readable `reason`.
+    """A one-line error message, with a machine-readable `reason`.
 
     The same request may succeed after `retry_ms` milliseconds.
     """

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # Close codes; 4429 is modelled on HTTP's 429.
 _DISCONNECTED = OSError, WebSocketDisconnect
-_MAX_OFFENCES = 50  # Malformed or premature messages before the connection is closed.
+_MAX_OFFENCES = 50  # More malformed or premature messages close the connection.
 
 
 @dataclass(eq=False)
@@ -135,11 +135,11 @@ class ClientConnection(Client):
     """A player's connection, which handles its messages in order.
 
     A page may send a chain of actions without waiting for responses. The first action of a chain
-    must carry the next number of the game. The others take the next number whatever they carry,
-    because the page cannot know which attempts change nothing and so take no number. They are
-    played only if nothing else has happened in the game since the previous action, so no move is
-    made on a board that the player has not seen. A rejected action breaks the chain, and the rest
-    of the chain is dropped silently.
+    must carry the next number of the game. Every later action gets the next number, whatever number
+    it carries, because the page cannot know which moves will change nothing and so use up no
+    number. It is played only if nothing else has happened in the game since the previous action, so
+    no move is made on a board that the player has not seen. A rejected action breaks the chain, and
+    the rest of the chain is dropped silently.
 
     Attributes:
         rooms: The open games.
@@ -263,7 +263,8 @@ class ClientConnection(Client):
         self.rooms.metrics.refused.inc()
         if chain is not UNSET:
             self._broken_chain = chain
-        # Clients that wait for the requested time may be rejected any number of times.
+        # Exceeding the rate is an offence only if the client did not wait as long as it was told
+        # to.
         now = time.monotonic()
         if error.reason == "malformed" or (error.reason == "rate" and now < self._retry_after):
             self._offences += 1
@@ -394,7 +395,7 @@ class ClientConnection(Client):
         """Append turns that were played offline; a thread replays them in a copy of the game."""
         room = await self._own_room()
         room.end_autoplay()
-        await room.ready()  # a copy would not notice when pending changes are saved
+        await room.ready()  # the copy must not contain changes that are still being saved
         limits, game = self.limits, room.game
         game.check_offline(message.number)
         limits.check(offline=self.address)

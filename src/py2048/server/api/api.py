@@ -160,7 +160,7 @@ class Api(Site):
         return GameStream(self, await self.backend.rooms.find(game), request)
 
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
-        """Show the review of a finished game so far, with some of its moves."""
+        """Show the state of a finished game's review, with some of its moves."""
         game = await self.visible_game(request)
         return await self.backend.do(review_answer, game, query.first, query.limit)
 
@@ -210,7 +210,7 @@ class GameStream(StreamingResponse):
     """A live stream of a game, one JSON message per line.
 
     Args:
-        api: The shared parts.
+        api: The parts of the server.
         room: The game's room.
         request: The request, with its user.
     """
@@ -260,7 +260,7 @@ class GameStream(StreamingResponse):
 
 
 def _check_mode(user: User, mode: str) -> None:
-    """Reject people's ranked and daily games, which are only played on the page.
+    """Reject people's ranked and daily games, which can be played only on the page.
 
     Raises:
         ActionRejected: If the API does not play the mode (``mode``).
@@ -379,7 +379,7 @@ class Endpoint:
 
     @property
     def fields(self) -> list[str]:
-        """Names of the body's fields and the query parameters."""
+        """Names of the fields of the body and the query."""
         kinds = [each for each in (self.body, self.query) if each not in (None, Json)]
         return [field.encode_name for kind in kinds for field in msgspec.structs.fields(kind)]
 

@@ -50,9 +50,9 @@ class HintService:
         """Return a valid spec; None selects the default player for the board.
 
         Raises:
-            ActionRejected: If the player is not available, or the rules are not a preset in some
-                size; players keep tables per rule set, so arbitrary rules would exhaust memory
-                (``player``).
+            ActionRejected: If the player is not available, or the rules are not those of a preset,
+                in any size (``player``). Players keep tables for each set of rules, so arbitrary
+                rules could exhaust memory.
         """
         if preset_of(rules) is None:
             text = _("computer players are only available for presets, in any size")
@@ -68,7 +68,7 @@ class HintService:
     async def advise(
         self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
     ) -> AsyncIterator[Hint | Compiling]:
-        """Yield hints and compile progress, as `py2048.app.session.advise`.
+        """Yield hints and compile progress, as `py2048.app.session.advise` does.
 
         Raises:
             ActionRejected: If the queue is full (``busy``).
@@ -111,7 +111,7 @@ class HintService:
 
         Raises:
             ActionRejected: If the mode forbids it (``mode``), the game is over (``over``) or too
-                many games are played this way (``busy``).
+                many games are on autoplay (``busy``).
         """
         room.game.check_help()
         if room.game.is_over:

@@ -18,7 +18,7 @@ from py2048.core.language import _
 
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
-WORKER = "js/worker.js"  # the service worker, whose scope is the whole site
+WORKER = "js/worker.js"  # the service worker, which must control the whole site
 
 _VERSION_DIGITS = 12
 _COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
@@ -35,8 +35,8 @@ _TYPES = {
 class Assets:
     """The files below ``/static``: those in `static/` and generated ones.
 
-    All files share one version, a hash of their contents, as the first part of the path. Modules
-    can import each other by relative paths, a URL never changes its content, and a page never mixes
+    Every path begins with a version shared by all files: a hash of their contents. Thus modules can
+    import each other by relative paths, the content of a URL never changes, and a page never mixes
     files of two server versions.
 
     Args:
@@ -83,7 +83,7 @@ class Assets:
         return found
 
     async def file(self, request: Request) -> Response:
-        """Serve a file; under an outdated version, the response may not be cached."""
+        """Serve a file; a response to a path with an outdated version must not be cached."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest

@@ -120,8 +120,8 @@ class HttpConnection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request; close the connection if the client pipelines requests.
 
-        Browsers and proxies do not pipeline. Closing limits a burst of thousands of requests to
-        one response.
+        Browsers and proxies do not pipeline. Closing the connection ensures that a burst of
+        thousands of requests gets a single response.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
@@ -134,7 +134,7 @@ class HttpConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
-        """Close the connection after the current response; end an endless one."""
+        """Close the connection after the current response, which ends now if it is endless."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and callable(end := cycle.scope.get(SHUTDOWN_HOOK)):

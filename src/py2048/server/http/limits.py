@@ -16,7 +16,7 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
 _MAX_KEYS = 20_000
-_MAX_DELAY_S = 2.0  # Maximum delay of a program's move; beyond, the move is rejected.
+_MAX_DELAY_S = 2.0  # Moves of programs that would be delayed longer are rejected.
 VERIFICATION_TOKENS_PER_CPU_S = 5.0
 
 _T = TypeVar("_T")
@@ -54,7 +54,7 @@ class TokenBuckets:
         return wait_s
 
     def charge(self, key: str, tokens: float) -> None:
-        """Remove tokens even below zero; later requests wait. Negative values refund tokens."""
+        """Remove tokens, even below zero, or refund them if `tokens` is negative."""
         now = self.clock()
         self._levels[key] = (self._level(key) - tokens, now)
         self._levels.move_to_end(key)
@@ -110,7 +110,7 @@ class WorkQueue:
         max_total: Calls of all keys together, running or waiting.
 
     Attributes:
-        slots: Calls that are running or waiting.
+        slots: One slot for each call that is running or waiting.
     """
 
     def __init__(self, max_running: int, max_each: int, max_total: int) -> None:
@@ -155,7 +155,7 @@ class RateLimits:
             "requests": (requests, requests * 5, ""),
             "files": (requests * 20, requests * 200, ""),
             "passwords": (1.0, 60, ""),  # enough for a class that signs in together
-            "logins": (1 / 60, 5, ""),  # failed ones
+            "logins": (1 / 60, 5, ""),  # failed logins
             "new_games": (0.5, 20, N_("too many new games: wait a moment")),
             "new_games_from": (20.0, crowd, N_("too many new games from here: wait a moment")),
             "new_dailies": (10 / day, 10, log_in),
@@ -172,7 +172,7 @@ class RateLimits:
         }
         self.buckets = {name: TokenBuckets(*how) for name, how in rate_burst_advice.items()}
         self.hashing, self.known_hashing = WorkQueue(2, 40, 160), WorkQueue(1, 20, 40)
-        # These run one call at a time outside the game threads, to keep move latency low.
+        # These queues run one call at a time outside the game threads, to keep move latency low.
         self.verifying, self.replaying = WorkQueue(1, 4, 8), WorkQueue(1, 20, 60)
         self.plotting = WorkQueue(1, 4, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
@@ -195,7 +195,7 @@ class RateLimits:
                 raise ActionRejected(reason, _(self.buckets[limit].advice), wait_s)
 
     async def pace(self, account: str, *, is_program: bool) -> None:
-        """Limit the rate of moves: delay programs that are too fast, reject people.
+        """Limit the rate of moves: delay programs' moves, reject people's.
 
         The delay does not count as the program's thinking time.
 

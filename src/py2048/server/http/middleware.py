@@ -159,8 +159,8 @@ class SecurityMiddleware:
     def _cross_site_fault(self, headers: Headers) -> str | None:
         """Return why a request counts as cross-site, or None if it does not.
 
-        Pages cannot forge these headers. Other clients do not send them, but they have only their
-        own cookies.
+        Pages cannot forge these headers. Clients other than browsers may omit them, but they cannot
+        misuse a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"

@@ -44,7 +44,7 @@ def begin_request() -> str:
 def redacted_path(path: str) -> str:
     """Return a path without parts that could be a name or a secret.
 
-    Parts of the site's own routes and game ids are kept.
+    Game ids and the segments of the site's own routes are kept.
     """
     parts = path.split("/")
     return "/".join(
@@ -92,7 +92,7 @@ def log_config(level: str) -> dict[str, Any]:
 
 
 def is_our_fault(record: logging.LogRecord) -> bool:
-    """Filter out uvicorn's errors that clients cause."""
+    """Filter out errors that uvicorn logs but clients cause."""
     return "Invalid UTF-8" not in str(record.msg)
 
 
@@ -163,7 +163,7 @@ class Metrics:
         return prometheus.generate_latest(shared)
 
     async def keep_current(self) -> None:
-        """Periodically update this worker's gauges for the other workers, until cancelled."""
+        """Periodically publish this worker's gauges to the other workers, until cancelled."""
         while os.environ.get(WORKERS_FOLDER):
             self._set_gauges()
             await asyncio.sleep(_UPDATE_PERIOD_S)

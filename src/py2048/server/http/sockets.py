@@ -1,7 +1,7 @@
 """WebSocket connections whose incoming frames are metered before they are parsed.
 
-This module is separate because uvicorn's WebSocket protocol is imported with the first WebSocket,
-after the first page.
+This module is imported when the first WebSocket is opened, so that importing uvicorn's WebSocket
+protocol does not delay the first page.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
     """A WebSocket connection with backpressure for clients that send too much.
 
     Each frame and each 512 bytes cost a token of the client's address, including pings, pongs and
-    fragments. Without tokens the data stays unread. The connection is dropped if the handshake
-    takes too long.
+    fragments. Without tokens, data stays unread. The connection is dropped if the handshake takes
+    too long.
 
     Args:
         connections: The registry that limits connections.
@@ -61,7 +61,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         """Parse data as far as tokens allow; drop clients that send before the handshake ends."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles some of it
+        elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles early data
             self.drop()
         else:
             self._unread += data
@@ -101,7 +101,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             extensions[SOCKET] = self
 
     def count_for(self, address: str) -> None:
-        """Charge the frames to an address, which may come from a proxy."""
+        """Charge the frames to an address, which a proxy may have forwarded."""
         self._address = address
 
     def write_now(self, frame: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Access to the store and the rooms, which open in the background."""
+"""Access to the store and the rooms; both are opened in the background."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Battles: two to eight players who start together on the same tiles and play for some minutes.
 
-All games of a battle draw from one secret, as daily games do, so equal moves get equal tiles.
-Battles count on no leaderboard, because players see each other's boards. When time is up, each game
-becomes a record in its current position.
+All games of a battle draw their tiles from one secret, as daily games do, so the same moves get the
+same tiles. Battles count on no leaderboard, because players see each other's boards. When time is
+up, each game becomes a record in its current position.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAX_UNSTARTED_AGE = timedelta(days=1)
 
 _Standings = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 _Audience = dict[Client, _Standings | None]
-"""The followers of a battle, with the standings each was sent last."""
+"""The followers of a battle, with the standings that each received last."""
 
 
 def stage_of(battle: Battle) -> str:
@@ -307,7 +307,7 @@ class BattleFeeds:
     async def follow(
         self, rooms: Rooms, client: Client, battle: str | None, game: str | None
     ) -> None:
-        """Follow a battle, named by itself or by one of its games; None unfollows.
+        """Follow a battle, given its id or that of one of its games; with neither, follow none.
 
         Raises:
             ActionRejected: If the battle does not exist.

@@ -37,7 +37,7 @@ _LARGE_BATCH = 8
 _MAX_PAUSE_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
 
-_NOTICE_DELAY_S = 0.05  # Collects the revisions of one notice.
+_NOTICE_DELAY_S = 0.05  # Changes within this time share a notice.
 _RETRY_S = 1.0
 _LISTEN_S = 0.5
 _MAX_NOTICE_GAMES = 150  # PostgreSQL limits a notice to 8,000 bytes.

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
-MAX_ACTIONS = 1_000_000  # Moves, undos, redos and hints of a game.
+MAX_ACTIONS = 1_000_000  # Moves, undos, redos and hints in a game.
 MAX_OPEN_GAMES = 100  # Per account.
 DAILY_RULES = get_rules("classic")
 
@@ -119,15 +119,15 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Every action carries the version that the game will have after it. The next version is played,
-    an earlier one has already been played and is ignored, and a later one is rejected. Actions
-    return their events; ignored actions return none.
+    Every action carries the version that the game will have after it. An action with the next
+    version is played; one with an earlier version has been played before and is ignored; one with a
+    later version is rejected. Actions return their events; ignored actions return none.
 
     Args:
         store: Provides best scores.
         saved: The stored game.
         info: The stored metadata of the online game.
-        is_finished: Whether only the record is left, so the game can no longer change.
+        is_finished: Whether only the record is stored, so the game can no longer change.
 
     Attributes:
         is_finished: As given.
@@ -221,15 +221,15 @@ class OnlineGame:
         """Undo the last turn.
 
         Raises:
-            ActionRejected: As `move`, or if the mode forbids it (``mode``) or there is nothing to
-                undo (``nothing``).
+            ActionRejected: For the same reasons as `move`, or if the mode forbids it (``mode``) or
+                there is nothing to undo (``nothing``).
         """
         events = self._step(number, self.session.undo, N_("there is nothing to undo"))
         self.session.reset_best(self._best_before)
         return events
 
     def redo(self, number: int) -> tuple[Event, ...]:
-        """Redo the last undone turn; raises as `undo`."""
+        """Redo the last undone turn; raises the same errors as `undo`."""
         return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
@@ -260,7 +260,8 @@ class OnlineGame:
             number: Number of the first turn.
 
         Raises:
-            ActionRejected: As `undo`, or if the number is not the next (``gap``).
+            ActionRejected: For the same reasons as `undo`, or if the number is not the next
+                (``gap``).
         """
         self.check_help()
         if number != self.version + 1:
@@ -272,7 +273,8 @@ class OnlineGame:
         The tiles of offline turns are not verifiable, so the game counts on no leaderboard.
 
         Raises:
-            ActionRejected: As `check_offline`, or if the game would become too long (``over``).
+            ActionRejected: For the same reasons as `check_offline`, or if the game would become too
+                long (``over``).
         """
         self.check_offline(number)
         self._check_length(played.revision - self.version)
@@ -339,11 +341,11 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # The tiles were drawn here again, so the result must match the stored change.
+        # This process drew the tiles itself, so the result must match the stored change.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
-        """Whether another copy of the game has the same turns and details, saved or not."""
+        """Whether another copy of the game has the same turns and details."""
         mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.details, mine.codes) == (
             its.revision, its.position, its.details, its.codes,
@@ -351,7 +353,7 @@ class OnlineGame:
 
 
 def _best_score(store: Store, saved: SavedGame, without: str | None) -> int:
-    """Return the owner's best score by hand in finished games, ignoring the game `without`."""
+    """Return the owner's best score without autoplay in finished games other than `without`."""
     bests = store.scores.bests(saved.rules, saved.owner, without=without)
     return max(bests.get(board, 0) for board in (schema.RANKED, DAILY, "assisted", BOT))
 
@@ -563,14 +565,14 @@ class GameService:
     def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
         """Create the record of a game that is over, after verifying it against its secret.
 
-        A casual game stays beside its record for `UNDOABLE`, and an undo restores it.
+        A casual game is kept beside its record for `UNDOABLE`, so that an undo can restore it.
 
         Args:
             game_id: The game.
             is_stopped: Finish the game even if moves are left, because time is up.
 
         Returns:
-            The leaderboard that it counts on, or `POSITION`; None if there was nothing to do.
+            The leaderboard that the game counts on, or `POSITION`; None if there was nothing to do.
 
         Raises:
             RecordError: If the game does not follow its rules and secret.
@@ -600,7 +602,7 @@ class GameService:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. These games are not retried, unless the store itself failed.
+            Errors by game id. Games with an error are not retried, unless the store itself failed.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._broken):
@@ -627,7 +629,7 @@ class GameService:
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
-    """Reject access to a sealed game, as `GameService.check_visible`.
+    """Reject access to a sealed game, as `GameService.check_visible` does.
 
     Raises:
         ActionRejected: If the game is sealed (``sealed``).

@@ -43,14 +43,14 @@ _T = TypeVar("_T")
 _THREADS = 8
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # for reloading a game
 _MAX_LIVE = 40
-_UNENTERED_S = 1.0  # A loaded room that nobody enters is closed.
+_UNENTERED_S = 1.0  # Time after which a loaded room that nobody enters is closed.
 
 LINGER_S = 60.0
-"""How long a program's room stays open after its last request, which saves a replay of the game."""
+"""How long a program's room stays open after a request, so that the next one need not load it."""
 
-MAX_GAMES = 32  # Games that a program plays at the same time.
-_MAX_KEPT_ROOMS = 2000  # Of all programs together.
-_POLL_S = 2.0  # Finds changes by other processes whose notices were lost.
+MAX_GAMES = 32  # Games that a program may play at the same time.
+_MAX_KEPT_ROOMS = 2000  # For all programs together.
+_POLL_S = 2.0  # Interval of polling for changes whose notices were lost.
 
 MAX_QUEUED_FRAMES = 256
 MAX_QUEUED_BYTES = 1_000_000
@@ -72,8 +72,8 @@ class Client:
         room: The room the client is in, if any.
         close_code: Set once the connection is to be closed.
         language: Language of the messages this client receives.
-        first_broadcast: Index of the first broadcast frame this client receives. Infinite until it
-            has received the room's state.
+        first_broadcast: Index of the first frame that this client receives as a broadcast; infinite
+            until the client has received the room's state.
     """
 
     account: str
@@ -168,7 +168,7 @@ class Autoplay(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """A frame that is delivered once all preceding changes are saved.
+    """A frame that is sent once all preceding changes are saved.
 
     Attributes:
         number: Position among the room's frames.
@@ -349,7 +349,7 @@ class Room:
             await self._state_changed.wait()
 
     async def loaded(self) -> None:
-        """Wait while the game is being reloaded; raises as `ready`."""
+        """Wait while the game is being reloaded; raises the same errors as `ready`."""
         if self.state is RoomState.LOADING:
             await self.ready()
 
@@ -378,9 +378,9 @@ class Room:
         """Reload the game from the store and discard unsaved changes.
 
         Args:
-            error: Why the last write failed, or None if another process changed the game. The
-                change may be stored although its acknowledgement was lost, so frames are kept
-                until the store has been read.
+            error: Why the last write failed, or None if another process changed the game. A failed
+                write may have reached the store all the same, so frames are kept until the game has
+                been read.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -422,7 +422,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Install the reloaded game and notify all clients."""
-        # The version in a record may be lower. A plain state would then not answer the action.
+        # A record may have a lower version than the client's last action. The state alone would
+        # then not tell the client that the action was rejected.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -463,7 +464,7 @@ class Rooms:
     Args:
         store: The store.
         metrics: Counts events.
-        notices: Exchanges notices with other processes; None if there can be none.
+        notices: Exchanges notices with other processes; None if no other process can use the store.
 
     Attributes:
         games: The game service.
@@ -530,7 +531,7 @@ class Rooms:
         return await asyncio.shield(self._opening[game_id])
 
     async def find_own(self, game_id: str, account: str) -> Room:
-        """Return the room of an account's own game, as `find`.
+        """Return the room of an account's own game, as `find` does.
 
         Raises:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
@@ -657,7 +658,8 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # A lost notice matters for watchers only; a player's next move would be rejected.
+            # While notices arrive, a room with its player is not polled: if one was lost, the
+            # player's next move is rejected.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
@@ -669,7 +671,7 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # A missing game is finished: its record is one revision further.
+                # A missing game has been finished, and its record counts as the next revision.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:
@@ -678,7 +680,7 @@ class Rooms:
             self._sync_soon(game_id, revision)
 
     def _sync_soon(self, game_id: str, revision: int) -> None:
-        """Bring an open game to at least a revision, in the background."""
+        """Update an open game to a given revision or a later one, in the background."""
         room = self.open.get(game_id)
         if room is not None and revision > room.game.version:
             self.start(self._sync_to(room, revision))
@@ -692,7 +694,7 @@ class Rooms:
             self.note_fault(error, "another process cannot be followed")
 
     async def _sync(self, room: Room) -> None:
-        """Bring an open game to the revision in the store.
+        """Update an open game to the revision in the store.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -708,9 +710,9 @@ class Rooms:
             return
         if change is not None and change.revision <= game.version:
             return
-        room.end_autoplay()  # the player is active in the other process
+        room.end_autoplay()  # because the player is active in the other process
         events = game.apply(change) if change is not None else None
-        if events is None:  # an undo, a finished or a deleted game
+        if events is None:  # an undo, or the game was finished or deleted
             room.reload()
         else:
             room.broadcast(events)

@@ -393,7 +393,7 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score of 3 out of 4
 
-# Estimating takes exponential time in substituted letters, up to a second for 32 characters.
+# Time grows exponentially with the number of substituted letters: up to 1 s for 32 characters.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")
@@ -454,7 +454,7 @@ def _matches(hashed: str | None, password: str) -> bool:
 # Recovery codes
 
 CODES = 8
-_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32, which has no lookalikes
+_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32, without lookalike characters
 _LOOKALIKES = str.maketrans("OIL", "011", "- \t")
 
 

@@ -30,9 +30,9 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # Saves a write on most requests.
-_SESSION_CHECK_S = 15.0  # Closes connections whose session another process has ended.
-_TOKEN_TTL_S = 15.0  # Another process may have revoked the token.
+_LAST_USE_PRECISION = timedelta(hours=1)  # Saves writing to the store on most requests.
+_SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes ended.
+_TOKEN_TTL_S = 15.0  # Short, because another process may revoke the token.
 _MAX_TOKENS = 10_000
 BEARER_ONLY = {"www-authenticate": "Bearer"}
 """Headers of a response to a request without a valid token."""
@@ -121,8 +121,8 @@ class Authenticator:
 
         Args:
             request: The request.
-            wait: Wait for the store. Otherwise the cookie is trusted without its account's name
-                if the store is unavailable.
+            wait: Whether to wait for the store. If not, and the store is unavailable, a signed
+                cookie is trusted and the user's name stays unknown.
 
         Raises:
             StorageError: With `wait`, if the store is unavailable.
@@ -141,7 +141,7 @@ class Authenticator:
         request.user = user or self._new_guest()
 
     async def identify_player(self, request: UserRequest) -> None:
-        """Set the user of a request from its bearer token, or from its cookie without a token.
+        """Set the user of a request from its bearer token or, without a token, from its cookie.
 
         Raises:
             HTTPException: If the token is invalid.
@@ -325,7 +325,7 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a valid cookie's account, mark and whether it should be renewed."""
+        """Return a valid cookie's account and mark, and whether the cookie should be renewed."""
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE

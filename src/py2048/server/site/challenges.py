@@ -179,7 +179,7 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return today's challenge results, and statistics of an account's games with some rules."""
+    """Return today's challenge results, and an account's statistics under the given rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
@@ -235,11 +235,10 @@ def days_at(day: date, today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """Consecutive days with a finished daily game.
+    """A player's current and longest streaks: consecutive days with a finished daily game.
 
     Attributes:
-        current: Days up to today, or up to the last day that can still be continued; 0 if a day was
-            missed.
+        current: Length of the streak that can still be continued; 0 if a day was missed.
         longest: The longest streak so far.
         is_done: Whether today's game is included.
     """
@@ -250,7 +249,7 @@ class Streak:
 
 
 def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
-    """Return a player's streak on a day.
+    """Return a player's streaks as of `today`.
 
     Neither a missing game today nor yesterday's game in progress breaks the streak.
     """
@@ -287,7 +286,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
 
 
 def _puzzle_of(day: date) -> Puzzle:
-    # Imported late, because reading the puzzles takes longer than most pages.
+    # Imported late, because loading the puzzles takes longer than showing most pages.
     from py2048.review.puzzles import daily_puzzle
 
     return daily_puzzle(day)

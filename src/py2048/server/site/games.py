@@ -1,7 +1,7 @@
 """Pages of a game: replay, live view, record, review, result, sharing and playing on.
 
-Everyone may open what a player shares. It reveals no move and no secret, so daily games can be
-shared on their day.
+Anyone may open the page that a player shares. It reveals no move and no secret, so daily games can
+be shared on the same day.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 
 
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
-    """Return a short description: "Daily · 26 November", "Classic", "Classic · Ranked"."""
+    """Return a short description, such as "Daily · 26 November" or "Classic · Ranked"."""
     if info.day:
         return f"{_('Daily')} · {day_name(info.day)}"
     kind = title_of(row.rules)
@@ -251,7 +251,7 @@ def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
 def begin_from_position(games: GameService, account_id: str, game_id: str, turn: int) -> OnlineGame:
     """Start a casual game from a position of a finished game.
 
-    It has a new secret, its score starts at 0, and it counts on no leaderboard.
+    The new game has a new secret, its score starts at 0, and it counts on no leaderboard.
 
     Args:
         games: The game service.
@@ -262,7 +262,8 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     Raises:
         ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
             exist, no move is possible (``over``), or the game is sealed (``sealed``), because
-            watchers of the new game would see its tiles. Also as `GameService.begin_game`.
+            watchers of the new game would see its tiles. Also for the reasons of
+            `GameService.begin_game`.
         StorageError: If the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
@@ -286,7 +287,7 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
 
 @dataclass(frozen=True, slots=True)
 class ShareCard:
-    """What a player shares of a finished game.
+    """The result of a finished game that a player shares.
 
     Attributes:
         kind: Short description of the game.
@@ -323,7 +324,7 @@ class ShareCard:
 
     @property
     def squares(self) -> str:
-        """A square per power of two from 16 up to the target: filled if reached."""
+        """A square for each power of two from 16 up to the target, filled if reached."""
         reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
         wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
         return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
@@ -378,7 +379,7 @@ def picture(card: ShareCard, board: Board) -> bytes:
     below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
         write(365 + 52 * index, said)
-    if card.player and card.player.isascii():  # Pillow's built-in font only has ASCII letters
+    if card.player and card.player.isascii():  # Pillow's built-in font has only ASCII letters
         write(365 + 52 * len(below), card.player, DARK.accent)
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")

@@ -179,7 +179,7 @@ _MONTHS = (
 
 
 def ago(moment: str, now: datetime | None = None) -> str:
-    """Return how long ago an ISO 8601 time was; a date is named instead."""
+    """Return how long ago an ISO 8601 time was, or the name of a date without a time."""
     if "T" not in moment:
         return day_name(moment)
     now = now or datetime.now(UTC)
@@ -269,7 +269,7 @@ class Site:
         return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
 
     async def visible_game(self, request: UserRequest) -> str:
-        """Return the game id in the path if the user may see the game, which may not exist.
+        """Return the game id in the path if the user may see the game; it may not exist.
 
         Raises:
             ActionRejected: If the id is invalid or the game is sealed.

@@ -1,12 +1,12 @@
 """Reviews of finished games: requests, the queue that computes them, and their texts.
 
 The queue is in the store. Each review runs in its own low-priority process, so it does not delay
-moves, whatever the game and however long kernels take to compile. A process that hangs or crashes
+moves, however long the review or the compilation of kernels takes. A process that hangs or crashes
 affects only its own review.
 
 Reviews cannot be used as hints: a review needs a record, which only finished games have. Reviews of
 a daily game are sealed until the secret of the day is revealed, even for its player, who could
-otherwise replay the day as a guest.
+otherwise use them to play the day again as a guest.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ MAX_MISTAKES = 40  # Mistakes listed with their boards.
 
 NICENESS = 10
 TIMEOUT_S = 600.0
-_LEASE = timedelta(seconds=20)  # Another process takes over a claim that is not renewed.
-_POLL_S = 5.0  # Finds requests that other processes received.
+_LEASE = timedelta(seconds=20)  # Others take over a claim that is older.
+_POLL_S = 5.0  # Interval of polling for requests to other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _MAX_ADDRESSES = 10_000
@@ -78,8 +78,8 @@ def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) 
     Args:
         games: The game service.
         game_id: The game.
-        requested: Games whose reviews the address requested; some may be done by now.
-        owner: The player if only figures are requested, or empty.
+        requested: Games whose reviews the client's address requested; some may be done by now.
+        owner: The player's account if only summary figures are requested; otherwise empty.
     """
     reviews, own = games.store.reviews, owner and ended_game(games, game_id)
     is_own = own and own[1].owner == owner
@@ -100,7 +100,7 @@ def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) 
 def review_answer(
     games: GameService, game_id: str, first: int = 0, limit: int = 0
 ) -> schema.ReviewAnswer:
-    """Return the review of a finished game so far, with some of its moves.
+    """Return the state of a finished game's review, with some of its moves.
 
     Raises:
         ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
@@ -128,7 +128,7 @@ def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, Online
 def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
     """Return the state of a game's review, and its summary once it is done.
 
-    Only the player of a sealed game may see its figures; its moves stay hidden.
+    The caller must show the figures of a sealed game to its player only.
     """
     return _figures(games.store.reviews.find(game_id))
 
@@ -158,7 +158,7 @@ def _figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | N
 
 
 Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
-"""Reviews a record; calls the second argument with the number of reviewed moves."""
+"""Reviews the record; calls the second argument with the number of moves reviewed so far."""
 
 
 class ReviewQueue:

@@ -28,7 +28,7 @@ from py2048.server.site.pages import Page, Site, boards_of, render
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
-_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and then by month
+_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, even longer ones by month
 
 
 async def show_leaderboard(site: Site, request: UserRequest) -> Response:
@@ -106,7 +106,7 @@ def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str,
 
 
 def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
-    """Return an account's row, with its place, for a board, rules and a period, or None."""
+    """Return an account's row and place on the `wanted` board, rules and period, or None."""
     found = games.store.leaderboards.standing(account, *wanted)
     return found and game_row(found[1], found[0])
 

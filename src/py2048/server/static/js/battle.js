@@ -1,4 +1,4 @@
-// The page of a battle: who has joined, how it goes and how it ended.
+// The page of a battle: who has joined, how it stands and how it ended.
 import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
 import { $, element } from "./elements.js";
 import { _ } from "./language.js";

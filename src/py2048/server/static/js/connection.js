@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /**
-   * Send a message; return whether it left.
+   * Send a message; return whether it was sent.
    * @param {Protocol.PageMessage} message
    */
   send(message) {

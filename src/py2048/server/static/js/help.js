@@ -1,5 +1,5 @@
-// Help in casual games: hints, the coach and autoplay. They come from the server's players, or while
-// it is away from a small network in the browser.
+// Help in casual games: hints, the coach and autoplay. They come from the server's players or, while
+// the server is away, from a small network in the browser.
 import { Computer, showHint, wordOn } from "./computer.js";
 import { $, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
@@ -15,7 +15,7 @@ const COACH_PAUSE_MS = 400;
 
 export class Help {
   #page;
-  #autoplay = null; // the player's spec, or a run without the server
+  #autoplay = null; // the player's spec; without the server, the local run
   /** @type {?Hint} a hint for the board on the screen */
   #hint = null;
   #pause = 0;
@@ -60,8 +60,8 @@ export class Help {
    */
   show(hint) {
     this.#hint = hint;
-    if (!this.#page.isAlone) this.#adviser().then(keepPage); // to give hints without the server too
-    // A better answer replaces a quick one.
+    if (!this.#page.isAlone) this.#adviser().then(keepPage); // load it for hints without the server
+    // A better hint may follow a quick one and replaces it.
     if (!this.#isAsked && !$("hint-card").classList.contains("shown")) return;
     this.#isAsked = false;
     showHint(hint);

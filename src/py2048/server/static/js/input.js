@@ -55,7 +55,7 @@ export function meaning(event) {
   return command && !event.repeat ? { command } : null;
 }
 
-/** Whether a modifier makes a key press the browser's. */
+/** Whether a modifier key leaves a key press to the browser. */
 export function hasModifier({ ctrlKey, altKey, metaKey }) {
   return ctrlKey || altKey || metaKey;
 }

@@ -87,7 +87,7 @@ function restored(id, rules, start, first, end) {
   return new Record(rules, start); // no turn has been played
 }
 
-/** The ids of all stored games, in the order of storing. */
+/** The ids of all stored games, in the order in which they were stored. */
 export function ids() {
   const heads = namesFrom(HEAD).map((name) => [name.slice(HEAD.length), readJson(name)?.at ?? 0]);
   return heads.sort(([, one], [, other]) => one - other).map(([id]) => id);

@@ -1,5 +1,5 @@
-// Hints by a small network, for when there is no server to ask. Its weights come as a script, which
-// `browser_script` in `ntuple/weights.py` makes, because a page on a disk may load scripts only.
+// Hints from a small network, for when there is no server to ask. The weights are loaded as a script,
+// which `browser_script` in `ntuple/weights.py` writes: a page opened as a file can load only scripts.
 import { _, grouped } from "./language.js";
 import { DIRECTIONS, parseRules, scoreOf, slide } from "./rules.js";
 import { WAYS } from "./ways.js";

@@ -1,6 +1,6 @@
 // A casual game that goes on while the server is away. When the server is back, it verifies the turns.
-// It did not draw their tiles, so the game counts on no leaderboard. On a page without any server,
-// games also begin here.
+// Their tiles were drawn in the browser, so the game counts on no leaderboard. On a page without any
+// server, games also begin here.
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
 import { _, grouped, signed } from "./language.js";
@@ -112,7 +112,7 @@ export class OfflineGame {
     return this.#take({ direction, spawn });
   }
 
-  /** Undo the last move; null if there is none or the server may have it. */
+  /** Undo the last move; null if there is none, or if the server may know it. */
   undo() {
     const { game, record, sent } = this.#kept;
     if (record.length <= sent) return null;
@@ -193,7 +193,7 @@ export class OfflineGame {
     this.#tell();
   }
 
-  // The undos or redos that lead the server back to the start of the record after it has done actions
+  // The undos or redos that take the server back to the start of the record if it has performed actions
   // whose answers were lost; null if that is impossible.
   #wayBack({ version, ply }) {
     const { start, unanswered, record } = this.#kept;

@@ -227,7 +227,7 @@ export class PlayPage {
   }
 
   /**
-   * Send a message; return whether it left.
+   * Send a message; return whether it was sent.
    * @param {Protocol.PageMessage} message
    */
   send(message) {

@@ -1,10 +1,10 @@
-// The actions on their way to the server. They are numbered, so that the server does each at most
-// once, and only on the board that the player saw.
+// The actions that the server has not answered yet. They are numbered, so that the server performs
+// each at most once, and only on the board that the player saw.
 //
-// Every action leaves at once: fast key presses share one round trip. Actions that leave before
-// earlier ones are answered form a chain. If one of a chain cannot be done, or somebody else has
-// acted, both the server and this queue drop the rest. Nothing is kept for a later connection: the
-// game's version tells afterwards how many of the unanswered actions were done.
+// Every action is sent at once, so fast key presses share one round trip. Actions that are sent
+// before earlier ones are answered form a chain. If an action of a chain cannot be performed, or
+// somebody else has acted, both the server and this queue drop the rest of the chain. No action is
+// kept for a later connection: the game's version then tells how many of them were performed.
 
 /**
  * @typedef {{type: "move", direction: string} | {type: "undo" | "redo"} | {type: "hint", player: string}} Action
@@ -51,7 +51,7 @@ export class ActionQueue {
     return chain !== undefined && (chain !== this.#chain || !this.#sent.length);
   }
 
-  /** Send an action; return whether it left. */
+  /** Send an action; return whether it was sent. */
   push(action) {
     if (!this.#isOpen || this.#sent.length >= MAX_ACTIONS) return false;
     if (!this.#sent.length) this.#chain++;
@@ -128,8 +128,8 @@ export class ActionQueue {
     if (state) this.version = state.version;
     const count = this.drop();
     if (reason === "storage" && actions.length) {
-      // The store may have done some without saying so. Which ones is unknown, because attempts that
-      // move nothing look the same.
+      // Some actions may have been stored although the store failed. Which ones is unknown, because
+      // attempts that move nothing look the same.
       if (moved) return Math.max(0, count - made);
       this.#sendLater(actions[0], retryMs);
       return count - 1;

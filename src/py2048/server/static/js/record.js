@@ -32,7 +32,7 @@ export function turnOf(code, { columns }) {
   return { direction, spawn: { tile: 2 ** DIGITS.indexOf(code[1]), cell } };
 }
 
-/** Split a text into the codes of its turns; attempts that moved nothing are single small letters. */
+/** Split a string into the codes of its turns; a lower-case letter is an attempt that moved nothing. */
 export function codesIn(text, { rows, columns }) {
   const cell = rows * columns <= MAX_ONE_DIGIT_CELLS ? "." : "..";
   const codes = text.match(new RegExp(`[udlr]|[UDLR].${cell}`, "g")) ?? [];
@@ -163,7 +163,7 @@ export class Record {
     }
   }
 
-  /** The first turns that count as a text of at most `maxCharacters`, and how many they are. */
+  /** The first turns that count, as a string of at most `maxCharacters`, and their number. */
   piece(maxCharacters) {
     let [text, count] = ["", 0];
     for (; count < this.length; count++) {

@@ -72,7 +72,7 @@ export class ReviewSteps {
     return $("review")?.dataset.state === "done";
   }
 
-  // Offer what the section has in its state.
+  // Show the controls that fit the state of the review.
   #offer() {
     const { state } = $("review")?.dataset ?? {};
     if (state === "waiting" || state === "running") setTimeout(() => this.#look(), LOOK_MS);

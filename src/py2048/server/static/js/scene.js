@@ -21,7 +21,7 @@ export class Scene {
     this.speech = new Speech($("live"));
   }
 
-  /** Whether a slide is shown whose answer has not come yet. */
+  /** Whether a slide is shown before its answer has arrived. */
   get isAhead() {
     return this.#ahead !== null;
   }
@@ -42,7 +42,7 @@ export class Scene {
   }
 
   /**
-   * Show the slide of a move before its answer, which brings the new tile and the words.
+   * Show the slide of a move before its answer, which contains the new tile and the messages.
    * @param {Game} game
    * @param {string} direction
    */

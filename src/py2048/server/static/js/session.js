@@ -141,7 +141,7 @@ function settled(state) {
 function enter(state, effects = []) {
   const { kept, game, wish, current } = state;
   const unsent = kept.unsent ? kept.game : null;
-  const shown = state.isConfirmed ? game?.game : null; // a kept game alone was not asked for
+  const shown = state.isConfirmed ? game?.game : null; // not a kept game that was shown only for lack of a server
   const next = { ...state, phase: /** @type {Phase} */ (unsent ? "syncing" : "connecting") };
   const mode = WISHED_MODES.find((name) => name === wish.mode);
   const wanted = unsent ?? shown ?? wish.game ?? current;

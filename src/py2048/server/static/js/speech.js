@@ -1,4 +1,4 @@
-// Sentences for screen readers. Of many events in a moment only the last one is said.
+// Sentences for screen readers. If events follow each other quickly, only the last is spoken.
 import { element } from "./elements.js";
 import { _ } from "./language.js";
 
@@ -45,7 +45,7 @@ export class Speech {
   }
 }
 
-/** A board in sentences, one a row. */
+/** A board in sentences, one per row. */
 export function spoken(board) {
   return board
     .map((row, index) => {

@@ -43,7 +43,7 @@ export function writeJson(name, value) {
   return write(name, JSON.stringify(value));
 }
 
-/** The stored names that begin with a text. */
+/** The stored names that begin with a prefix. */
 export function namesFrom(start) {
   return keys()
     .filter((key) => key.startsWith(PREFIX + start))
@@ -58,7 +58,7 @@ export function nameOf(key) {
 /**
  * Take over a value that an earlier version stored without the prefix.
  * @param {string} key
- * @param {(text: string) => boolean} adopt stores the value; the old key goes if it returns true
+ * @param {(text: string) => boolean} adopt stores the value; if it returns true, the old key is removed
  */
 export function adoptOld(key, adopt) {
   try {
