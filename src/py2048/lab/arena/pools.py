@@ -128,7 +128,7 @@ class ProcessPool:
 
 
 def worker_death(job: Job, how: str) -> PlayerError:
-    """Create the error for a job whose workers died."""
+    """Return the error for a job whose workers died."""
     games = ", ".join(map(str, job.games))
     return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
 

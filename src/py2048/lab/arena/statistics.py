@@ -140,7 +140,7 @@ class Comparison:
         first: Spec of the first player.
         second: Spec of the second player.
         difference: Mean of the first player's score minus the second's, over games.
-        won: How often the first player's score was higher.
+        won: Number of games in which the first player's score was higher.
         drawn: Number of games with equal scores.
     """
 

@@ -62,8 +62,8 @@ def bench(
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
     """Return moves per second of random play in a batch: one figure per round, by thread count.
 
-    Other programs and clock changes only ever slow a machine down. The batches therefore take turns
-    in short stretches, so that a disturbance affects all. The first turn is a warm-up.
+    Other programs and clock changes only ever slow a machine down. The batches take turns in short
+    stretches, so that a disturbance affects all of them. The first turn is a warm-up.
     """
     from py2048.core.rules import get_rules
     from py2048.engine.batch import BatchGames

@@ -36,7 +36,7 @@ def memory_size(text: str) -> int:
     """Parse an amount of memory such as ``4G``; return bytes.
 
     Raises:
-        BadParameter: If the text is invalid or the amount is out of range.
+        BadParameter: If the string is invalid or the amount is out of range.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
@@ -290,7 +290,7 @@ def query(
     rules: options.RulesOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Print the chance to make the target after each move on BOARD, the best first."""
+    """Print the chance of making the target after each move on BOARD, best first."""
     from py2048.players.solving.tables import load_table
 
     position = options.board_of(board)

@@ -30,9 +30,9 @@ KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
 """Boards of every tenth game are held out of training, for measurements."""
 MOVES_PER_CALL = 8
-"""Moves played per kernel call while a tile may appear at any move."""
+"""Moves played per kernel call while the awaited tile may appear at any move."""
 SAMPLES_PER_GAME = 32
-"""Boards of a game whose values are compared with actual outcomes."""
+"""Number of boards per game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
 """A largest tile and a minimum sum of all tiles."""
@@ -172,7 +172,7 @@ class OngoingGame:
 
     @property
     def score(self) -> int:
-        """Score since the given board, by the rules."""
+        """Score earned since the given board, under the rules."""
         points, moves = self._state[SCORE], self._state[PLY]
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
@@ -352,7 +352,7 @@ class SuccessRate(NamedTuple):
     def error(self) -> float:
         """Standard error of the share, positive even if none or all boards succeeded.
 
-        This is the standard deviation of the posterior after a uniform prior (Laplace's rule of
+        This is the standard deviation of the posterior for a uniform prior (Laplace's rule of
         succession).
         """
         likely = (self.successes + 1) / (self.boards + 2)
@@ -478,11 +478,11 @@ def measure_overestimate(
 ) -> tuple[float, float]:
     """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
 
-    Runs on one thread, because the pieces of games are too short for several.
+    This runs on one thread, because the stretches of play are too short to use several.
 
     Args:
         searcher: The player.
-        rater: Values the boards along each game.
+        rater: Searcher that values the boards along each game.
         boards: Boards of the band, from which games start.
         band: The band.
         end: Sum up to which values are compared.

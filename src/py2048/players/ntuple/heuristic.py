@@ -20,12 +20,12 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of distinguished ranks. Larger tiles count as the largest of them."""
+"""Number of distinguished ranks. Tiles of higher rank count as the highest of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points; pairs are for edge lines and inner lines.
+    """Evaluation weights in points. The values of a pair are for edge lines and inner lines.
 
     Attributes:
         empty: Reward per empty cell.

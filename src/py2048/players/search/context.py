@@ -51,11 +51,11 @@ MOVE_COST = COSTS_PER_BIT
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
 """Expected growth of log2(nodes) per bit of path cost.
 
-In deterministic games only moves cost anything, and about three of them are legal, so nodes grow
-faster.
+In deterministic games, spawns cost nothing and about three moves per board are legal, so the number
+of nodes grows faster.
 """
 LOSS_COST = 50.0
-"""Cost of a move that loses all expected points; it scales with the loss."""
+"""Cost of a move that loses all expected points; smaller losses cost proportionally less."""
 
 WIN_BONUS = 10_000.0
 """Bonus in points for a board that ends the game by reaching the target."""
@@ -71,9 +71,9 @@ ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 BAND = np.dtype(
     list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
-"""Fields of a `Band`, followed by the tile that ends it."""
+"""Fields of a `Band`, followed by the tile that ends the band."""
 
-# Each attribute is annotated with its Python type, and its dtype and shape in memory.
+# Each attribute is annotated with its Python type, and with its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
 ULong = Annotated[np.uint64, np.uint64]
 Double = Annotated[float, np.float64]

@@ -244,7 +244,8 @@ def _larges(mask: int) -> int:
 def masked_lines(merging: Merging) -> Words:
     """Return the read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
-    # Let every second large tile of a line slide as an otherwise unused rank 14.
+    # So that adjacent large tiles never merge, every second one in a line slides as rank 14, which
+    # is otherwise unused.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)
     for cell in range(SIDE):
         is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE

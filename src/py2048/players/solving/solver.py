@@ -48,7 +48,7 @@ def solve(
 
     Args:
         rules: Rules, or their text.
-        goal: ``score`` for the expected score, or ``tile=N`` for the chance to make a tile.
+        goal: ``score`` for the expected score, or ``tile=N`` for the probability of making a tile.
         memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
             kept on disk.
         threads: Number of threads, by default one per processor.
@@ -88,7 +88,7 @@ def save_and_reload(
 
 
 class LayerLoops:
-    """Loops over the layers of a solver, which measure its time and report its progress.
+    """The loops over a solver's layers. They measure its time and report its progress.
 
     Args:
         progress: Called after each layer, if given.
