@@ -33,9 +33,9 @@ class Chance(NamedTuple):
     """How often recorded games that reached a position's stage went on to make a tile.
 
     Attributes:
-        tile: The next tile that is not certain.
+        tile: The next tile that is not certain to be made.
         made: Number of games that made it.
-        games: Number of games.
+        games: Number of games that reached the stage.
     """
 
     tile: int
@@ -133,7 +133,7 @@ class Usage(NamedTuple):
     """Resources used by a player's moves.
 
     Attributes:
-        seconds: Time taken.
+        seconds: Time that the moves took.
         boards: Number of boards rated.
         tokens: Number of tokens written by the player's language model.
     """

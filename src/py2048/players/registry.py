@@ -110,7 +110,7 @@ def with_seed(spec: str, seed: int) -> str:
 
 
 def _check_text(spec: str) -> None:
-    check_kind(spec, str, PlayerError, "a text of a player: give one such as 'greedy'")
+    check_kind(spec, str, PlayerError, "a player spec: give one such as 'greedy'")
     if len(spec) > MAX_SPEC:
         raise PlayerError(
             f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"

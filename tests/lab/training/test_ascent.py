@@ -303,8 +303,8 @@ def test_a_training_takes_no_folder_of_another(
     assert main(["train", plain, "--rules", "2x2", "--games", "5", "--quiet"]) == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.npz")}
     for words, message in (
-        ([bands, "--games", "5"], "bands holds a training, plan.toml"),
-        ([bands, "--config", str(plan)], "bands holds a training, plan.toml"),
+        ([bands, "--games", "5"], "bands holds a training run, plan.toml"),
+        ([bands, "--config", str(plan)], "bands holds a training run, plan.toml"),
         ([bands, "--resume", "--weights", "shipped"], "--resume keeps the weights"),
         ([plain, "--config", str(plan)], "plain holds a training, checkpoint.npz"),
         ([plain, "--config", str(plan), "--resume"], "plain holds no training of bands"),

@@ -140,7 +140,7 @@ class ProgramPlayer(_External):
         except OSError:
             line = ""
         if not line:
-            raise PlayerError(f"{self.name} ended with {process.wait()}, after no answer")
+            raise PlayerError(f"{self.name} ended with status {process.wait()} and gave no answer")
         return line
 
     @cached_property

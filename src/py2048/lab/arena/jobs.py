@@ -48,7 +48,7 @@ class GameResult:
         player: The player's spec.
         game: Number of the game in the tournament.
         seed: Seed of the game.
-        score: Score by the rules.
+        score: Score under the rules.
         max_tile: Largest tile on the last board.
         moves: Number of legal moves.
         seconds: Processor time of the player; wall-clock time for external players.

@@ -24,7 +24,7 @@ class Pool(Protocol):
 
     @property
     def width(self) -> int:
-        """Number of jobs that keeps all workers busy. It may change."""
+        """Number of jobs that keeps all workers busy, which may change."""
 
     @property
     def place(self) -> str:

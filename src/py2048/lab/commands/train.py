@@ -29,13 +29,14 @@ Settings = dict[str, Any]
 LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 NOTHING_LEFT = (
-    "nothing is left to train, the limits count from the beginning: give a larger one, such as "
-    "--minutes"
+    "nothing is left to train, because the limits count from the beginning: give a larger one, "
+    "such as --minutes"
 )
 CALIBRATION_GAMES = 200
 
 SHIPPED = "shipped"
-"""Value of ``--weights`` for the weights that come with py2048. A file is ``./shipped``."""
+"""Value of ``--weights`` for the weights that come with py2048. For a file of that name, write
+``./shipped``."""
 
 
 def _initial(incomplete: str) -> list[str]:

@@ -76,7 +76,7 @@ class BandTask(NamedTuple):
         """Check that the network can have bands and that there are start boards.
 
         Raises:
-            WeightsError: If not.
+            WeightsError: If either is not the case.
         """
         if self.network.layout.kind != "4x4" or self.network.layout.stages:
             raise WeightsError("bands are for networks on 4x4 boards without stages")

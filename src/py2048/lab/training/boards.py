@@ -247,7 +247,8 @@ def collect(
         make_searcher: Creates the player of a thread.
         stages: The stages of one tile, ascending.
         games: Number of games.
-        starts: Boards from which games start, at most `games` of them. The default is new games.
+        starts: Boards from which games start, at most `games` of them. By default, games start
+            anew.
         seed: Seed of all games.
         continuations: How many times each game is continued from the first stage.
         threads: Number of games played in parallel.
@@ -302,7 +303,7 @@ class ScoreTally:
 
     @property
     def mean(self) -> float:
-        """Mean score, or 0 without games."""
+        """Mean score, or 0 if there are no games."""
         return self.total / self.games if self.games else 0.0
 
     @property
@@ -364,7 +365,7 @@ class Outcomes(NamedTuple):
 
     Attributes:
         successes: Whether the tile was made, bool `[boards]`.
-        points: Points until then, int64 `[boards]`.
+        points: Points earned until then, int64 `[boards]`.
     """
 
     successes: NDArray[np.bool_]

@@ -212,7 +212,7 @@ class CardTrainer(TrainerBase):
             last = max(task.band.ending, int(context.above.ending))
             if task.starts[:, 1].any() or last > 1 << MAX_RANK:
                 raise WeightsError(
-                    f"the device {config.device} only trains bands up to a {1 << MAX_RANK}"
+                    f"the device {config.device} only trains bands up to the tile {1 << MAX_RANK}"
                 )
         kind = ReferenceEngine if config.device == "reference" else CardEngine
         self._engine = kind(config, context)

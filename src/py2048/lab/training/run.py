@@ -128,7 +128,7 @@ def check_free(folder: Path) -> None:
     for name in (CHECKPOINT, PLAN, WEIGHTS):
         if (folder / name).exists():
             raise WeightsError(
-                f"{folder} holds a training, {name}: continue it with --resume, or name another"
+                f"{folder} holds a training run, {name}: continue it with --resume, or name another"
             )
 
 
@@ -398,10 +398,10 @@ def load_checkpoint(
             archive.check_fields(path, header, {"band": (archive.is_object, "an object")})
             band = weights.band_of(path, header["band"])
             if (band.tile, band.least) != (task.band.tile, task.band.least):
-                raise WeightsError(f"{path} holds the training of another band")
+                raise WeightsError(f"{path} is from training another band")
             task = task._replace(band=band)
         elif "band" in header:
-            raise WeightsError(f"{path} holds the training of a band, not of a whole network")
+            raise WeightsError(f"{path} is from training a band, not a whole network")
         with archive.faults_of(path, "plan"):
             before = TrainingConfig.from_data(dict(header["plan"]))
         trainer = make_trainer(before.changed(changes or {}), task=task)

@@ -178,7 +178,7 @@ class TrainingConfig:
                 )
         if (values.get("device", self.device) == "cpu") != (self.device == "cpu"):
             raise WeightsError(
-                f"a training on the device {self.device} cannot resume on another: leave device out"
+                f"training on the device {self.device} cannot resume on another: leave device out"
             )
         if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
             raise WeightsError("ranks can only change on boards of up to 4 cells a side")
@@ -221,9 +221,7 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     arguments: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
-            raise WeightsError(
-                f"{name!r} is not a setting of a training{did_you_mean(name, fields)}"
-            )
+            raise WeightsError(f"{name!r} is not a training setting{did_you_mean(name, fields)}")
         arguments[fields[name]] = _converted(name, value, types[fields[name]])
     return kind(**arguments)
 

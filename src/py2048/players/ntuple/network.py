@@ -59,7 +59,7 @@ MIN_GAMES = 100
 MAX_RELATIVE_OVERESTIMATE = 0.5
 """Largest error of a value, relative to the actual points, that is still corrected."""
 CERTAIN_SHARE = 0.99
-"""A tile reached in this share of the games counts as certain."""
+"""A tile that this share of the games reached counts as certain."""
 START = 2
 """Tile of the opening stage, which ends at the first tile with its own stages."""
 
@@ -252,7 +252,7 @@ class Bands:
         lazy: Owner of the table, if bands are unpacked on demand.
 
     Raises:
-        WeightsError: If these do not fit together.
+        WeightsError: If the arguments do not fit together.
     """
 
     layout: NetworkLayout

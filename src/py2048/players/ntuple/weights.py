@@ -389,7 +389,7 @@ _FIELDS: dict[str, Check] = {
     "ranks": _COUNT,
     "held": (is_counts, "a list of whole numbers"),
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
-    "history": (is_objects, "a list of objects, one for each training"),
+    "history": (is_objects, "a list of objects, one for each training run"),
 }
 _PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
 _HISTORY_FIELDS: dict[str, Check] = {

@@ -97,10 +97,10 @@ class SearchContext:
     tiles: Long
     ranks: Annotated[Cells, np.uint8, MAX_TILES]
     cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the integer spawn weights
-    probabilities: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
+    probabilities: Annotated[Doubles, np.float64, MAX_TILES]
     costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # by tile and number of empty cells
     loss_cost: Double  # see LOSS_COST; 0 in an exhaustive search
-    growth: Double  # of log2(nodes) per cost unit
+    growth: Double  # expected growth of log2(nodes) per cost unit
     edge_length: Long  # 0 if tiles spawn on random cells
     edge_cells: Annotated[Longs, np.int64, 4, MAX_CELLS]  # spawn cells by direction, padded with -1
 
@@ -148,7 +148,7 @@ class SearchContext:
     breadth: Double  # of the last move, see `tree_breadth`; 0 if unknown
     overrun: Double  # recent time overrun, in units of a move's budget
     cuts: Long  # paths pruned in this iteration
-    generation: Long  # bumped per root move, which invalidates the transposition table
+    generation: Long  # new for each root move, to invalidate the transposition table
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
     indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
     table_size: ULong

@@ -18,10 +18,10 @@ UNLIMITED_NODES = 1 << 60
 # Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
 FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # two plies when four or more cells are empty
 MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # smaller steps repeat work without searching deeper
-TARGET_NODE_SHARE = 0.6  # of the remaining nodes; iterations may need twice the estimate
-MAX_ITERATION_GROWTH = 8.0  # nodes, relative to the previous iteration
+TARGET_NODE_SHARE = 0.6  # of the nodes left; an iteration may need twice its estimate
+MAX_ITERATION_GROWTH = 8.0  # in nodes, relative to the previous iteration
 MAX_BRANCH_GROWTH = 2.0  # a root move's node share, relative to the previous iteration
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # if it is aborted, a shallower one must still fit
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # if aborted, it must leave room for a shallower one
 FIRST_ITERATION_TARGET_SHARE = 0.25  # the branching factor is only known from the last move
 
 # Time per move, as a factor of the average.
@@ -42,8 +42,8 @@ class SearchLimits:
 
     Attributes:
         depth: Plies to search. Defaults to 2, or to `MAX_DEPTH` with `nodes` or `ms`.
-        nodes: Node budget per move. Multi-threaded searches may use up to twice as many, because
-            the nodes of an aborted iteration are added.
+        nodes: Node budget per move. Multi-threaded searches may evaluate up to as many again in an
+            aborted last iteration.
         ms: Average CPU time per move in milliseconds. A single move may take three times as
             long, and one ply is always searched.
         cutoff: Paths less probable than this are pruned. 0 searches all paths.

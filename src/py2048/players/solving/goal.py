@@ -174,7 +174,7 @@ class Problem:
         if board.shape != self.rules.shape:
             raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")
         if board.max_tile > 1 << MAX_RANK:
-            raise BoardError(f"no game under {self.rules.name} meets the tile {board.max_tile}")
+            raise BoardError(f"no game under {self.rules.name} reaches the tile {board.max_tile}")
         return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
@@ -252,4 +252,4 @@ def pack_board(board: Board) -> int:
 def refusal(rules: Rules, board: Board) -> BoardError:
     """Return the error for a board that is not reachable under the rules."""
     line = " / ".join(str(board).splitlines())
-    return BoardError(f"no game under {rules.name} meets the board {line}")
+    return BoardError(f"no game under {rules.name} reaches the board {line}")

@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """Fillings of consecutive cells, with half their sums."""
+    """Fillings of consecutive cells, with half the sum of each."""
 
     codes: Words
     halves: Longs
@@ -45,8 +45,8 @@ class _Part:
 
         Args:
             cells: Number of cells.
-            ranks: Ranks are below this.
-            most: Maximum half sum.
+            ranks: Number of ranks, which start at 0.
+            most: Maximum of half the sum.
         """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):

@@ -153,8 +153,8 @@ class Plan:
     """What is solved, and where. Picklable.
 
     Attributes:
-        rules: Rules as text.
-        goal: Goal as text.
+        rules: Rules as a string.
+        goal: Goal as a string.
         place: Folder that all machines share.
     """
 
@@ -276,7 +276,7 @@ def evaluate(
     Args:
         plan: What is being solved.
         shard: The shard.
-        keys: File with its keys.
+        keys: File with the shard's keys.
         later: For each spawned tile, or 0 for a slide: the file of the shard's successors, and the
             answers for the shard from all shards of the later layer.
         earlier: For each edge: the successors found by all shards of the earlier layer.
@@ -373,7 +373,7 @@ class ShardFiles:
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
-        """Delete all files of a name."""
+        """Delete all files with a name."""
         for path in self.of(name):
             path.unlink(missing_ok=True)
         self._shards.pop(name, None)

@@ -53,7 +53,7 @@ class LayerCount:
     Attributes:
         total: Sum of the tiles.
         positions: Boards, counting symmetric ones once.
-        boards: All boards.
+        boards: Boards, counting every symmetric image.
     """
 
     total: int
@@ -113,11 +113,11 @@ class Solution:
 
     Attributes:
         problem: Rules and goal in the form of the kernels.
-        rules: The rules.
-        goal: The goal.
+        rules: Rules under which the values hold.
+        goal: What perfect play maximises.
         layers: Number of boards of each sum, ascending.
         error: Upper bound of the rounding error of all values.
-        seconds: Time it took to solve.
+        seconds: Solving time.
         starts: Starting positions with their values.
     """
 

@@ -47,7 +47,7 @@ def solve(
     """Compute the exact value of every reachable position.
 
     Args:
-        rules: Rules, or their text.
+        rules: Rules, or a string such as ``classic:size=2x3``.
         goal: ``score`` for the expected score, or ``tile=N`` for the probability of making a tile.
         memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
             kept on disk.

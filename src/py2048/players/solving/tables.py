@@ -380,7 +380,7 @@ def build_table(
         formation: A formation, its name, or a TOML file that defines one.
         target: Tile to be made.
         path: Target file.
-        rules: 4x4 rules with random spawns, or a string that names them.
+        rules: 4x4 rules with random spawns, or a string such as ``classic``.
         memory: Approximate memory limit in bytes.
         threads: Number of threads, by default one per processor.
         progress: Called after each layer.
