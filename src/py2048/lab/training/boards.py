@@ -447,7 +447,7 @@ def calibrate(
     seed: int = 1,
     threads: int = 1,
 ) -> TrackRecord:
-    """Compare a player's expected points at each stage with the points it then made."""
+    """Compare a player's expected points at each stage with the points that it then earned."""
 
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
         game = OngoingGame.new(searcher, derive_seed(seed, number))

@@ -278,7 +278,7 @@ class TrainingRun:
                 weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
-        """Return the completed share of the work up to the nearest limit; 0 without limits."""
+        """Return the completed share of the work up to the nearest limit, or 0 if unlimited."""
         parts = (
             (self.trainer.games, stop.games),
             (self.trainer.moves, stop.moves),

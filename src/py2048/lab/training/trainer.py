@@ -191,7 +191,7 @@ class TrainingConfig:
 
 
 def network_settings(network: Network) -> dict[str, object]:
-    """Return the settings that are determined by an existing network, as plain values."""
+    """Return the settings that an existing network determines, as plain values."""
     layout = network.layout
     return {
         "rules": str(network.rules),

@@ -1,7 +1,7 @@
 """Heuristic evaluation for any rules and board size, a sum over rows and columns.
 
 It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
-lines have different weights than inner lines, which draws large tiles to the edge. The features
+lines and inner lines have different weights, which draws large tiles to the edge. The features
 follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). ``benchmarks/tune_heuristic.py`` tuned the
 weights by playing games.
 

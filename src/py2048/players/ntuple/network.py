@@ -61,7 +61,7 @@ MAX_RELATIVE_OVERESTIMATE = 0.5
 CERTAIN_SHARE = 0.99
 """A tile that this share of the games reached counts as certain."""
 START = 2
-"""Tile of the opening stage, which ends at the first tile with its own stages."""
+"""Tile that stands for the opening stage, which ends at the first tile with stages of its own."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -294,7 +294,7 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the minimum sum of the band that follows a board with these ranks."""
+        """Return the minimum sum of the next band for a board with these ranks."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
@@ -344,7 +344,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Outcome of the boards with which games entered a stage.
+    """How games continued from the boards with which they entered a stage.
 
     Attributes:
         tile: Largest tile of the stage.

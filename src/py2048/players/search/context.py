@@ -1,8 +1,8 @@
 """`SearchContext`: the state of one search thread, in a single NumPy record.
 
 Kernels receive a record as one pointer, which is cheaper than passing dozens of arrays.
-`new_context` builds the record as an array of length 1. Network weights are too large for it and
-are passed separately.
+`new_context` builds the record as an array of length 1. Network weights are too large for the
+record and are passed separately.
 """
 
 from __future__ import annotations
@@ -286,10 +286,10 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return how many points under these rules one merge point is worth, roughly.
+    """Return roughly how many points one merge point is worth under these rules.
 
-    Building a tile of rank `r` earns `r - 1` times its value in merges and takes moves for about
-    half its value. The large tiles of a typical board have rank 11.
+    Building a tile of rank `r` earns `r - 1` times its value in merges and takes about half its
+    value in moves. The large tiles of a typical board have rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

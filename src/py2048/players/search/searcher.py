@@ -117,7 +117,7 @@ class Searcher:
     def prepare(self, *, plays: bool = False) -> None:
         """Compile the kernels, or load them from the cache, and measure their speed.
 
-        The first search calls this before its time starts.
+        The first search calls this before its time limit starts.
 
         Args:
             plays: Prepare for playing games instead of rating boards.
@@ -194,7 +194,7 @@ class Searcher:
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue a game by the best moves; return the moves played.
+        """Continue a game with the best moves; return the moves played.
 
         A search on one thread without a time limit can also continue several games one after
         another, given as in `play_out`.
