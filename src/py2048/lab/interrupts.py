@@ -1,4 +1,4 @@
-"""Protection of short critical sections against interrupts."""
+"""Protect short critical sections against interrupts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `perfect` player: exactly best moves on boards small enough to be solved."""
+"""The `perfect` player: optimal moves on boards small enough to be solved."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def _loaded(file: Path, _changed: int) -> Solution:
 
 
 class PerfectPlayer(ChoosesBest):
-    """The exactly best move, on boards that are small enough to be solved.
+    """Plays the optimal move on boards that are small enough to be solved.
 
     Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
     without their values. Other boards of up to eight cells are solved on first use. Everything else
-    needs a file made by ``py2048 solve RULES --save FILE``, which has the values.
+    needs a file made by ``py2048 solve RULES --save FILE``, which also contains the values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.
@@ -81,7 +81,7 @@ class PerfectPlayer(ChoosesBest):
         return {direction: 100 * chance for direction, chance in chances.items()}
 
     def meaning(self, game: Game) -> Meaning:
-        """Return that the best move is exact, and whether values are points."""
+        """Return the meaning of the values: the best move is proven, and values may be points."""
         if self._goal.tile is not None:
             return Meaning()
         moves = self._moves(game.rules)

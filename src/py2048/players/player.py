@@ -24,18 +24,18 @@ class Unit(StrEnum):
     If the score is the board's sum, points are counted from the current sum.
     """
     CHANCE = "chance"
-    """Chance to make a tile, from 0 to 1."""
+    """Probability of making a tile, from 0 to 1."""
     RATING = "rating"
     """The player's own scale, on which more is better."""
 
 
 class Chance(NamedTuple):
-    """How often recorded games made a tile, from the stage of a position on.
+    """How often recorded games that reached a position's stage went on to make a tile.
 
     Attributes:
-        tile: The next tile that is not certain.
+        tile: The next tile that is not certain to be made.
         made: Number of games that made it.
-        games: Number of games.
+        games: Number of games that reached the stage.
     """
 
     tile: int
@@ -48,10 +48,10 @@ class Meaning(NamedTuple):
 
     Attributes:
         unit: Unit of the values.
-        policy: Player that earns these points, and makes the tile this often, when it plays on;
-            empty if neither is known.
+        policy: Player that earns these points and makes the tile this often when it plays on; empty
+            if unknown.
         excess: Measured overestimate in points, which hints subtract.
-        chance: Chance of the next large tile, if enough games were recorded.
+        chance: How often the next large tile was made, if enough games were recorded.
         is_exact: Whether the values are proven instead of estimated.
     """
 
@@ -126,16 +126,16 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player that resigns. In a tournament, the current score counts."""
+    """Raised by a player that resigns. In a tournament, its score so far counts."""
 
 
 class Usage(NamedTuple):
     """Resources used by a player's moves.
 
     Attributes:
-        seconds: Time taken.
+        seconds: Time that the moves took.
         boards: Number of boards rated.
-        tokens: Number of tokens written by its language model.
+        tokens: Number of tokens written by the player's language model.
     """
 
     seconds: float = 0.0
@@ -155,15 +155,15 @@ class CountsUsage(Protocol):
 class PlaysGames(Protocol):
     """Optional extension for players that play whole games without returning to Python.
 
-    `py2048.lab.arena` asks other players move by move.
+    `py2048.lab.arena` asks all other players for each move.
     """
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        The games are those of a `Game` with that seed and a new player's `choose`, and do not
-        depend on the other `seeds`. Without seeds, the player only loads and compiles what it
-        needs.
+        Each game is the one that a new player's `choose` would play in a `Game` with that seed, and
+        does not depend on the other `seeds`. If there are no seeds, the player just loads and
+        compiles what it needs.
         """
 
 

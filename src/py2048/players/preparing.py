@@ -1,8 +1,8 @@
 """Compile kernels, for one player in the background or for all ahead of time.
 
-Compiled kernels go to an on-disk cache, so a subprocess can compile them. Compiling on a thread
-would block this process's screen for tenths of a second, or for seconds on a busy machine. A thread
-is used only if no cache can be written.
+Compiled kernels are stored in an on-disk cache, so a subprocess can compile them. Compiling on a
+thread would block this process's screen for tenths of a second, or for seconds on a busy machine. A
+thread is used only if no cache can be written.
 
 The subprocess runs ``python -m py2048.players.preparing SPEC RULES``.
 """
@@ -42,8 +42,8 @@ class Preparation:
     """A player whose kernels are being compiled for some rules.
 
     Attributes:
-        is_over: Whether compiling has ended. If it failed, the player raises the error when it is
-            used.
+        is_over: Whether compiling has ended. If compiling failed, the player raises the error when
+            it is used.
     """
 
     def __init__(self, player: Player, rules: Rules, *, in_subprocess: bool) -> None:

@@ -72,8 +72,8 @@ def make_player(spec: str) -> Player:
     'random:seed=1'
 
     Raises:
-        PlayerError: If the name or an option is unknown, or a value is invalid. The message names
-            it and suggests the closest match.
+        PlayerError: If the name or an option is unknown, or a value is invalid. The message quotes
+            the wrong part and suggests the closest match.
     """
     _check_text(spec)
     name, colon, rest = spec.strip().partition(":")
@@ -110,7 +110,7 @@ def with_seed(spec: str, seed: int) -> str:
 
 
 def _check_text(spec: str) -> None:
-    check_kind(spec, str, PlayerError, "a text of a player: give one such as 'greedy'")
+    check_kind(spec, str, PlayerError, "a player spec: give one such as 'greedy'")
     if len(spec) > MAX_SPEC:
         raise PlayerError(
             f"player {shown(spec)}: a spec has at most {MAX_SPEC:,} characters, not {len(spec):,}"
@@ -168,7 +168,7 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
 
 
 def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
-    """Convert `text` to the first of the annotation's types that accepts it."""
+    """Convert a string to the first of the annotation's types that accepts it."""
     accepted = getattr(annotation, "__args__", (annotation,))
     for kind in (int, float):
         if kind in accepted:

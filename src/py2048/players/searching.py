@@ -40,10 +40,10 @@ PYTHON_MAX_CELLS = 1 << 20
 """Work limit of a plain Python search, in boards times cells; about half a second."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
-"""If more boards can follow a move, exhaustive searches have depth 2."""
+"""If more boards than this can follow a move, exhaustive searches are limited to depth 2."""
 
 MAX_SEARCHERS = 4
-"""Searchers kept per player, least recently used first out; each takes about 70 MB."""
+"""Maximum number of searchers cached per player; each takes about 70 MB."""
 
 _ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
 
@@ -57,7 +57,8 @@ class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
     The first search on a kind of board compiles kernels, which takes some seconds and happens once
-    per machine. Use a thread if someone is waiting, or run ``py2048 warm-up`` first.
+    per machine. If a user is waiting, search on another thread, or run ``py2048 warm-up``
+    beforehand.
 
     Args:
         name: Spec of the player.
@@ -104,8 +105,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return what the values mean, based on the network's records.
 
-        The policy is the network without search, however deep the player searches, because a search
-        estimates the points of such play from a few moves ahead.
+        The policy is always the network without search: however deep a search is, it estimates the
+        points that such play earns from a few moves ahead.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -231,7 +232,7 @@ def evaluation_by(
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
         return heuristic
     if weights:
-        network = _loaded(weights)  # load now, so that later changes of the file have no effect
+        network = _loaded(weights)  # load now, so that later changes to the file have no effect
         return lambda rules: _fitting(network, rules, weights)
     if evaluation == NTUPLE:
         return network_for

@@ -40,7 +40,7 @@ class GreedyPlayer(ChoosesBest):
     name = "greedy"
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return each slide's points, plus less than one point for its empty cells."""
+        """Return each slide's points, plus the share of cells that are then empty."""
         board, rules = checked_game(game).board, game.rules
         slides = [board.slide(direction, rules.merging) for direction in game.legal_directions()]
         return {s.direction: s.points + len(s.board.empty_cells()) / rules.cells for s in slides}
@@ -53,7 +53,7 @@ class CornerPlayer(ChoosesBest):
     _order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate directions by their place in the player's order, from 3 points down to 0."""
+        """Rate directions by their position in the player's order, from 3 down to 0."""
         legal = checked_game(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
 

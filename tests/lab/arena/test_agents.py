@@ -90,7 +90,7 @@ def test_an_answer_that_is_not_a_legal_move_is_asked_again(tmp_path):
     ("spec", "told"),
     [
         ("program:/no/such/agent", "cannot be started"),
-        (f"program:{sys.executable} -c pass", "ended with 0"),
+        (f"program:{sys.executable} -c pass", "ended with status 0"),
         ("endpoint:http://127.0.0.1:9/", "refused"),
         ("policy:no_such_module:act", "write it as policy:module:function"),
         ("policy", "write policy:…"),

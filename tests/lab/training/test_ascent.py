@@ -206,7 +206,7 @@ def test_a_band_training_continues_from_its_checkpoint(
     assert (trainer.games, trainer.moves) == (again.games, again.moves)
     with pytest.raises(WeightsError, match="another band"):
         load_checkpoint(path, None, task._replace(band=Band(512, 900)))
-    with pytest.raises(WeightsError, match="not of a whole network"):
+    with pytest.raises(WeightsError, match="not a whole network"):
         load_checkpoint(path)
 
 
@@ -303,10 +303,10 @@ def test_a_training_takes_no_folder_of_another(
     assert main(["train", plain, "--rules", "2x2", "--games", "5", "--quiet"]) == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.npz")}
     for words, message in (
-        ([bands, "--games", "5"], "bands holds a training, plan.toml"),
-        ([bands, "--config", str(plan)], "bands holds a training, plan.toml"),
+        ([bands, "--games", "5"], "bands holds a training run, plan.toml"),
+        ([bands, "--config", str(plan)], "bands holds a training run, plan.toml"),
         ([bands, "--resume", "--weights", "shipped"], "--resume keeps the weights"),
-        ([plain, "--config", str(plan)], "plain holds a training, checkpoint.npz"),
+        ([plain, "--config", str(plan)], "plain holds a training run, checkpoint.npz"),
         ([plain, "--config", str(plan), "--resume"], "plain holds no training of bands"),
     ):
         assert main(["train", *words, "--quiet"]) == 2

@@ -134,5 +134,5 @@ def test_what_no_card_can_train_is_refused() -> None:
     """Boards with a 65536 and larger target tiles are refused."""
     late = np.array([[1, 1]], np.uint64)
     for band, boards in ((Band(1 << 16, 1 << 16), starts()), (BAND, late)):
-        with pytest.raises(WeightsError, match="up to a 65536"):
+        with pytest.raises(WeightsError, match="up to the tile 65536"):
             band_trainer(network(None), LAYOUT, band, boards, device="reference")

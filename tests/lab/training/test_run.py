@@ -278,7 +278,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="holds a training"):
         TrainingRun.begin(tmp_path / "a", SMALL)
     (tmp_path / "a" / "checkpoint.npz").unlink()
-    with pytest.raises(WeightsError, match=r"holds a training, weights\.npz"):
+    with pytest.raises(WeightsError, match=r"holds a training run, weights\.npz"):
         TrainingRun.begin(tmp_path / "a", SMALL)
 
 

@@ -158,7 +158,7 @@ def test_reordered_solving_gives_the_same_bits(goal: str, monkeypatch: pytest.Mo
 def test_boards_that_no_game_meets_have_no_value() -> None:
     """The error names the unreachable board."""
     solution = solve("classic:size=2x2")
-    with pytest.raises(BoardError, match=r"no game under classic meets the board 64 64 / 64 64"):
+    with pytest.raises(BoardError, match=r"no game under classic reaches the board 64 64 / 64 64"):
         solution.value_of(Board([[64, 64], [64, 64]]))
     with pytest.raises(BoardError, match="the rules are"):
         solution.value_of(Board([[2, 2, 2]]))

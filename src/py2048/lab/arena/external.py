@@ -8,8 +8,8 @@ They answer with a move, as ``left`` or ``{"move": "left", "tokens": 57}``. Afte
 not a legal move, the question is repeated with a ``message``. A player that gives no legal answer
 in three attempts, or none in time, resigns.
 
-External players are not in the registry, because servers, records and reviews take player specs
-from untrusted users, and these specs run arbitrary code.
+External players are not in the registry, because their specs run arbitrary code, and servers,
+records and reviews take specs from untrusted users.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def read_answer(text: str) -> MoveReply:
 
 
 class _External:
-    """A player outside py2048, asked for each move; counts time and tokens.
+    """A player outside py2048 that is asked for each move; counts its time and tokens.
 
     Args:
         target: Command, address or function to ask.
@@ -140,7 +140,7 @@ class ProgramPlayer(_External):
         except OSError:
             line = ""
         if not line:
-            raise PlayerError(f"{self.name} ended with {process.wait()}, after no answer")
+            raise PlayerError(f"{self.name} ended with status {process.wait()} and gave no answer")
         return line
 
     @cached_property
@@ -159,7 +159,7 @@ class ProgramPlayer(_External):
 
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
-    with process:  # closes its pipes and waits for it
+    with process:  # closes the program's pipes and waits for it to end
         pass
 
 

@@ -1,7 +1,7 @@
 """Jobs: games for one player, with results that do not depend on where they are played.
 
-Each game gets a new player, which sees positions but not the game's seed. It can neither remember
-other games nor predict tiles.
+Each game gets a new player, which sees positions but not the game's seed. The player can neither
+remember other games nor predict tiles.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GameResult:
         player: The player's spec.
         game: Number of the game in the tournament.
         seed: Seed of the game.
-        score: Score by the rules.
+        score: Score under the rules.
         max_tile: Largest tile on the last board.
         moves: Number of legal moves.
         seconds: Processor time of the player; wall-clock time for external players.
@@ -116,7 +116,7 @@ def _games(job: Job) -> Iterator[GameResult]:
 
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
-    """Play games by the player's own loop; a random player is seeded for each game."""
+    """Play games with the player's own loop; a player with a seed is created anew for each game."""
     is_random = own_seed(job.player, 0) != job.player
     parts = [[n] for n in range(len(seeds))] if is_random else [list(range(len(seeds)))]
     for part in parts:

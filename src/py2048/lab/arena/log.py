@@ -1,7 +1,7 @@
 """The log and the records of a tournament.
 
-The log has one JSON line per finished game, after a first line with the rules and the seed. A
-tournament that was interrupted continues with the games missing from its log. An incomplete last
+The log has one JSON line per finished game, after a first line with the rules and the seed. An
+interrupted tournament continues with the games that are missing from its log. An incomplete last
 line is dropped.
 """
 
@@ -106,7 +106,8 @@ class GameLog:
 class RecordFolder:
     """A folder with a record of each game, such as ``1-greedy/000000.2048.json``.
 
-    A file's bytes do not depend on where the game was played, and ``py2048 verify`` checks it.
+    The bytes of a record do not depend on where the game was played. ``py2048 verify`` checks
+    records.
 
     Args:
         path: The folder.

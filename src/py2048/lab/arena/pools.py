@@ -24,7 +24,7 @@ class Pool(Protocol):
 
     @property
     def width(self) -> int:
-        """Number of jobs that keeps all workers busy. It may change."""
+        """Number of jobs that keeps all workers busy, which may change."""
 
     @property
     def place(self) -> str:
@@ -128,7 +128,7 @@ class ProcessPool:
 
 
 def worker_death(job: Job, how: str) -> PlayerError:
-    """Create the error for a job whose workers died."""
+    """Return the error for a job whose workers died."""
     games = ", ".join(map(str, job.games))
     return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
 

@@ -1,7 +1,7 @@
 """The protocol of ``py2048 benchmark-agent``: published games and verifiable submissions.
 
 A submission is a folder with ``submission.json``, a tournament log and a record of each game.
-Game `i` of a track has the seed ``derive_seed(SEED, i)``, so all agents meet the same tiles. No
+Game `i` of a track has the seed ``derive_seed(SEED, i)``, so all agents play the same games. No
 agent sees the seed. Verification replays every record and compares it with the log. Costs per move
 are reported by the agent and cannot be verified.
 """
@@ -44,9 +44,9 @@ class AgentSubmission(msgspec.Struct, frozen=True):
     Attributes:
         agent: The player's spec.
         track: A name in `TRACKS`, optionally limited to its first games, as in ``classic:10``.
-        budget: Maximum mean cost per move, by the names in `COSTS`.
-        machine: Machine on which it was played.
-        py2048: Version of py2048 with which it was played.
+        budget: Maximum mean cost per move, keyed by the names in `COSTS`.
+        machine: Machine on which the games were played.
+        py2048: Version of py2048 with which they were played.
     """
 
     agent: str
@@ -62,7 +62,7 @@ class AgentSubmission(msgspec.Struct, frozen=True):
 
         Raises:
             TournamentError: If the track is unknown or has fewer games.
-            PlayerError: If the agent is to play and is not available.
+            PlayerError: If the agent is needed to play but is not available.
         """
         name, colon, count = self.track.partition(":")
         rules, games = TRACKS.get(name, ("", 0))
@@ -152,7 +152,7 @@ def verified(folder: Path, tournament: Tournament) -> Results:
 
 
 def costs_of(results: Results) -> dict[str, float]:
-    """Return the mean cost per move, by the names in `COSTS`; 0 means unknown."""
+    """Return the mean cost per move, keyed by the names in `COSTS`; 0 means unknown."""
     (agent,) = results.tournament.players
     games = results.of(agent).values()
     moves = max(1, sum(game.moves for game in games))

@@ -1,8 +1,8 @@
 """Ray clusters, which run a tournament's jobs or a solver's tasks.
 
-All machines need the same version of py2048 and everything the players need: plugins, and weights
-under the same paths. If a process or machine is lost, its task is retried elsewhere. Results stay
-the same, because a game depends on its seed alone.
+All machines need the same version of py2048 and everything that the players need: plugins, and
+weights under the same paths. If a process or machine is lost, its task is retried elsewhere.
+Results stay the same, because a game depends on its seed alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class RayCluster:
     Args:
         address: ``auto`` for the cluster of this machine, or the address of the head node, such as
             ``10.0.0.1:6379``.
-        error: Raised if there is no cluster at the address, or a task is lost too often.
+        error: Type of the error raised if there is no cluster at the address, or a task is lost too
+            often.
 
     Raises:
         MissingExtraError: If Ray is not installed.
@@ -132,7 +133,7 @@ def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise if an address does not answer; Ray itself would retry for minutes."""
+    """Raise an error if an address does not answer; Ray itself would retry for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         raise ValueError("write it as auto or host:port")

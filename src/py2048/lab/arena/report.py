@@ -98,7 +98,7 @@ def _regrets(losses: Sequence[Regret]) -> Table:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with the digits that matter at its magnitude, or at that of `size`."""
+    """Format a number with the digits that matter at its own magnitude, or at that of `size`."""
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)
@@ -117,7 +117,7 @@ def percent(share: float) -> str:
 
 
 def _with_interval(estimate: Estimate) -> tuple[str, str]:
-    """Format a mean and its interval, for two columns."""
+    """Format a mean and its interval for two columns of a table."""
     ends = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
     return plus_minus(estimate), "-" if math.isnan(estimate.low) else " to ".join(ends)
 

@@ -114,7 +114,7 @@ class PlayerSummary:
         games: Number of finished games.
         score: Mean score, in points.
         quantiles: Quantiles of the scores.
-        least: Lowest score.
+        least: Lowest score of a game.
         most: Highest score.
         tiles: How often each tile was reached.
         moves: Mean number of legal moves.
@@ -134,13 +134,13 @@ class PlayerSummary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two players on the same games.
+    """Comparison of two players on the same games.
 
     Attributes:
         first: Spec of the first player.
         second: Spec of the second player.
         difference: Mean of the first player's score minus the second's, over games.
-        won: How often the first player's score was higher.
+        won: Number of games in which the first player's score was higher.
         drawn: Number of games with equal scores.
     """
 

@@ -76,7 +76,7 @@ class Results:
             self.add(game)
 
     def add(self, played: GameResult) -> None:
-        """Add a game, unless it is of another player or beyond the number of games."""
+        """Add a game, unless its player or its number is not part of the tournament."""
         if played.player in self._games and played.game < self.tournament.games:
             before = self._games[played.player].get(played.game)
             self._totals[played.player] += played.score - (before.score if before else 0)

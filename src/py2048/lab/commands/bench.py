@@ -20,7 +20,8 @@ from py2048.presentation.streams import StatusLine
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
-"""Untimed steps, so that games of all ages are in progress; a game lasts about 118 moves."""
+"""Steps before timing, after which games of all ages are in progress; a game lasts about 118
+moves."""
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse2": "SSE2"}
@@ -60,10 +61,10 @@ def bench(
 
 
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
-    """Return moves per second of random play in a batch: one figure per round, by thread count.
+    """Return moves per second of random play in a batch for each round, keyed by thread count.
 
-    Other programs and clock changes only ever slow a machine down. The batches therefore take turns
-    in short stretches, so that a disturbance affects all. The first turn is a warm-up.
+    Other programs and clock changes only ever slow a machine down. The batches take turns in short
+    stretches, so that a disturbance affects all of them. The first turn is a warm-up.
     """
     from py2048.core.rules import get_rules
     from py2048.engine.batch import BatchGames

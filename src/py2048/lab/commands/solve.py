@@ -36,7 +36,7 @@ def memory_size(text: str) -> int:
     """Parse an amount of memory such as ``4G``; return bytes.
 
     Raises:
-        BadParameter: If the text is invalid or the amount is out of range.
+        BadParameter: If the string is invalid or the amount is out of range.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
@@ -53,7 +53,7 @@ def solve(
         str,
         options.word(
             "RULES",
-            "A preset such as 3x3, or a text such as classic:size=2x5.",
+            "A preset such as 3x3, or rules such as classic:size=2x5.",
             options.rules_names,
         ),
     ],
@@ -62,7 +62,7 @@ def solve(
         str,
         options.taking(
             "GOAL",
-            "score for the expected score, tile=N for the chance of a tile.",
+            "score for the expected score, tile=N for the chance of making tile N.",
             words=lambda: ["score", "tile="],
         ),
     ] = "score",
@@ -137,7 +137,7 @@ def _data(solution: Solution) -> dict[str, object]:
 
 def _report(solution: Solution) -> str:
     is_score = solution.goal.tile is None
-    what = "expected score" if is_score else f"chance to make {solution.goal.tile}"
+    what = "expected score" if is_score else f"chance of making {solution.goal.tile}"
     boards = sum(layer.boards for layer in solution.layers)
     rows, columns = solution.rules.shape
     value = f"{what} {_number(solution.value)}"
@@ -177,7 +177,7 @@ BYTES_PER_POSITION = 0.7
 
 app = typer.Typer(
     cls=options.Subcommands,
-    help="Tables of endings on 4x4: the chance to make a tile while large tiles stay in place.",
+    help="Tables of endings on 4x4: the chance of making a tile while large tiles stay in place.",
     pretty_exceptions_enable=False,
 )
 
@@ -290,7 +290,7 @@ def query(
     rules: options.RulesOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Print the chance to make the target after each move on BOARD, the best first."""
+    """Print the chance of making the target after each move on BOARD, best first."""
     from py2048.players.solving.tables import load_table
 
     position = options.board_of(board)

@@ -29,13 +29,14 @@ Settings = dict[str, Any]
 LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 NOTHING_LEFT = (
-    "nothing is left to train, the limits count from the beginning: give a larger one, such as "
-    "--minutes"
+    "nothing is left to train, because the limits count from the beginning: give a larger one, "
+    "such as --minutes"
 )
 CALIBRATION_GAMES = 200
 
 SHIPPED = "shipped"
-"""Value of ``--weights`` for the weights that come with py2048. A file is ``./shipped``."""
+"""Value of ``--weights`` for the weights that come with py2048. For a file of that name, write
+``./shipped``."""
 
 
 def _initial(incomplete: str) -> list[str]:
@@ -85,7 +86,7 @@ class TrainOptions:
     ] = None
 
     def chosen(self) -> Settings:
-        """Return the options' values; None where an option is not given."""
+        """Return the values of the options; None for those that are not given."""
         names = "rules", "threads", "device", "games", "minutes"
         found = {name: getattr(self, name) for name in names}
         return found | {"seed": options.chosen_seed(self.seed)}
@@ -197,7 +198,7 @@ def split_settings(
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
     }
-    settings_from(StopCriteria, limits)  # reports wrong values before anything is loaded
+    settings_from(StopCriteria, limits)  # reports invalid values before anything is loaded
     return values, limits
 
 
@@ -216,7 +217,7 @@ def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCrit
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Parse ``name=value``. A value that is not TOML is taken as text."""
+    """Parse ``name=value``. A value that is not TOML is taken as a string."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.replace("_", "").isalnum():
         raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")
@@ -230,7 +231,7 @@ def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
     """Train the bands of a plan. A copy of the plan is kept in the folder."""
-    need_compiler("training")  # also with a GPU, for games from saved boards
+    need_compiler("training")  # even with a GPU, because games from saved boards need it
     from py2048.lab.training.ascent import Ascent, plan_from
     from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml
 

@@ -1,3 +1,3 @@
-"""Training: temporal-difference learning of networks and of their bands, from games and boards."""
+"""Temporal-difference learning of networks and their bands, from games and saved boards."""
 
 from __future__ import annotations

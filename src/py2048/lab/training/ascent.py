@@ -1,9 +1,9 @@
-"""Training the bands of a network one after the other, from the end of the game backwards.
+"""Train the bands of a network one after the other, from the end of the game backwards.
 
-An *ascent* works in a folder. For each band of its plan it collects boards from games, measures how
-much the base network overestimates them, trains the band from these boards, and keeps it if play
-from held-out boards improves at every depth. Every step is saved atomically, so a stopped or killed
-ascent continues where it was.
+An *ascent* works in a folder. For each band in its plan, the ascent collects boards from games,
+measures how much the base network overestimates them, trains the band on these boards, and keeps
+the band if play from held-out boards improves at every depth. Every step is saved atomically, so an
+ascent that was stopped or killed continues where it left off.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class CollectPlan:
         games: Number of games.
         depth: Search depth of the player.
         continuations: How many times each game is continued from the first board with the tile.
-        after: A smaller tile from whose last saved boards the games start. 0 starts new games.
+        after: A smaller tile; games start from the boards of its last stage. 0 starts new games.
     """
 
     tile: int
@@ -138,13 +138,15 @@ class AscentPlan:
 
     Attributes:
         collect: Games from which boards are collected.
-        bands: The bands in training order; those of one tile backwards.
+        bands: The bands in training order. For each tile, later bands come first.
         weights: Initial weights file. The default is the network that comes with py2048.
         rules_text: The rules.
-        tuples: Tuples of the bands. The default is those of existing bands, or `SIX_TUPLES`.
-        ranks: Ranks that the bands' weights distinguish. 0 means those of existing bands, or 16.
+        tuples: Tuples of the bands. The default is those of the existing bands, or else
+            `SIX_TUPLES`.
+        ranks: Number of ranks that the bands' weights distinguish. 0 means that of the existing
+            bands, or else 16.
         margin: Points added to the measured overestimate.
-        step: Points per unit of a band's weights. 0 means that of existing bands, or 48.
+        step: Points per unit of a band's weights. 0 means that of the existing bands, or else 48.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves, the next game starts from its middle.
         depths: Search depths at which a band must improve play to be kept.
@@ -190,7 +192,7 @@ class AscentPlan:
 
     @property
     def training(self) -> TrainingConfig:
-        """The settings shared with other trainings.
+        """The settings that other kinds of training share.
 
         Raises:
             WeightsError: If one is invalid.
@@ -352,7 +354,7 @@ class Ascent:
     # --- a band ----------------------------------------------------------------------------------
 
     def _trained(self, network: Network, band: BandPlan, seed: int, inherited: int) -> Network:
-        """Train a band; return the network with it if that is better, and the history extended."""
+        """Train a band; return the network, with the band in it if that improves play."""
         training, held_out = self.boards(network, band.tile).of((band.tile, band.min_sum)).split()
         if not len(training) or not len(held_out):
             raise WeightsError(
@@ -438,7 +440,7 @@ class Ascent:
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
     ) -> tuple[AnyTrainer, dict[str, Any]]:
-        """Create a band's trainer, or load its checkpoint; return it with its notes."""
+        """Create a band's trainer, or load its checkpoint; return the trainer and its notes."""
         path = self._checkpoint(band)
         layout, _ = self._layout_and_step(network)
         tuples = tuples_text(layout.tuples)
@@ -457,7 +459,7 @@ class Ascent:
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
         """Return the band with the measured overestimate of the base network."""
         plan, band = self.plan, planned.untrained
-        # Play as when the training begins: by the base network, then by the band above.
+        # Play as at the beginning of training: with the base network, then with the band above.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
@@ -483,7 +485,7 @@ class Ascent:
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train at the current phase's learning rate until its moves are played."""
+        """Train at the current phase's learning rate until the phase's moves are played."""
         assert trainer.task is not None, "a band is trained"
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()

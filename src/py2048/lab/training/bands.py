@@ -1,4 +1,4 @@
-"""Training one band of a network from saved boards.
+"""Train one band of a network from saved boards.
 
 A `BandTask` makes a `Trainer` or `CardTrainer` learn a band instead of a whole network. Games start
 from saved boards of the band. The network's own weights and those of other bands stay fixed.
@@ -20,9 +20,11 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Network
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""How far a band learns into the sums of the band above; searches from its end reach there."""
+"""How far, in points of sum, a band also learns the boards of the band above. Searches from boards
+at its end reach that far."""
 MAX_BAND_MOVES = 1 << 14
-"""Longer games are cut off, and the value of the last afterstate replaces the rest."""
+"""Longer games are cut off, and the value of the last afterstate stands for the remaining
+points."""
 
 
 class BandContext(NamedTuple):
@@ -31,10 +33,10 @@ class BandContext(NamedTuple):
     Attributes:
         network: The network below the band.
         band: The band being trained.
-        above: The next band of the same tile; never active if there is none.
+        above: The next band of the same tile; if there is none, a band that is never active.
         above_weights: Weights of `above`, int16 `[size]`.
-        starts: Boards from which games start, uint64 `[boards]`. If empty, games start as the
-            rules say.
+        starts: Boards from which games start, uint64 `[boards]`. If empty, games start as the rules
+            define.
     """
 
     network: Network
@@ -45,7 +47,7 @@ class BandContext(NamedTuple):
 
     @classmethod
     def without_band(cls, rules: Rules) -> BandContext:
-        """Return the context of a whole network: an empty network below, and no end."""
+        """Return the context for training a whole network: an empty network below, and no end."""
         layout = NetworkLayout(4, 4, ((0,),))
         view = _view_of(Band(0, 0), NEVER, 1.0)._replace(ending=np.uint64(NEVER))
         network = Network(layout, rules, np.zeros(layout.weights, np.float32))
@@ -74,7 +76,7 @@ class BandTask(NamedTuple):
         """Check that the network can have bands and that there are start boards.
 
         Raises:
-            WeightsError: If not.
+            WeightsError: If either is not the case.
         """
         if self.network.layout.kind != "4x4" or self.network.layout.stages:
             raise WeightsError("bands are for networks on 4x4 boards without stages")
@@ -83,7 +85,7 @@ class BandTask(NamedTuple):
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
     def context(self, layout: NetworkLayout) -> BandContext:
-        """Return the fixed inputs of the training; `layout` is that of the bands."""
+        """Return the fixed inputs for training; `layout` is that of the bands."""
         above, weights = self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
         boards = np.ascontiguousarray(self.starts[:, 0])
@@ -101,7 +103,7 @@ class BandTask(NamedTuple):
     def finished_network(
         self, weights: NDArray[np.float32], layout: NetworkLayout, step: float
     ) -> Network:
-        """Return the network with this band added, its weights rounded to multiples of `step`.
+        """Return the network with this band, whose weights become multiples of `step`.
 
         Raises:
             WeightsError: If the network's bands have another layout or step.

@@ -30,9 +30,9 @@ KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
 """Boards of every tenth game are held out of training, for measurements."""
 MOVES_PER_CALL = 8
-"""Moves played per kernel call while a tile may appear at any move."""
+"""Moves played per kernel call while the awaited tile may appear at any move."""
 SAMPLES_PER_GAME = 32
-"""Boards of a game whose values are compared with actual outcomes."""
+"""Number of boards per game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
 """A largest tile and a minimum sum of all tiles."""
@@ -172,7 +172,7 @@ class OngoingGame:
 
     @property
     def score(self) -> int:
-        """Score since the given board, by the rules."""
+        """Score earned since the given board, under the rules."""
         points, moves = self._state[SCORE], self._state[PLY]
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
@@ -247,7 +247,8 @@ def collect(
         make_searcher: Creates the player of a thread.
         stages: The stages of one tile, ascending.
         games: Number of games.
-        starts: Boards from which games start, at most `games` of them. The default is new games.
+        starts: Boards from which games start, at most `games` of them. By default, games start
+            anew.
         seed: Seed of all games.
         continuations: How many times each game is continued from the first stage.
         threads: Number of games played in parallel.
@@ -302,7 +303,7 @@ class ScoreTally:
 
     @property
     def mean(self) -> float:
-        """Mean score, or 0 without games."""
+        """Mean score, or 0 if there are no games."""
         return self.total / self.games if self.games else 0.0
 
     @property
@@ -352,7 +353,7 @@ class SuccessRate(NamedTuple):
     def error(self) -> float:
         """Standard error of the share, positive even if none or all boards succeeded.
 
-        This is the standard deviation of the posterior after a uniform prior (Laplace's rule of
+        This is the standard deviation of the posterior for a uniform prior (Laplace's rule of
         succession).
         """
         likely = (self.successes + 1) / (self.boards + 2)
@@ -364,7 +365,7 @@ class Outcomes(NamedTuple):
 
     Attributes:
         successes: Whether the tile was made, bool `[boards]`.
-        points: Points until then, int64 `[boards]`.
+        points: Points earned until then, int64 `[boards]`.
     """
 
     successes: NDArray[np.bool_]
@@ -446,7 +447,7 @@ def calibrate(
     seed: int = 1,
     threads: int = 1,
 ) -> TrackRecord:
-    """Compare a player's expected points at each stage with the points it then made."""
+    """Compare a player's expected points at each stage with the points that it then earned."""
 
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
         game = OngoingGame.new(searcher, derive_seed(seed, number))
@@ -478,11 +479,11 @@ def measure_overestimate(
 ) -> tuple[float, float]:
     """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
 
-    Runs on one thread, because the pieces of games are too short for several.
+    This runs on one thread, because the stretches of play are too short to use several.
 
     Args:
         searcher: The player.
-        rater: Values the boards along each game.
+        rater: Searcher that values the boards along each game.
         boards: Boards of the band, from which games start.
         band: The band.
         end: Sum up to which values are compared.

@@ -1,4 +1,4 @@
-"""Training an n-tuple network or a band in thousands of games at once, usually on a GPU.
+"""Train an n-tuple network or a band in thousands of games at once, usually on a GPU.
 
 The device ``cuda`` runs ``card.cu`` on a GPU. The device ``reference`` runs the same algorithm from
 ``_card_kernels.py`` on the CPU and gives the same weights bit for bit.
@@ -32,10 +32,10 @@ MAX_DELAY = 6
 STEPS_PER_LAUNCH = 128
 """Steps between two checks of progress."""
 GROWTH = (240 * STEPS_PER_LAUNCH, 8), (560 * STEPS_PER_LAUNCH, 4), (1600 * STEPS_PER_LAUNCH, 2)
-"""Pairs ``(steps, n)``: until that step only one game in n is played, because at first a move
-teaches more when fewer games share the weights."""
+"""Pairs ``(steps, n)``: only one game in n is played until this many steps have passed, because at
+first a move teaches more when fewer games share the weights."""
 MAX_RANK = 16
-"""A tile of this rank is only made at the end of a band."""
+"""A tile of this rank can be made only at the end of a band."""
 WARP = 32
 
 
@@ -80,7 +80,7 @@ class ReferenceEngine:
         )
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array itself; it is in host memory already."""
+        """Return the array itself, which is already in host memory."""
         return array
 
     get = put
@@ -188,11 +188,12 @@ def check_settings(config: TrainingConfig) -> None:
 class CardTrainer(TrainerBase):
     """Trains a network or a band in many games at once; used like `Trainer`.
 
-    A 65536 is only made at the end of a band. Other slides that would make one are illegal here.
+    The tile 65536 can be made only at the end of a band. All other slides that would make it are
+    treated as illegal.
 
     Args:
         config: The settings.
-        network: Initial weights, of the rules and layout of the settings.
+        network: Initial weights, for the rules and layout in the settings.
         task: The band to train instead of a whole network.
 
     Raises:
@@ -211,7 +212,7 @@ class CardTrainer(TrainerBase):
             last = max(task.band.ending, int(context.above.ending))
             if task.starts[:, 1].any() or last > 1 << MAX_RANK:
                 raise WeightsError(
-                    f"the device {config.device} only trains bands up to a {1 << MAX_RANK}"
+                    f"the device {config.device} only trains bands up to the tile {1 << MAX_RANK}"
                 )
         kind = ReferenceEngine if config.device == "reference" else CardEngine
         self._engine = kind(config, context)
@@ -265,7 +266,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of a band's games from saved boards that left the band upwards."""
+        """Share of a band's games from saved boards that went beyond the band."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 
@@ -276,7 +277,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def active(self) -> int:
-        """Number of games that are played in parallel at present."""
+        """Number of games that are currently played in parallel."""
         parts = (part for steps, part in GROWTH if self.steps[0] < steps)
         return max(self.config.games_at_once // next(parts, 1), 1)
 
@@ -299,7 +300,7 @@ class CardTrainer(TrainerBase):
         self._state.learning[:] = 0
 
     def evaluate(self, games: int, seed: int) -> ScoreTally:
-        """Play games without learning, with seeds `derive_seed` ``(seed, 0)``, …."""
+        """Play games without learning; game `i` has the seed ``derive_seed(seed, i)``."""
         state = self._on_device(empty_state(1, games))._replace(weights=self._state.weights)
         params = self.params._replace(root=np.uint64(key_of(seed)), once=np.uint32(1))
         params = params._replace(is_learning=np.uint32(0))
@@ -313,7 +314,7 @@ class CardTrainer(TrainerBase):
         return {**state._asdict(), "steps": self.steps}
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint of a training with the settings `before`."""
+        """Continue from a checkpoint that was saved with the settings `before`."""
         arrays = {name: read(name, own) for name, own in self.arrays().items()}
         self.steps[:] = arrays.pop("steps")
         self._state = self._on_device(CardState(**arrays))

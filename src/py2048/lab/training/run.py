@@ -1,4 +1,4 @@
-"""Trainings in a folder, with checkpoints, evaluations and a learning curve."""
+"""Training runs in a folder, with checkpoints, evaluations and a learning curve."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from py2048.players.ntuple.network import Network
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
-"""Marks a folder in which bands are trained."""
+"""This file marks a folder in which bands are trained."""
 
 EVALUATION_SEED = 2048
 FIRST_CHUNK_MOVES = 100_000
@@ -37,16 +37,16 @@ CHUNK_S = 0.5
 
 @dataclass(frozen=True)
 class StopCriteria:
-    """When a training stops, evaluates and saves.
+    """When a training run stops, evaluates and saves.
 
-    Limits count from the beginning of the training, and 0 means unlimited.
+    Limits count from the beginning of the run, and 0 means unlimited.
 
     Attributes:
         games: Maximum number of games.
         moves: Maximum number of moves.
         minutes: Maximum training time in minutes.
         evaluate_every: Games between two points of the learning curve.
-        evaluate_games: Games played without learning per point; 0 for none.
+        evaluate_games: Games played without learning at each point; 0 for none.
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
@@ -74,7 +74,7 @@ class CurvePoint:
         moves: Moves played so far.
         mean: Mean score of the training games since the last point.
         error: Standard error of `mean`.
-        tile_2048: Share of these games that reached a 2048. The next three are analogous.
+        tile_2048: Share of these games that reached 2048. The next three are analogous.
         evaluated: Mean score of games played without learning, or 0 without such games.
         evaluated_error: Standard error of `evaluated`.
     """
@@ -107,7 +107,8 @@ def event_log(folder: Path) -> Listener:
     with extra_for("a log for TensorBoard", "tensorboard"):
         from tensorboard.summary import Writer
 
-    writer = cache(lambda: Writer(str(folder)))  # creates the folder, so not before training begins
+    # Writer creates the folder, so it must not be called before training begins.
+    writer = cache(lambda: Writer(str(folder)))
 
     def write(point: CurvePoint) -> None:
         for name, value in asdict(point).items():
@@ -119,7 +120,7 @@ def event_log(folder: Path) -> Listener:
 
 
 def check_free(folder: Path) -> None:
-    """Check that a folder contains no training of a network or of bands.
+    """Check that a folder contains no training run, of a network or of bands.
 
     Raises:
         WeightsError: If it does.
@@ -127,7 +128,7 @@ def check_free(folder: Path) -> None:
     for name in (CHECKPOINT, PLAN, WEIGHTS):
         if (folder / name).exists():
             raise WeightsError(
-                f"{folder} holds a training, {name}: continue it with --resume, or name another"
+                f"{folder} holds a training run, {name}: continue it with --resume, or name another"
             )
 
 
@@ -164,7 +165,7 @@ def make_trainer(
 
 
 class TrainingRun:
-    """A training of a network, with its checkpoint, learning curve and weights in a folder.
+    """A training run of a network, with its checkpoint, learning curve and weights in a folder.
 
     Args:
         folder: The folder.
@@ -197,10 +198,10 @@ class TrainingRun:
     def begin(
         cls, folder: Path, config: TrainingConfig, network: Network | None = None
     ) -> TrainingRun:
-        """Begin a new training in an unused folder.
+        """Begin a new training run in an unused folder.
 
         Raises:
-            WeightsError: If the folder contains a training or cannot be created, or the network
+            WeightsError: If the folder contains a training run or cannot be created, or the network
                 does not fit the settings.
         """
         check_free(folder)
@@ -211,7 +212,7 @@ class TrainingRun:
 
     @classmethod
     def resume(cls, folder: Path, changes: Mapping[str, object] | None = None) -> TrainingRun:
-        """Resume the training of a folder from its last checkpoint.
+        """Resume the training run in a folder from its last checkpoint.
 
         Args:
             folder: The folder.
@@ -277,7 +278,7 @@ class TrainingRun:
                 weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
-        """Return the completed share of the work up to the nearest limit; 0 without limits."""
+        """Return the completed share of the work up to the nearest limit, or 0 if unlimited."""
         parts = (
             (self.trainer.games, stop.games),
             (self.trainer.moves, stop.moves),
@@ -315,7 +316,7 @@ class TrainingRun:
         )
 
     def network(self) -> Network:
-        """Return a copy of the network with this training in its history."""
+        """Return a copy of the network with this training run in its history."""
         note: dict[str, object] = {
             "plan": self.trainer.config.data(),
             "games": self.trainer.games,
@@ -353,7 +354,7 @@ CHECKPOINT_KIND = "py2048-training"
 def save_checkpoint(
     trainer: AnyTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
-    """Save the complete state of a training, between two calls of `run`.
+    """Save the complete state of a trainer, between two calls of `run`.
 
     The file is replaced atomically, so a crash leaves the previous one intact.
 
@@ -397,10 +398,10 @@ def load_checkpoint(
             archive.check_fields(path, header, {"band": (archive.is_object, "an object")})
             band = weights.band_of(path, header["band"])
             if (band.tile, band.least) != (task.band.tile, task.band.least):
-                raise WeightsError(f"{path} holds the training of another band")
+                raise WeightsError(f"{path} is from training another band")
             task = task._replace(band=band)
         elif "band" in header:
-            raise WeightsError(f"{path} holds the training of a band, not of a whole network")
+            raise WeightsError(f"{path} is from training a band, not a whole network")
         with archive.faults_of(path, "plan"):
             before = TrainingConfig.from_data(dict(header["plan"]))
         trainer = make_trainer(before.changed(changes or {}), task=task)

@@ -1,6 +1,6 @@
-"""Training an n-tuple network on the CPU, on one or more threads.
+"""Train an n-tuple network on the CPU, on one or more threads.
 
-`TrainingConfig` holds the settings of a training on any device, and `Trainer` runs it on the CPU.
+`TrainingConfig` holds the settings for training on any device, and `Trainer` trains on the CPU.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from py2048.players.ntuple.network import (
 
 Value = TypeVar("Value")
 ReadArray = Callable[[str, NDArray[Any]], NDArray[Any]]
-"""Reads an array from a checkpoint, with the shape and type of the given one."""
+"""Reads an array from a checkpoint by name, with the shape and type of the given array."""
 
 RECORD = 3
 """Floats per weight with temporal coherence: the weight, E and A."""
@@ -62,7 +62,7 @@ CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
     *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
-"""Settings that may change when a training resumes, because weights keep their meaning."""
+"""Settings that may change when training resumes, because the weights keep their meaning."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 """Fields whose setting has another name."""
@@ -72,7 +72,7 @@ _LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Settings of a training.
+    """Settings of a training run.
 
     Attributes:
         rules_text: The rules, in the syntax of `Rules.parse`.
@@ -81,9 +81,9 @@ class TrainingConfig:
         stages: Where later stages begin, as in `NetworkLayout`.
         ranks: Number of ranks that weights distinguish, including the empty cell. Larger tiles are
             downgraded. On boards of up to 4 cells a side the maximum is 16, and the number may
-            change during a training: with fewer ranks, the end of long games reuses what was
-            learnt before.
-        learning_rate: Share of its error that an afterstate corrects. Use 1 with
+            change during training: with fewer ranks, the end of long games reuses what was learnt
+            before.
+        learning_rate: Share of an afterstate's error that one update corrects. Use 1 with
             `temporal_coherence` and about 0.1 without.
         lambda_: λ of TD(λ), from 0 (learn from the next value) to 1 (learn from the outcome).
         trajectory_length: Number of afterstates per update, processed from the last to the first.
@@ -164,7 +164,7 @@ class TrainingConfig:
         return NetworkLayout(*shape, tuples, self.stages, self.ranks)
 
     def changed(self, values: Mapping[str, object]) -> TrainingConfig:
-        """Return the settings of a resumed training.
+        """Return the settings of a resumed training run.
 
         Raises:
             WeightsError: If a setting may not change or a value is invalid.
@@ -178,7 +178,7 @@ class TrainingConfig:
                 )
         if (values.get("device", self.device) == "cpu") != (self.device == "cpu"):
             raise WeightsError(
-                f"a training on the device {self.device} cannot resume on another: leave device out"
+                f"training on the device {self.device} cannot resume on another: leave device out"
             )
         if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
             raise WeightsError("ranks can only change on boards of up to 4 cells a side")
@@ -191,7 +191,7 @@ class TrainingConfig:
 
 
 def network_settings(network: Network) -> dict[str, object]:
-    """Return the settings that are determined by an existing network, as plain values."""
+    """Return the settings that an existing network determines, as plain values."""
     layout = network.layout
     return {
         "rules": str(network.rules),
@@ -221,9 +221,7 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     arguments: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
-            raise WeightsError(
-                f"{name!r} is not a setting of a training{did_you_mean(name, fields)}"
-            )
+            raise WeightsError(f"{name!r} is not a training setting{did_you_mean(name, fields)}")
         arguments[fields[name]] = _converted(name, value, types[fields[name]])
     return kind(**arguments)
 
@@ -287,7 +285,7 @@ class TrainerBase:
         """Return the weights of an initial network and take over its history.
 
         Raises:
-            WeightsError: If the network has other rules or another layout than the settings.
+            WeightsError: If the rules or the layout of the network differ from the settings.
         """
         known = len(network.layout.stages)
         if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
@@ -301,7 +299,7 @@ class TrainerBase:
         return network.weights
 
     def network(self, note: Mapping[str, object] | None = None) -> Network:
-        """Return a copy of the network, with `note` about this training in its history.
+        """Return a copy of the network, with `note` about this training run in its history.
 
         Weights of later stages that were never trained are copied from the stage before.
         """
@@ -318,7 +316,7 @@ class TrainerBase:
         return self.task.finished_network(self.weights, self.layout, step)
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:  # noqa: ARG002
-        """Record the old values of settings that changed when the training was resumed."""
+        """Record the old values of settings that changed when training was resumed."""
         old, new = before.data(), self.config.data()
         changed = {name: old[name] for name in new if old[name] != new[name]}
         if changed:
@@ -429,7 +427,7 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of a band's games from saved boards that left the band upwards."""
+        """Share of a band's games from saved boards that went beyond the band."""
         finished, passed, _ = np.sum([worker.scores for worker in self.workers], axis=0)
         return float(passed / max(finished, 1))
 
@@ -441,8 +439,8 @@ class Trainer(TrainerBase):
     def run(self, *, games: int = UNLIMITED, moves: int = UNLIMITED) -> None:
         """Train for `games` more games, or until at least `moves` more moves are played.
 
-        Threads share the games, and each finishes its game in progress. A band is trained for
-        a number of moves only.
+        Threads share the games, and each finishes its game in progress. For a band, limit `moves`
+        and not `games`.
         """
         count, inputs = len(self.workers), self.inputs
         game_shares = [games // count + (number < games % count) for number in range(count)]
@@ -489,10 +487,10 @@ class Trainer(TrainerBase):
         }
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint of a training with the settings `before`.
+        """Continue from a checkpoint that was saved with the settings `before`.
 
-        An added thread gets a seed of its own, and the games of a removed thread are credited to
-        the first.
+        An added thread gets its own seed. The games of a removed thread are credited to the first
+        thread.
         """
         for name, target in self.arrays(before.threads).items():
             target[...] = read(name, target)

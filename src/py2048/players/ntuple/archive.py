@@ -38,7 +38,7 @@ Check = tuple[Callable[[Any], bool], str]
 """A predicate for a header value, and a description of valid values."""
 
 MAX_POINTS = 1e30
-"""Upper bound of points in a header; sums of several still fit into a float32."""
+"""Upper bound for points in a header, so that sums of several still fit into a float32."""
 
 
 def write_archive(
@@ -158,7 +158,8 @@ class Archive:
         The compressed data is kept in memory.
 
         Raises:
-            WeightsError: If the array is missing. The function raises it if the array is damaged.
+            WeightsError: If the array is missing. The returned function raises it if the array is
+                damaged.
         """
         expected, info = self._checksum(name), self._zip.getinfo(f"{name}.npy")
         self._file.seek(info.header_offset)
@@ -179,7 +180,7 @@ class Archive:
             array: Array = np.lib.format.read_array(reader, allow_pickle=False)
         except ValueError as error:
             raise WeightsError(f"{self.path} is damaged: {name}: {error}") from None
-        # Reading past the end makes zipfile verify its own checksum.
+        # Reading past the end makes zipfile verify its CRC-32 of the member.
         if member.read(1) or reader.digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
@@ -226,8 +227,8 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors raised while header fields are parsed.
 
     Raises:
-        WeightsError: Instead of py2048 errors and errors about types and values. It names the file
-            and the fields.
+        WeightsError: Instead of py2048 errors and errors about types and values. The message names
+            the file and the fields.
     """
     try:
         yield

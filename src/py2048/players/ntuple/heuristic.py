@@ -1,7 +1,7 @@
 """Heuristic evaluation for any rules and board size, a sum over rows and columns.
 
 It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
-lines have different weights than inner lines, which draws large tiles to the edge. The features
+lines and inner lines have different weights, which draws large tiles to the edge. The features
 follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). ``benchmarks/tune_heuristic.py`` tuned the
 weights by playing games.
 
@@ -20,12 +20,12 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of distinguished ranks. Larger tiles count as the largest of them."""
+"""Number of distinguished ranks. Tiles of higher rank count as the highest of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points; pairs are for edge lines and inner lines.
+    """Evaluation weights in points. The values of a pair are for edge lines and inner lines.
 
     Attributes:
         empty: Reward per empty cell.

@@ -12,7 +12,7 @@ import numpy as np
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
 Tuple = tuple[int, ...]
-"""Cells of one tuple, numbered in row-major order, ascending."""
+"""Cells of one tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """For each tuple, its first weight, and the shift and mask of each run of cells."""
@@ -23,9 +23,10 @@ MAX_WEIGHTS = 2**32
 MAX_STAGE = 2**62
 """Upper bound for stage thresholds; exceeds every sum of distinct tiles."""
 
-# All eight images of a tuple learn the same, but in memory the rank of its first cell varies
-# fastest. These images keep frequently used weights on few memory pages.
-# Six tuples trained 40 % faster than with the images printed in the papers.
+# Any of the eight images of a tuple can represent it, but they order the weights differently in
+# memory, where the rank of the first cell varies fastest. The images below keep frequently used
+# weights on few memory pages. Six tuples trained 40 % faster than with the images printed in the
+# papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
@@ -49,10 +50,11 @@ class NetworkLayout:
         columns: Number of columns.
         tuples: Cells of each tuple, numbered in row-major order. They are sorted on creation.
         stages: Thresholds of the later stages, ascending. A board is in the stage of the largest
-            threshold that the sum of its *distinct* tiles reaches. 16384 requires that tile or a
-            larger one; 24576 requires 16384 and 8192 together, or a larger tile.
-        ranks: Number of ranks with weights of their own, including the empty cell. Larger tiles
-            are downgraded, see `downgraded`. At most 16 on boards of up to 4x4 cells.
+            threshold that the sum of its *distinct* tiles reaches. A threshold of 16384 requires
+            that tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
+            tile.
+        ranks: Number of ranks with weights of their own, including the empty cell. Larger tiles are
+            downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
 
     Raises:
         WeightsError: If no such network can exist.
@@ -142,7 +144,7 @@ class NetworkLayout:
 
     @cached_property
     def code(self) -> Code:
-        """The tuples of a 4x4 layout in the form of `make_indices_kernel`, otherwise empty."""
+        """The tuples of a 4x4 layout for `make_indices_kernel`; empty for other layouts."""
         if self.kind != "4x4":
             return ()
         return tuple(zip(self.offsets, map(parts_of, self.tuples), strict=False))

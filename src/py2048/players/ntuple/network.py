@@ -42,7 +42,7 @@ NEVER = np.int64(2**62)
 """Exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""Bands are unpacked this far ahead, in points of sum (about 230 moves)."""
+"""How far ahead bands are unpacked, as a difference between board sums (about 230 moves)."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
@@ -57,11 +57,11 @@ HUGE_PAGE_BYTES = 1 << 21
 MIN_GAMES = 100
 """Minimum number of games for a stage's records to be meaningful."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Values that are off by more, relative to the actual points, are not corrected."""
+"""Largest error of a value, relative to the actual points, that is still corrected."""
 CERTAIN_SHARE = 0.99
-"""A tile reached in this share of the games counts as certain."""
+"""A tile that this share of the games reached counts as certain."""
 START = 2
-"""Tile of the opening stage, which ends at the first tile with its own stages."""
+"""Tile that stands for the opening stage, which ends at the first tile with stages of its own."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -71,7 +71,7 @@ class PackedWeights(NamedTuple):
     """Sparse 16-bit weights in the encoding of weights files (``weights.py``).
 
     Attributes:
-        used: Bit per weight, most significant first: whether it is non-zero.
+        used: One bit per weight, most significant first, set if the weight is non-zero.
         low: Low bytes of the zigzag-encoded non-zero weights.
         high: High bytes of the same weights.
     """
@@ -147,7 +147,7 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # The search that needs a damaged part raises its error again.
+        # If a part is damaged, the search that needs it raises the error again.
         with suppress(WeightsError), self.holding([number]):
             pass
 
@@ -198,7 +198,7 @@ class Band(NamedTuple):
     Attributes:
         tile: Largest tile of the band's boards.
         least: Minimum sum of their tiles.
-        level: How much the base network overestimates at sum `least`, with a safety margin.
+        level: How much the base network overestimates at sum `least`, plus a safety margin.
         slope: Growth of that overestimate per point of sum.
         goal: Value of a board on which the target tile has been made.
         makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
@@ -252,7 +252,7 @@ class Bands:
         lazy: Owner of the table, if bands are unpacked on demand.
 
     Raises:
-        WeightsError: If these do not fit together.
+        WeightsError: If the arguments do not fit together.
     """
 
     layout: NetworkLayout
@@ -294,7 +294,7 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the minimum sum of the band that follows a board with these ranks."""
+        """Return the minimum sum of the next band for a board with these ranks."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
@@ -344,7 +344,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Outcome of the boards with which games entered a stage.
+    """How games continued from the boards with which they entered a stage.
 
     Attributes:
         tile: Largest tile of the stage.
@@ -438,7 +438,7 @@ class Network:
 
     Attributes:
         layout: Tuples and stages.
-        rules: Rules whose points the network estimates.
+        rules: Rules under which the network estimates points.
         table: Weights `[layout.weights]`, float32 or int16 in units of `step`. They are ordered by
             stage, then by tuple. Within a tuple, the rank of the first cell varies fastest.
         history: One JSON object for each training run.

@@ -10,8 +10,8 @@ verified when it is read.
 
 The small ``classic`` network is a plain table without stages, which other programs can read with a
 few lines of code. It has ten 5-tuples with ``16**5`` weights each, stored one tuple after another
-in whole steps. A board's value is the sum of ten weights for each of its eight symmetric images,
-times the step. Tiles above 8192 are downgraded first (`layout.downgraded`).
+as whole numbers of steps. A board's value is the sum of ten weights for each of its eight symmetric
+images, times the step. Tiles above 8192 are downgraded first (`layout.downgraded`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
 
 
 def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
-    """Return the weights in whole steps, int16 `[stages, size]`."""
+    """Return the weights as whole numbers of steps, int16 `[stages, size]`."""
     stages = network.weights.reshape(-1, network.layout.size)
     steps = np.empty(stages.shape, np.int16)
     for number, stage in enumerate(stages):
@@ -389,7 +389,7 @@ _FIELDS: dict[str, Check] = {
     "ranks": _COUNT,
     "held": (is_counts, "a list of whole numbers"),
     "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
-    "history": (is_objects, "a list of objects, one for each training"),
+    "history": (is_objects, "a list of objects, one for each training run"),
 }
 _PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
 _HISTORY_FIELDS: dict[str, Check] = {
@@ -537,7 +537,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the installed files by objective; packages take precedence."""
+    """Return the installed files, keyed by objective; those of packages take precedence."""
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 

@@ -1,14 +1,14 @@
 """Plan deterministic games with a beam search.
 
 Under an `EdgeSpawn` the spawn follows from the move, so a whole game can be planned in advance. A
-beam search keeps the best boards of each depth. All boards of one depth have the same sum, because
-every move adds the same tile, and so their values are comparable.
+beam search keeps the best boards of each depth. Every move adds the same tile, so all boards of one
+depth have the same sum and their values are comparable.
 
 A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks and searches
 again with a wider beam, going further back each time, until it gets past the dead end.
 
 On `n` cells, no board's sum exceeds ``2**(n + 1) - 2`` times half the spawned tile. A game of 2s
-that starts with `s` of them therefore has at most ``2**n - 1 - s`` moves, see `longest_game`.
+that starts with `s` of them therefore has at most ``2**n - 1 - s`` moves (see `longest_game`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CHECKPOINT_MOVES = 512
 
 # --- kernels -------------------------------------------------------------------------------------
 
-# Boards are ranks, uint8 `[cells]`, row-major. Their value is a sum of table entries.
+# Boards are ranks, uint8 `[cells]`, row-major. The value of a board is a sum of table entries.
 
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
@@ -56,7 +56,7 @@ Values = NDArray[np.float64]
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
-"""Points of an illegal slide. Points of legal slides wrap around if tiles are huge."""
+"""Points of an illegal slide. The points of legal slides overflow if tiles are huge."""
 
 
 class BeamSpec(NamedTuple):
@@ -130,7 +130,7 @@ def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     """Add `key` to the hash set of generation `mark`; return whether it was absent.
 
     The set uses open addressing. The length of `seen` and `marks` is a power of two and exceeds the
-    number of keys. A new mark clears the set without touching memory.
+    number of keys. Using a new mark empties the set without touching memory.
     """
     mask = np.uint64(seen.size) - ONE
     slot = key & mask
@@ -259,8 +259,8 @@ def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
 
 # --- planning ------------------------------------------------------------------------------------
 
-# Evaluation weights, in points. A search over a few hundred settings on 5x5 boards chose them, with
-# a beam width of 8.
+# Evaluation weights, in points. They were the best of a few hundred settings on 5x5 boards, with a
+# beam width of 8.
 FALLOFF = 0.505
 """A tile's value decays by this factor per cell along a snake through the board."""
 ROUGHNESS = 0.0023
@@ -274,11 +274,11 @@ EMPTY_BONUS = 14.21
 def longest_game(board: Board) -> int:
     """Return an upper bound on the number of moves of a game with an edge spawn of 2.
 
-    The starting board must hold nothing but 2s. Take the tiles of the final board in the order in
-    which they were created. When tile `i` was created, `i` older tiles each occupied a cell, so it
-    had ``n - i`` cells available. A tile on one cell is at most 2. A tile built on `c` cells is
-    merged from two tiles, the second of which was built on ``c - 1``, so it is at most ``2**c``.
-    The final sum is therefore at most ``2**n + … + 2``, and each move adds 2.
+    The starting board must hold nothing but 2s. Number the tiles of the final board from 0 in the
+    order in which they were created. When tile `i` was created, `i` older tiles each occupied a
+    cell, so it had ``n - i`` cells available. A tile built on one cell is at most 2. A tile built
+    on `c` cells is merged from two tiles, the second of which was built on ``c - 1`` cells, so it
+    is at most ``2**c``. The final sum is therefore at most ``2**n + … + 2``, and each move adds 2.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -339,7 +339,7 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. Fewer are returned if every line ends earlier.
+        depth: Maximum number of moves. Fewer are returned if the game ends earlier in every line.
 
     Raises:
         RulesError: If the spawn is random.
@@ -432,7 +432,7 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Cells) -> None:
-        """Backtrack from the dead end that the trial reaches with these `last` moves."""
+        """Backtrack from the dead end that the trial reaches after the moves `last`."""
         line = self._trial + last.tobytes()
         self._adopt(line)
         self._passed_depth = max(self._passed_depth, len(line) + SEARCH_DEPTH)

@@ -1,8 +1,8 @@
 """`SearchContext`: the state of one search thread, in a single NumPy record.
 
 Kernels receive a record as one pointer, which is cheaper than passing dozens of arrays.
-`new_context` builds the record as an array of length 1. Network weights are too large for it and
-are passed separately.
+`new_context` builds the record as an array of length 1. Network weights are too large for the
+record and are passed separately.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ MOVE_COST = COSTS_PER_BIT
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
 """Expected growth of log2(nodes) per bit of path cost.
 
-In deterministic games only moves cost anything, and about three of them are legal, so nodes grow
-faster.
+In deterministic games, spawns cost nothing and about three moves per board are legal, so the number
+of nodes grows faster.
 """
 LOSS_COST = 50.0
-"""Cost of a move that loses all expected points; it scales with the loss."""
+"""Cost of a move that loses all expected points; smaller losses cost proportionally less."""
 
 WIN_BONUS = 10_000.0
 """Bonus in points for a board that ends the game by reaching the target."""
@@ -71,9 +71,9 @@ ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 BAND = np.dtype(
     list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
-"""Fields of a `Band`, followed by the tile that ends it."""
+"""Fields of a `Band`, followed by the tile that ends the band."""
 
-# Each attribute is annotated with its Python type, and its dtype and shape in memory.
+# Each attribute is annotated with its Python type, and with its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
 ULong = Annotated[np.uint64, np.uint64]
 Double = Annotated[float, np.float64]
@@ -97,10 +97,10 @@ class SearchContext:
     tiles: Long
     ranks: Annotated[Cells, np.uint8, MAX_TILES]
     cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the integer spawn weights
-    probabilities: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
+    probabilities: Annotated[Doubles, np.float64, MAX_TILES]
     costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # by tile and number of empty cells
     loss_cost: Double  # see LOSS_COST; 0 in an exhaustive search
-    growth: Double  # of log2(nodes) per cost unit
+    growth: Double  # expected growth of log2(nodes) per cost unit
     edge_length: Long  # 0 if tiles spawn on random cells
     edge_cells: Annotated[Longs, np.int64, 4, MAX_CELLS]  # spawn cells by direction, padded with -1
 
@@ -148,7 +148,7 @@ class SearchContext:
     breadth: Double  # of the last move, see `tree_breadth`; 0 if unknown
     overrun: Double  # recent time overrun, in units of a move's budget
     cuts: Long  # paths pruned in this iteration
-    generation: Long  # bumped per root move, which invalidates the transposition table
+    generation: Long  # new for each root move, to invalidate the transposition table
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
     indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
     table_size: ULong
@@ -286,10 +286,10 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return how many points under these rules one merge point is worth, roughly.
+    """Return roughly how many points one merge point is worth under these rules.
 
-    Building a tile of rank `r` earns `r - 1` times its value in merges and takes moves for about
-    half its value. The large tiles of a typical board have rank 11.
+    Building a tile of rank `r` earns `r - 1` times its value in merges and takes about half its
+    value in moves. The large tiles of a typical board have rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

@@ -141,7 +141,7 @@ class Expectimax:
         return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each move with the cost of its loss against the best move, one ply ahead."""
+        """Yield each move with the cost of its loss against the best move, judged one ply ahead."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
         scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)

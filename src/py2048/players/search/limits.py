@@ -18,16 +18,16 @@ UNLIMITED_NODES = 1 << 60
 # Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
 FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # two plies when four or more cells are empty
 MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # smaller steps repeat work without searching deeper
-TARGET_NODE_SHARE = 0.6  # of the remaining nodes; iterations may need twice the estimate
-MAX_ITERATION_GROWTH = 8.0  # nodes, relative to the previous iteration
+TARGET_NODE_SHARE = 0.6  # of the nodes left; an iteration may need twice its estimate
+MAX_ITERATION_GROWTH = 8.0  # in nodes, relative to the previous iteration
 MAX_BRANCH_GROWTH = 2.0  # a root move's node share, relative to the previous iteration
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # if it is aborted, a shallower one must still fit
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # if aborted, it must leave room for a shallower one
 FIRST_ITERATION_TARGET_SHARE = 0.25  # the branching factor is only known from the last move
 
 # Time per move, as a factor of the average.
-EASY_MOVE_LEAD = 0.005  # relative lead of the best move at which the search may stop early
+EASY_MOVE_LEAD = 0.005  # the search may stop early if the best move leads by this share
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-BALANCE_MOVES = 8.0  # over- and undershoot are evened out over this many moves
+BALANCE_MOVES = 8.0  # number of moves over which over- and undershoot are evened out
 
 INITIAL_NODES_PER_SECOND = 1e6
 SPEED_WINDOW_NODES = 20_000  # older measurements decay, so the estimate follows machine load
@@ -42,8 +42,8 @@ class SearchLimits:
 
     Attributes:
         depth: Plies to search. Defaults to 2, or to `MAX_DEPTH` with `nodes` or `ms`.
-        nodes: Node budget per move. Multi-threaded searches may exceed it twofold, because an
-            aborted iteration counts as well.
+        nodes: Node budget per move. Multi-threaded searches may evaluate up to as many again in an
+            aborted last iteration.
         ms: Average CPU time per move in milliseconds. A single move may take three times as
             long, and one ply is always searched.
         cutoff: Paths less probable than this are pruned. 0 searches all paths.

@@ -94,7 +94,7 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # Other shapes do not run faster on int16, and would compile a second time.
+            # Only 4x4 boards are faster on int16; other shapes would just compile a second time.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
@@ -117,7 +117,7 @@ class Searcher:
     def prepare(self, *, plays: bool = False) -> None:
         """Compile the kernels, or load them from the cache, and measure their speed.
 
-        The first search calls this before its time starts.
+        The first search calls this before its time limit starts.
 
         Args:
             plays: Prepare for playing games instead of rating boards.
@@ -145,9 +145,9 @@ class Searcher:
     def rate(self, board: Board | NDArray[np.integer]) -> dict[Direction, float] | Values:
         """Return the value of each legal move: its points plus the expected points after it.
 
-        An array of boards is rated in one call and split among the threads. Its exponents
-        `[..., rows, columns]`, as environments return them, yield float64 values `[..., 4]`, with
-        -inf for illegal moves.
+        An array of boards is rated in one call and split among the threads. It holds exponents, as
+        environments return them, in the shape `[..., rows, columns]`. The result is float64 values
+        `[..., 4]`, with -inf for illegal moves.
 
         Raises:
             BoardError: If a board has the wrong shape or a tile above 2**31 (2**30 in arrays).
@@ -162,7 +162,7 @@ class Searcher:
         """Evaluate afterstates, before their spawn, without searching.
 
         `py2048.envs.functional.afterstates` computes the afterstates of boards. A banded network
-        uses the band of each afterstate itself.
+        evaluates each afterstate with that afterstate's own band.
 
         Args:
             boards: Exponents `[..., rows, columns]`, as environments return them.
@@ -194,7 +194,7 @@ class Searcher:
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue a game by the best moves; return the moves played.
+        """Continue a game with the best moves; return the moves played.
 
         A search on one thread without a time limit can also continue several games one after
         another, given as in `play_out`.
@@ -203,7 +203,7 @@ class Searcher:
             cells: Board as ranks; overwritten with the final board.
             state: Game state as defined in ``_expectimax_kernels.py``.
             key: Random key of the game's spawns.
-            max_moves: Maximum number of moves. With a time limit, fewer are played.
+            max_moves: Maximum number of moves. A time limit can reduce it.
         """
         if self.limits.ms:
             max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
@@ -220,7 +220,7 @@ class Searcher:
             keys: Random keys of the games' spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # Without a time limit and lazy bands, one kernel call can play many games.
+        # With neither a time limit nor lazy bands, one kernel call can play many games.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
@@ -274,7 +274,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Keep a board's bands unpacked; yield for how many moves they are sufficient."""
+        """Keep a board's bands unpacked; yield the number of moves they suffice for."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -468,8 +468,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one game per seed to the end on the calling thread, mostly without the GIL.
 
-    The games are identical to those of `py2048.core.game.Game` with the same rules and seeds when
-    the best direction of `Searcher.rate` is played on every move.
+    The games are identical to games of `py2048.core.game.Game` with the same rules and seeds in
+    which every move is the direction that `Searcher.rate` values highest.
 
     Args:
         searcher: Search that chooses the moves.

@@ -1,10 +1,11 @@
 """`DistilledMoves`: the best move on every reachable board, in a small file.
 
-A predictor orders the moves of a board, and only its mistakes are stored. The first question is
-whether a move other than the first in that order is best. A *filter* answers "no" for most boards
-where that is correct, and "maybe" for the rest, for which a *decision* is stored. The filter uses
-more bits the more confident the predictor is, measured by the lead of the first score over the
-second. If the answer is "yes", the question is repeated for the second move, and then the third.
+A predictor orders the moves of a board, and only its mistakes are stored. For each board, the first
+question is whether the predictor's first move is wrong. A *filter* answers "no" for most boards
+where that is correct, and "maybe" for the rest, for which a *decision* is stored. The more
+confident the predictor is, measured by the lead of the first score over the second, the more bits
+the filter uses. If the answer is "yes", the question is repeated for the second move, and then the
+third.
 
 Boards themselves are not stored, so an unreachable board also gets a move, which may not be the
 best one. ``scripts/make_best_moves.py`` builds the files.
@@ -239,13 +240,13 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the keys of a filter bit, or of the decision, of a question."""
+        """Return the keys of a question's decision, or of one bit of its filter."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """Number of filter bits by the lead of the score.
+    """Number of filter bits, depending on the lead of the first score.
 
     Attributes:
         leads: Thresholds, ascending, int32.
@@ -305,7 +306,7 @@ class DistilledMoves:
             board: Board with a sum of at most `covered`.
 
         Raises:
-            BoardError: If the board is detectably unreachable.
+            BoardError: If the board is obviously unreachable.
         """
         tiles = [tile for row in board.rows for tile in row]
         # Every reachable board has one of these tiles.

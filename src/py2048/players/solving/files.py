@@ -1,8 +1,8 @@
 """The solver's files: checksummed arrays and layers, and files with a footer.
 
 The name of an array file ends with the array's length and CRC-32. Files are written atomically.
-Solutions and tables are single files with a magic number at both ends. Before the second one is a
-footer: a JSON text, and its CRC-32 and length in 8 bytes each, little-endian.
+Solutions and tables are single files with a magic number at both ends. A footer precedes the second
+one: JSON data, then its CRC-32 and length in 8 bytes each, little-endian.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def read_array(path: Path) -> Array:
 
 
 def _ending_of(array: Array) -> str:
-    """Return the end of the name of an array's file."""
+    """Return the ending of an array's file name."""
     return f"-{len(array)}-{zlib.crc32(_bytes_of(array)):08x}"
 
 
@@ -159,7 +159,7 @@ class LayerStore:
         return name in self._held or name in self._files
 
     def length(self, name: Name) -> int:
-        """Return the length of an array, 0 if it does not exist."""
+        """Return the length of an array, or 0 if it does not exist."""
         if name in self._held:
             return len(self._held[name])
         return length_of(self._files[name]) if name in self._files else 0
@@ -175,7 +175,7 @@ class LayerStore:
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, empty if it does not exist.
+        """Return an array, or an empty one if it does not exist.
 
         Raises:
             SolvingError: If its file is damaged.
@@ -232,7 +232,7 @@ def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
     """Open an unfinished file that replaces `path` once it is complete.
 
     Raises:
-        SolvingError: Instead of operating-system errors; it starts with `what`.
+        SolvingError: Instead of operating-system errors; the message starts with `what`.
     """
     try:
         with os_errors_as(SolvingError, what):

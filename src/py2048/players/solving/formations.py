@@ -30,9 +30,9 @@ Mask = int
 class Formation:
     """The places of large tiles while a smaller tile is built.
 
-    Large tiles are interchangeable and never merge. A position is lost if no move is left, if a
-    slide moves a locked tile other than to another place in `locks`, or if the remaining tiles sum
-    to more than the target plus `slack` after a slide.
+    Large tiles are interchangeable and never merge. A position is lost if no move is left, if after
+    a slide the large tiles fill none of the arrangements in `locks`, or if the other tiles sum to
+    more than the target plus `slack` after a slide.
 
     Attributes:
         name: Name of the formation.
@@ -159,7 +159,7 @@ def _mask(picture: list[str], sign: str) -> Mask:
 
 
 def _pictures(name: str, text: str) -> list[list[str]]:
-    """Split a drawing into pictures; return the signs of each picture's cells."""
+    """Split a drawing into pictures; return the symbols of each picture's cells."""
     rows = [line.split() for line in text.strip().splitlines()]
     widths = {len(row) for row in rows}
     width = max(widths, default=0)

@@ -30,7 +30,7 @@ class Goal:
     """What perfect play maximises.
 
     Attributes:
-        tile: Tile whose chance is maximised, or `None` for the expected score.
+        tile: Tile to make with maximum probability, or `None` to maximise the expected score.
     """
 
     tile: int | None = None
@@ -44,7 +44,7 @@ class Goal:
         """Parse a goal: ``score``, or a tile such as ``tile=256``.
 
         Raises:
-            SolvingError: If the text is not a goal.
+            SolvingError: If the string is not a goal.
         """
         if isinstance(text, Goal):
             return text
@@ -66,7 +66,8 @@ class TileSpawn:
     Attributes:
         tile: Its value.
         known: The spawn in the form of the kernels.
-        ends: Value of every board on which it spawns, if the game stops there, otherwise `None`.
+        ends: If the game stops when this tile spawns, the value of every such board, otherwise
+            `None`.
     """
 
     tile: int
@@ -83,7 +84,7 @@ class Problem:
         spec: Rules and goal in the form of the kernels.
         spawns: Tiles that can spawn, ascending.
         tiles: Spawned tiles after which the game continues.
-        boards: Starting boards, all equally likely; if empty, the rules' own starts.
+        boards: Starting boards, all equally likely. If empty, games start as the rules define.
         for_points: Whether the goal is the score.
 
     Raises:
@@ -173,7 +174,7 @@ class Problem:
         if board.shape != self.rules.shape:
             raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")
         if board.max_tile > 1 << MAX_RANK:
-            raise BoardError(f"no game under {self.rules.name} meets the tile {board.max_tile}")
+            raise BoardError(f"no game under {self.rules.name} reaches the tile {board.max_tile}")
         return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
@@ -212,7 +213,7 @@ class Problem:
 
         Args:
             afters: Keys of the afterstates.
-            known: Returns the lookup of the following boards for each spawned tile.
+            known: Returns, for a spawned tile, the lookup of the boards that follow.
             out: Overwritten with the values, float64 with the shape of `afters`.
         """
         out[:] = 0
@@ -228,7 +229,7 @@ class Problem:
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
     def _last_gain(self, spawn: TileSpawn) -> float:
-        """Return what a spawn contributes after a move that ended the game."""
+        """Return what a spawn adds to the value after a move that ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 
@@ -251,4 +252,4 @@ def pack_board(board: Board) -> int:
 def refusal(rules: Rules, board: Board) -> BoardError:
     """Return the error for a board that is not reachable under the rules."""
     line = " / ".join(str(board).splitlines())
-    return BoardError(f"no game under {rules.name} meets the board {line}")
+    return BoardError(f"no game under {rules.name} reaches the board {line}")

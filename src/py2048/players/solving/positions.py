@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """Fillings of consecutive cells, with half their sums."""
+    """Fillings of consecutive cells, with half the sum of each."""
 
     codes: Words
     halves: Longs
@@ -45,8 +45,8 @@ class _Part:
 
         Args:
             cells: Number of cells.
-            ranks: Ranks are below this.
-            most: Maximum half sum.
+            ranks: Number of ranks, which start at 0.
+            most: Maximum of half the sum.
         """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):
@@ -244,7 +244,8 @@ def _larges(mask: int) -> int:
 def masked_lines(merging: Merging) -> Words:
     """Return the read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
-    # Let every second large tile of a line slide as an otherwise unused rank 14.
+    # So that adjacent large tiles never merge, every second one in a line slides as rank 14, which
+    # is otherwise unused.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)
     for cell in range(SIDE):
         is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE

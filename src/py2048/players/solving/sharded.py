@@ -1,7 +1,7 @@
 """Distributed solver, with layers split into shards on a shared file system.
 
-A *shard* is one of equally large ranges of a layer's keys. There are two kinds of tasks, each a
-function of complete files:
+The range of a layer's keys is split into equal parts, its *shards*. There are two kinds of tasks,
+both of which only read files that are complete:
 
 - Forward: collect the shard's keys from the shards of earlier layers; write its boards and, for
   each edge to a later layer, their successors.
@@ -54,7 +54,7 @@ from py2048.players.solving.solver import (
 )
 
 BYTES_PER_KEY = 128
-"""Approximate memory a task needs per key of its shard."""
+"""Approximate memory that a task needs per key of its shard."""
 
 MIN_SHARD_KEYS = 1 << 16
 """Layers with fewer keys are not split."""
@@ -153,8 +153,8 @@ class Plan:
     """What is solved, and where. Picklable.
 
     Attributes:
-        rules: Rules as text.
-        goal: Goal as text.
+        rules: Rules as a string.
+        goal: Goal as a string.
         place: Folder that all machines share.
     """
 
@@ -250,7 +250,7 @@ def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> lis
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys that an edge leads to."""
+    """Return the keys to which an edge leads from these keys."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
@@ -276,10 +276,10 @@ def evaluate(
     Args:
         plan: What is being solved.
         shard: The shard.
-        keys: File with its keys.
-        later: By spawned tile, or 0: the shard's successors, and the answers for it from all shards
-            of the later layer.
-        earlier: By edge: the successors found by all shards of the earlier layer.
+        keys: File with the shard's keys.
+        later: For each spawned tile, or 0 for a slide: the file of the shard's successors, and the
+            answers for the shard from all shards of the later layer.
+        earlier: For each edge: the successors found by all shards of the earlier layer.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -314,7 +314,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """Return the values of the shard's keys that the shards of a source lead to."""
+    """Return the values of those keys of the shard that the shards of a source layer lead to."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -352,11 +352,11 @@ class ShardFiles:
                 self._shards.setdefault(found[1], [None] * int(found[3]))[int(found[2])] = path
 
     def of(self, name: str) -> list[Path]:
-        """Return the existing files of a name, by shard."""
+        """Return the existing files with a name, in the order of shards."""
         return [path for path in self._shards.get(name, []) if path is not None]
 
     def shards(self, name: str) -> int:
-        """Return the number of shards of a name, 0 if there are none."""
+        """Return the number of shards with a name, 0 if there are none."""
         return len(self._shards.get(name, []))
 
     def missing(self, name: str, shards: int) -> list[int]:
@@ -373,7 +373,7 @@ class ShardFiles:
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
-        """Delete all files of a name."""
+        """Delete all files with a name."""
         for path in self.of(name):
             path.unlink(missing_ok=True)
         self._shards.pop(name, None)
@@ -432,7 +432,7 @@ class _ShardedSolver:
         """Compute the values of a layer, unless the results that need them already exist."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
-        # Values of afterstates only exist as answers, which are deleted once they are used.
+        # Values of afterstates exist only as answers, which are deleted once they are used.
         ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
         if not any(map(files.is_complete, ends)):
             self._run([task for edge in edges + asking for task in self._missing_successors(edge)])

@@ -42,18 +42,18 @@ class Arrays(Protocol):
     """Source of layer arrays."""
 
     def get(self, name: Name, /) -> Array:
-        """Return an array, empty if it does not exist."""
+        """Return an array, or an empty one if it does not exist."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """Number of boards with a given sum.
+    """Numbers of boards with a given sum.
 
     Attributes:
         total: Sum of the tiles.
         positions: Boards, counting symmetric ones once.
-        boards: All boards.
+        boards: Boards, counting every symmetric image.
     """
 
     total: int
@@ -66,7 +66,7 @@ class StartValue:
     """Value of a starting position.
 
     Attributes:
-        board: Starting board, standing for all its symmetric images.
+        board: Starting board, which also represents its symmetric images.
         chance: Probability that a game starts with this board or one of its images.
         value: Value of perfect play from here. If the score is the board's sum, it includes the
             starting tiles.
@@ -109,15 +109,15 @@ class SolvingProgress:
 class Solution:
     """Exact values of all positions under some rules, for one goal.
 
-    A value is the expected score of perfect play, or the chance to make the goal's tile.
+    A value is the expected score of perfect play, or the probability of making the goal's tile.
 
     Attributes:
         problem: Rules and goal in the form of the kernels.
-        rules: The rules.
-        goal: The goal.
+        rules: Rules under which the values hold.
+        goal: What perfect play maximises.
         layers: Number of boards of each sum, ascending.
         error: Upper bound of the rounding error of all values.
-        seconds: Time it took to solve.
+        seconds: Solving time.
         starts: Starting positions with their values.
     """
 
@@ -158,7 +158,7 @@ class Solution:
     # --- positions -------------------------------------------------------------------------------
 
     def value_of(self, board: Board) -> float:
-        """Return a board's value under perfect play, in points to come or as a chance.
+        """Return a board's value under perfect play, in points to come or as a probability.
 
         If the score is the board's sum, points are counted from the sum of this board.
 

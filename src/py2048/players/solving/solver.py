@@ -47,8 +47,8 @@ def solve(
     """Compute the exact value of every reachable position.
 
     Args:
-        rules: Rules, or their text.
-        goal: ``score`` for the expected score, or ``tile=N`` for the chance to make a tile.
+        rules: Rules, or a string such as ``classic:size=2x3``.
+        goal: ``score`` for the expected score, or ``tile=N`` for the probability of making a tile.
         memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
             kept on disk.
         threads: Number of threads, by default one per processor.
@@ -88,7 +88,7 @@ def save_and_reload(
 
 
 class LayerLoops:
-    """Loops over the layers of a solver, which measure its time and report its progress.
+    """The loops over a solver's layers. They measure its time and report its progress.
 
     Args:
         progress: Called after each layer, if given.

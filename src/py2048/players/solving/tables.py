@@ -1,4 +1,4 @@
-"""Endgame tables: the chance to make a tile from every position of a formation.
+"""Endgame tables: the chance of making a tile from every position of a formation.
 
 The chance of an afterstate is the mean over all spawns of the best move's chance. Layers of equal
 sum are computed from the largest sum down, as in the solver. A file holds one chance per
@@ -35,7 +35,7 @@ Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
 
 MAGIC = b"py2048 table 1\n"
-"""First and last bytes of a file, see `docs/reference/table-format.md`."""
+"""First and last bytes of a file (see `docs/reference/table-format.md`)."""
 
 BLOCK = 1 << 16
 """Number of chances compressed together."""
@@ -53,7 +53,7 @@ MIN_CHANCE = 0.5
 
 
 class EndingTable:
-    """The chance to make a tile from every position of a formation, in a file.
+    """The chance of making a tile from every position of a formation, in a file.
 
     Attributes:
         formation: The formation.
@@ -122,12 +122,12 @@ class EndingTable:
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Return whether a board is in the formation and its target is not made."""
+        """Return whether a board is in the formation and the target has not been made."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
     def chance_of(self, board: Board) -> float:
-        """Return the chance to make the target from a board under best play.
+        """Return the chance of making the target from a board under best play.
 
         Raises:
             BoardError: If the board is not in the formation in any symmetry.
@@ -306,9 +306,9 @@ def load_table(name: str, rules: str | None = None) -> EndingTable:
 class Ending(NamedTuple):
     """A table's answer for a board.
 
-    A move that breaks the formation has chance 0, although it is not quite lost in practice. Where
-    the best move had a chance of 0.9 or more, a search made the tile after 97 % of the best moves,
-    and after 38 % of the moves that break the formation.
+    A move that breaks the formation is given a chance of 0, although the target can still be made
+    after it. On boards where the best move had a chance of 0.9 or more, a search made the target
+    after 97 % of the best moves, and after 38 % of the moves that break the formation.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
@@ -322,7 +322,7 @@ class Ending(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Chance to make the target under best play."""
+        """Chance of making the target under best play."""
         return max(self.chances.values(), default=0.0)
 
 
@@ -380,14 +380,15 @@ def build_table(
         formation: A formation, its name, or a TOML file that defines one.
         target: Tile to be made.
         path: Target file.
-        rules: 4x4 rules with random spawns, or their text.
+        rules: 4x4 rules with random spawns, or a string such as ``classic``.
         memory: Approximate memory limit in bytes.
         threads: Number of threads, by default one per processor.
         progress: Called after each layer.
 
     Raises:
-        RulesError: If `rules` are invalid. SolvingError: If no such table can exist, it needs more
-            memory, or files cannot be written or are damaged.
+        RulesError: If `rules` are invalid.
+        SolvingError: If no such table can exist, building it needs more than `memory`, or files
+            cannot be written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)
@@ -403,7 +404,8 @@ def build_table(
 def checked_memory(positions: Positions, memory: int) -> int:
     """Return the approximate memory needed to build a table, in bytes.
 
-    It covers four 32-bit arrays for the largest layer, their compressed form, and lookup tables.
+    The estimate covers four 32-bit arrays for the largest layer, their compressed form, and lookup
+    tables.
 
     Raises:
         SolvingError: If more than `memory` is needed.
