@@ -16,7 +16,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from py2048.core.errors import Py2048Error
 from py2048.core.language import _
-from py2048.review import Phase
 
 MAX_CHARACTERS = 4096  # of an incoming message
 
@@ -742,6 +741,17 @@ class Mistake(JudgedMove, kw_only=True):
     say: str
 
 
+class PhaseInfo(Reply):
+    """The moves while `tile` was the largest; `loss` and `luck` are in the review's unit."""
+
+    tile: int
+    first: int
+    last: int
+    loss: float
+    luck: float
+    accuracy: float
+
+
 class ReviewSummary(Reply):
     """The review of a game as a whole, and its worst moves in game order.
 
@@ -761,7 +771,7 @@ class ReviewSummary(Reply):
     loss: float
     luck: float
     counts: dict[GradeName, int]
-    phases: list[Phase]
+    phases: list[PhaseInfo]
     mistakes: list[Mistake]
     graph: str
     swing: float = 0.0

@@ -359,7 +359,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
         counts={grade.value: count for grade, count in review.counts.items()},
-        phases=[*review.phases],
+        phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
         mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
         swing=_rounded(review.swing),
