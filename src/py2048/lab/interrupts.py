@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def delayed_interrupts() -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM until the end of the block."""
+def delayed_interrupts(*, redeliver: bool = True) -> Iterator[None]:
+    """Delay Ctrl-C and SIGTERM until the end of the block, or ignore them if not `redeliver`."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is interrupted
         return
@@ -24,5 +24,5 @@ def delayed_interrupts() -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler or signal.SIG_DFL)
-        if received:
+        if received and redeliver:
             signal.raise_signal(received[0])

@@ -271,7 +271,7 @@ class TrainingRun:
                     self.save()
                     saved = self.seconds
         finally:
-            with delayed_interrupts():
+            with delayed_interrupts(redeliver=False):
                 self.save()
                 network = self.network()
                 packed = archive.is_sparse(network.weights)
