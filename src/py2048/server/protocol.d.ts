@@ -196,16 +196,16 @@ declare namespace Protocol {
 
   interface Mistake {
     ply: number;
+    played: "up" | "down" | "left" | "right";
+    best: "up" | "down" | "left" | "right";
+    loss: number;
+    grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder";
     turn: number;
     score: number;
     board: number[][];
-    played: "up" | "down" | "left" | "right";
-    best: "up" | "down" | "left" | "right";
     values: { [name in "up" | "down" | "left" | "right"]?: number };
     chances: { [name in "up" | "down" | "left" | "right"]?: number };
-    loss: number;
     share: number;
-    grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder";
     luck: number;
     source: string;
     critical: boolean;
