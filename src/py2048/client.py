@@ -8,7 +8,7 @@
             game.play(player.choose(game.position))
 
 Moves are numbered, so the client can safely resend a move whose response was lost. After any server
-or network failure the game continues where it was. See docs/how-to/write-a-bot.md.
+or network failure the game continues where it left off. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AWAY_TIMEOUT_S = 300.0
 """Default time to keep retrying while the server is unreachable, in seconds."""
 
 _HTTP_TIMEOUT_S = 30.0
-"""HTTP timeout; streams send a message at least every ten seconds."""
+"""HTTP timeout in seconds; event streams send a message at least every ten seconds."""
 
 _FIRST_WAIT_S, _MAX_WAIT_S = 0.25, 10.0
 _RETRY_STATUSES = (429, 502, 503, 504)
@@ -90,7 +90,8 @@ class BotClient:
         """Return the bot's ``name``, the ``person`` it belongs to and its ``games`` in progress.
 
         Raises:
-            ClientError: If the server is unreachable (no retries) or rejects the token.
+            ClientError: If the server is unreachable (this request is not retried) or rejects the
+                token.
         """
         found = self.request("GET", "/api/bot", timeout_s=0.0)
         if not {"name", "person", "games"} <= found.keys():
@@ -118,8 +119,8 @@ class BotClient:
     def stream(self, game_id: str) -> Iterator[Json]:
         """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message is the whole state, even after a reconnection, so it may repeat known
-        moves; compare ``version``.
+        The first message after every connection is the whole state, so it may repeat moves you
+        already have; compare ``version`` to detect them.
 
         Raises:
             ClientError: If there is no such game, or the server stays unreachable.

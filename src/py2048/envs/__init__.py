@@ -52,8 +52,8 @@ def environment_ids() -> dict[str, str]:
 def register_all() -> None:
     """Register every preset with Gymnasium, once.
 
-    `gymnasium.make` adds no order-enforcing or checking wrapper by default. The environments check
-    the order of calls themselves, and the tests run Gymnasium's checker on them.
+    By default, `gymnasium.make` does not wrap them in ``OrderEnforcing`` or ``PassiveEnvChecker``:
+    the environments check the order of calls themselves, and the tests run Gymnasium's checker.
     """
     import gymnasium
 

@@ -119,15 +119,15 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# Steps and maximum of each resolution of thinking times, finest first. A coarser resolution starts
-# where the finer one ends.
+# Step and maximum of each resolution of thinking times, in milliseconds, finest first. A coarser
+# resolution starts where the finer one ends.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged at a character of the text.
+    """A replay is damaged at a known position in the text.
 
     Attributes:
         place: Index of the character.
@@ -309,7 +309,7 @@ def _is_player_format(data: bytes) -> bool:
 
 
 _Move = tuple[Direction, int]
-"""A direction, and the trainer's code of the turn (0 in the player's format)."""
+"""A direction, and the trainer's code for the turn (0 in the player's format)."""
 
 
 def _read_trainer_format(data: bytes) -> tuple[list[Board], list[_Move]]:
@@ -350,7 +350,7 @@ def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iter
     # The trainer numbers cells from the last one, the analysis from the first.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
-        if ply == len(boards):  # only the code has the spawn of the last turn
+        if ply == len(boards):  # only the code stores the last turn's spawn
             yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
             return
         after, found = board.slide(direction).board, boards[ply]

@@ -111,7 +111,7 @@ class Position(NamedTuple):
 def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
     """Return the position with this board, score and ply.
 
-    A game that reaches its target and gets stuck on the same move is won.
+    A game that reaches its target and gets stuck on the same move counts as won.
     """
     has_won = has_target(rules, board)
     legal = () if has_won and rules.ends_at_target else board.legal_directions()
@@ -148,9 +148,9 @@ def outcome_of(rules: Rules, board: Board) -> Outcome:
 
 
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
-    """Return the empty cell where an `EdgeSpawn` appears after a move in `direction`.
+    """Return the empty cell where an `EdgeSpawn` places its tile after a move in `direction`.
 
-    Tiles appear on the edge opposite to the direction, which is scanned from the right after Up,
+    Tiles appear on the edge opposite to the direction. The edge is scanned from the right after Up,
     from the left after Down, from the top after Left and from the bottom after Right. Returns
     `None` if that edge is full, which cannot happen after a legal move.
     """
