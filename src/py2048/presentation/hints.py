@@ -92,7 +92,7 @@ class DirectionRow(NamedTuple):
 def direction_rows(
     values: Mapping[Direction, float], best: Direction, unit: Unit, played: Direction | None = None
 ) -> list[DirectionRow]:
-    """Return a row per legal direction, the best move first even among equals."""
+    """Return a row per legal direction, with `best` first even if others are equally good."""
     most = max(values.values())
     losses = {each: most - values[each] for each in values}
     spread = max(*losses.values(), abs(most) / 10) or 1.0
@@ -111,7 +111,7 @@ def direction_rows(
 
 
 def options_of(hint: Hint) -> list[DirectionRow]:
-    """Return the rows of a hint, the best move first."""
+    """Return the rows of a hint, best move first."""
     return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
 
 

@@ -1,4 +1,4 @@
-"""The end of a game as numbers and texts, shared by the window, the terminal and the web.
+"""The end of a game as numbers and text, shared by the window, the terminal and the web.
 
 `GameScreen.cover` receives a `Result` when a game is won or over, and draws it:
 
@@ -6,8 +6,8 @@
 - `figures` as cards in a row. Values that are `PENDING` arrive with the review, so screens
   reserve their space.
 - The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour. Both
-  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. `place` may
-  be empty, and `bars` too.
+  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. Both `place`
+  and `bars` may be empty.
 - Buttons. A final result offers "Share", `review`, "Watch", "New game" and, if the session can
   undo, "Undo the last move". A result that is not final offers "Keep playing" and "New game".
 
@@ -240,7 +240,7 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
 
 
 def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:
-    """Return a histogram: its bars, the index of this game's bar, its end, and whether it is open.
+    """Return a histogram: bars, index of this game's bar, end of the axis, and `Result.is_open`.
 
     Outliers are counted in the last bar, so that they do not compress the rest.
     """

@@ -62,7 +62,7 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def are_terminal() -> bool:
-    """Return whether standard input and output are both a terminal."""
+    """Return whether standard input and output are both terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -82,8 +82,9 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input has data, which would be moves for a game.
 
-    A terminal or a device never has. Some launchers leave an empty pipe open, so a pipe without
-    data counts only if the output is a terminal: then a person made the pipe and may be slow.
+    Always false for a terminal or a device. Some launchers leave an empty pipe open, so a pipe
+    without data counts only if the output is a terminal: in that case a person made the pipe and
+    may be slow to write to it.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 PROGRESS_PERIOD_S = 0.5
-"""Recommended polling interval for the compiler's progress."""
+"""Recommended polling interval for the compiler's progress, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ class Hint:
 
     Attributes:
         direction: The chosen direction.
-        values: Value of each legal direction, minus the meaning's excess. Only the chosen direction
-            if all that is known is that it is best.
+        values: Value of each legal direction, corrected by the player's measured overestimate
+            (`Meaning.excess`). If the player only knows which direction is best, the others are
+            missing.
         player: Spec of the player that answered.
         version: Session version of the position.
         meaning: What the values mean.
@@ -51,19 +52,19 @@ class Hint:
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their values, the best first."""
+        """Legal directions and their values, best first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
 
     @property
     def points(self) -> float | None:
-        """Expected further points under the meaning's policy, if the values are points."""
+        """Expected further points when the policy in `meaning` plays on, if values are points."""
         if self.meaning.unit is not Unit.POINTS or not self.values:
             return None
         return max(self.values.values())
 
     @property
     def losses(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their losses relative to the best, the best first."""
+        """Legal directions and their losses relative to the best one, best first."""
         most = max(self.values.values(), default=0.0)
         return [(direction, most - value) for direction, value in self.ranked]
 

@@ -75,12 +75,13 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Return a judge's review from the reviews of all moves, or of the first ones."""
+        """Return a judge's review of a game from the reviews of all its moves, or of the first
+        ones."""
         return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
 
     @property
     def accuracy(self) -> float:
-        """Accuracy of the game, 0 to 100; 100 without moves."""
+        """Accuracy of the game, 0 to 100; 100 for a game without moves."""
         return accuracy_of_moves(self.moves)
 
     @property
@@ -108,8 +109,8 @@ class Review:
     def loss(self) -> float:
         """Total loss of the moves, including penalties for illegal ones.
 
-        In points, the loss balances the final score (see `Review`), so it is negative if the play
-        was better than the judge expected.
+        If values are points, the loss balances the final score (see `Review`), so it is negative if
+        the play was better than the judge expected.
         """
         return self._lost(self.moves, None)
 
@@ -129,7 +130,7 @@ class Review:
 
     @property
     def counts(self) -> dict[Grade, int]:
-        """Number of moves by grade, the best grade first."""
+        """Number of moves by grade, best grade first."""
         counter = Counter(move.grade for move in self.moves)
         return {grade: counter[grade] for grade in Grade}
 
@@ -306,8 +307,8 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
     """Return the judge named by `spec`, by default the best one for the rules.
 
-    That is an exact solution on boards of up to eight cells, and otherwise a search with the
-    network or the heuristic.
+    The best judge is an exact solution on boards of up to eight cells, and otherwise a search with
+    the network or the heuristic.
 
     Args:
         rules: The rules.

@@ -53,7 +53,7 @@ class GameSummary:
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.
-        phases: Number of moves by grade, by largest tile on the board.
+        phases: Number of moves of each grade, for each largest tile on the board.
     """
 
     record: str
@@ -159,7 +159,7 @@ class SummaryFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(b"\n" + line + b"\n")  # the first newline ends a truncated line
+                file.write(b"\n" + line + b"\n")  # the leading newline ends a line cut off earlier
         except OSError as error:
             self.trouble = f"cannot write {self._path}: {error.strerror}"
 
@@ -190,14 +190,15 @@ class Totals:
 
     @property
     def accuracy(self) -> float | None:
-        """Mean accuracy of all reviewed moves, 0 to 100; None without any."""
+        """Mean accuracy of all reviewed moves, 0 to 100; None if there are no such moves."""
         judged = sum(game.reviewed for game in self.games)
         summed = sum(game.accuracy * game.reviewed for game in self.games)
         return summed / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:
-        """Inaccuracies, mistakes and blunders per 100 reviewed moves; None without any."""
+        """Inaccuracies, mistakes and blunders per 100 reviewed moves; None if there are no such
+        moves."""
         judged = sum(game.reviewed for game in self.games)
         return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 
@@ -234,12 +235,12 @@ class Totals:
 
     @property
     def grades(self) -> dict[Grade, int]:
-        """Number of moves by grade, the best first."""
+        """Number of moves by grade, best grade first."""
         return {grade: sum(game.grades.get(grade, 0) for game in self.games) for grade in Grade}
 
     @property
     def phases(self) -> dict[int, dict[Grade, int]]:
-        """Number of moves by grade, by largest tile on the board."""
+        """Number of moves of each grade, for each largest tile on the board."""
         tiles = sorted({int(tile) for game in self.games for tile in game.phases})
         return {
             tile: {
@@ -318,7 +319,7 @@ class GamesReport:
     Attributes:
         totals: All games.
         weeks: Games by week, as in a `RulesReport`.
-        sections: Reports by rules, the most played first.
+        sections: Reports by rules, most played first.
         refused: Reasons why files were skipped.
     """
 

@@ -24,7 +24,8 @@ def check_store(factory: Callable[[], Store]) -> None:
     test database.
 
     Args:
-        factory: Opens the store. It is called twice, and both handles must see the same data.
+        factory: Opens the store. The function is called twice, and both stores must see the same
+            data.
 
     Raises:
         AssertionError: If a law is broken; the message names it.
