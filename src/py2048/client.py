@@ -158,7 +158,7 @@ class BotClient:
             method: ``GET`` or ``POST``.
             path: The path, such as ``/api/bot``.
             value: The JSON body.
-            timeout_s: How long to retry. Defaults to the client's timeout.
+            timeout_s: How long to retry, in seconds. Defaults to the client's timeout.
 
         Raises:
             ClientError: If the server refuses, or stays unreachable.

@@ -30,7 +30,7 @@ class LineSlide(NamedTuple):
     """A line after sliding towards its first cell.
 
     Attributes:
-        line: The new line.
+        line: The line after the slide.
         points: Sum of the tiles created by merges.
         steps: One ``(source, target, merged)`` per tile, in the order in which the tiles move.
             `merged` is true if the tile merged into an equal one.
@@ -103,7 +103,7 @@ def has_equal_neighbours(rows: Rows) -> bool:
 
 
 def symmetries(rows: Rows) -> Iterator[Rows]:
-    """Yield the images of `rows` under its symmetries: 8 for a square board, otherwise 4."""
+    """Yield `rows` in every rotation and reflection: 8 for a square board, otherwise 4."""
     flipped = tuple(row[::-1] for row in rows)
     yield from (rows, flipped, rows[::-1], flipped[::-1])
     if len(rows) == len(rows[0]):
@@ -113,7 +113,7 @@ def symmetries(rows: Rows) -> Iterator[Rows]:
 
 
 def canonical(rows: Rows) -> Rows:
-    """Return the smallest image of `rows` under its symmetries, the canonical form of them all."""
+    """Return the smallest of the `symmetries` of `rows`, the same for each of them."""
     return min(symmetries(rows))
 
 

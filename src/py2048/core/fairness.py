@@ -73,7 +73,7 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
     """Verify that every tile of a record was drawn from its secret.
 
     Args:
-        record: The game.
+        record: Record of the game.
         secret: The secret, revealed at the end of the game.
         commitment: The commitment published at the start of the game, or None to skip this check.
 

@@ -57,7 +57,7 @@ def use_language(code: str) -> Iterator[None]:
 
 def _(text: str) -> str:
     """Translate `text` to the current language."""
-    code = _context_language.get() or _process_language  # not `language()`: this runs most often
+    code = _context_language.get() or _process_language  # inlines `language()`, as this runs often
     return text if code == ENGLISH else catalogue(code).gettext(text)
 
 

@@ -139,7 +139,7 @@ def checked_tile(value: object, what: str = "") -> int:
     """Return `value` as an int.
 
     Args:
-        value: The tile.
+        value: The tile to check.
         what: A description of the tile; the error message begins with it.
 
     Raises:

@@ -524,7 +524,7 @@ def play_turns(
     """Play one turn on each board with a given draw; see `py2048.envs.functional.step`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         boards: Exponents, uint8 `[n, cells]`.
         directions: uint8 `[n]`.
         draws: uint64 `[n]`.

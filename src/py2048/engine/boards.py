@@ -118,7 +118,7 @@ def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
     """Return the drawn start position for each seed as exponents: uint8 `[n, cells]`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         seeds: uint64 `[n]`.
     """
     boards = np.zeros((len(seeds), rules.cells), np.uint8)

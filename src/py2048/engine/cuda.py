@@ -152,7 +152,7 @@ class BatchCard:
     """Steps a batch on a GPU.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
 
     Raises:
         MissingExtraError: If CuPy is not installed.

@@ -121,7 +121,7 @@ class CompiledRules:
     attempt scores ``illegal_points``.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         rows: Number of rows.
         columns: Number of columns.
         cells: Number of cells.

@@ -1,7 +1,7 @@
 """Gymnasium environments for every preset, single or vectorised.
 
 Importing this package registers the ids (``py2048/Classic-v0`` and so on) with Gymnasium if it is
-installed. `py2048.envs.functional` works without it. Classes are loaded on first use::
+installed. `py2048.envs.functional` works without Gymnasium. Classes are loaded on first use::
 
     import gymnasium
     import py2048.envs

@@ -61,7 +61,7 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
     """Return the initial board of each seed's game: uint8 `[..., rows, columns]`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         seeds: Whole numbers from 0 to 2**64 - 1, `[...]`.
 
     Raises:
@@ -118,7 +118,7 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     """Spawn a tile on each afterstate.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         after: Afterstates of legal slides.
         actions: The actions of these slides, on which deterministic spawns depend.
         draws: 64-bit draws `[...]`, such as those of `draws_of`. Deterministic spawns ignore them.
@@ -178,7 +178,7 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
     """Return every board that can follow an afterstate, with its probability.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         after: The afterstate of a legal slide, uint8 `[rows, columns]`.
         action: The action of that slide.
 

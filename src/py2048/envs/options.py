@@ -148,7 +148,7 @@ def known_word(word: str, argument: str, words: Sequence[str]) -> str:
     """Return `word` if it is one of `words`.
 
     Raises:
-        OptionError: If it is not. The message suggests the closest match.
+        OptionError: If `word` is not one of them. The message suggests the closest match.
     """
     if word not in words:
         near = did_you_mean(str(word or ""), words)
@@ -170,7 +170,7 @@ def count_of(value: object, argument: str) -> int:
     """Return `value` as a whole number of at least 1.
 
     Raises:
-        OptionError: If it is anything else.
+        OptionError: If `value` is anything else.
     """
     number = whole_number(value)
     if number is None or number < 1:

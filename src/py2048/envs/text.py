@@ -110,7 +110,7 @@ class TextStep(NamedTuple):
 
     Attributes:
         observation: The board, in the requested form.
-        reward: The reward.
+        reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
         message: Why the move was not legal, or how the episode ended; otherwise empty.

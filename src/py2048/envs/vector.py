@@ -256,7 +256,7 @@ class VectorState:
     """A copy of a vector environment's state.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         num_envs: Number of games.
         batch: State of the games.
     """
@@ -281,7 +281,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         penalty: Added to the reward of an illegal action.
         autoreset_mode: When a finished episode restarts: ``SameStep``, ``NextStep`` or
             ``Disabled``, or Gymnasium's `AutoresetMode`.
-        max_episode_steps: Steps after which an episode is truncated. The default is never.
+        max_episode_steps: Steps after which an episode is truncated. By default, none is.
         threads: Maximum number of threads. The default is one per processor.
         render_mode: ``ansi``, ``rgb_array`` or None.
 
@@ -397,16 +397,17 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
-                ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing ones are new.
-                Arrays of the same type are filled without a copy if `num_envs` is a multiple of
-                512.
+                ``terminations``, ``truncations``, ``action_mask``, ``score``. Arrays that are not
+                given are allocated. Arrays of the same type are filled without a copy if `num_envs`
+                is a multiple of 512.
 
         Raises:
             ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
                 not reset.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name.
-            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. Nothing is played.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``; then no game
+                changes.
         """
         self._check(actions)
         custom = self._options.custom_reward is not None

@@ -336,7 +336,7 @@ def save_gif(
 
     Args:
         path: The file; it is replaced only once the animation is complete.
-        record: The game.
+        record: Record of the game.
         theme: The colours.
         first: Turns played before the first frame.
         last: Turns played at the last frame; None for all.

@@ -25,7 +25,7 @@ SPROUT = 0.3
 """Initial scale of a new tile."""
 
 OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
-"""Delay before the game-over overlay."""
+"""Delay before the game-over overlay, in seconds."""
 
 
 class Sprite(NamedTuple):

@@ -70,7 +70,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
     The vertical axis spans the game's own range, or 0 to 1 for probabilities.
 
     Args:
-        review: The review.
+        review: The review to draw.
         is_silent: Omit the text alternatives, because the page describes the game itself.
     """
     heights = [move.values[move.best] for move in review.moves]

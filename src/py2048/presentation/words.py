@@ -124,7 +124,7 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
     """Summarise a review in lines of text, without its moves.
 
     Args:
-        review: The review.
+        review: The review to summarise.
         brief: Omit the judge, the totals and the phases.
     """
     accuracy = number(review.accuracy, 1)

@@ -74,7 +74,7 @@ class PositionSnapshot:
     """A position to evaluate, independent of its session.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         board: A board with at least one legal move.
         version: Session version of the position.
     """
@@ -167,7 +167,7 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
     """Yield the compiler's progress, then return the best judge, compiled.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
 
     Raises:

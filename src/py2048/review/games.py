@@ -34,7 +34,7 @@ class Phase:
     """The moves during which a tile was the largest.
 
     Attributes:
-        tile: The largest tile.
+        tile: Largest tile during the phase.
         first: Ply of the first move.
         last: Ply of the last move.
         loss: Total loss, in the unit of the values.
@@ -60,7 +60,7 @@ class Review:
     included in `loss`.
 
     Attributes:
-        record: The game.
+        record: Record of the game.
         judge: Name of the judge.
         unit: Unit of values, losses and luck.
         is_exact: Whether values are exact.
@@ -75,8 +75,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Return a judge's review of a game from the reviews of all its moves, or of the first
-        ones."""
+        """Return a judge's review, given the reviews of all moves or of the first moves."""
         return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
 
     @property
@@ -250,7 +249,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
     """Review a game.
 
     Args:
-        record: The game.
+        record: Record of the game.
         judge: A judge, a player or a player spec; the best judge for the rules by default.
 
     Raises:
@@ -265,7 +264,7 @@ def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iter
     """Yield the review of each legal move, up to the goal if the judge has one.
 
     Args:
-        record: The game.
+        record: Record of the game.
         judge: As for `review`.
 
     Raises:
@@ -311,7 +310,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     the network or the heuristic.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         spec: A player such as ``expectimax:depth=3``, or ``perfect``.
         start: Starting position, if it is not drawn by the rules.
 

@@ -100,7 +100,7 @@ class SearchJudge(Judge):
 
     Args:
         player: The searching player.
-        rules: The rules.
+        rules: Rules of the game.
         moves: Moves known to be optimal; no other move gets a higher value.
     """
 

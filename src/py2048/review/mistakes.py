@@ -55,7 +55,7 @@ def mistake_kind(rules: Rules, board: Board, played: Direction, best: Direction)
     """Return the kind of a mistake.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         board: Board before the move.
         played: The legal direction that was played.
         best: A better legal direction.

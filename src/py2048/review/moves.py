@@ -72,7 +72,7 @@ class Basis(NamedTuple):
     """The source of a move's values.
 
     Attributes:
-        source: Its name for people.
+        source: Human-readable name of the source.
         chances: Probability of making an endgame table's tile after each legal direction. If a
             table covers the board, these probabilities decide, and the values are scaled to match
             them.
@@ -101,7 +101,7 @@ class MoveReview:
             the best value.
         stake: Mean share lost over all legal moves, that is, the loss expected of a random move.
         accuracy: 0 to 100, comparing `share` with `stake`.
-        grade: The grade.
+        grade: Grade of the move.
         luck: Value of the spawned tile relative to its expectation.
         source: Origin of the values: ``exact``, an endgame table, or a search spec.
         chances: Probability of making an endgame table's tile after each legal direction; empty if
@@ -179,7 +179,7 @@ class Judge(ABC):
 
     Attributes:
         name: Name, such as ``expectimax:depth=2``.
-        rules: The rules.
+        rules: Rules of the game.
         unit: Unit of the values.
         is_exact: Whether the values are exact.
     """

@@ -51,7 +51,7 @@ class Puzzle:
 
     Attributes:
         id: Number, which other versions of py2048 never reuse for another puzzle.
-        rules: The rules.
+        rules: Rules of the game.
         board: The position.
         best: The best move.
         values: Expected further points of each legal direction, including the move's own.

@@ -34,11 +34,11 @@ class GameSummary:
     """Key figures of a reviewed game.
 
     Attributes:
-        record: Checksum of its record.
+        record: Checksum of the game's record.
         asked: Spec of the requested judge; empty for the best available one.
         judge: Name of the judge.
         rules: Rules as text.
-        player: The player.
+        player: Name of the player.
         day: Date on which it finished, or started if unknown, as ``2026-11-23``; may be empty.
         score: Score.
         moves: Number of legal moves.
@@ -128,7 +128,7 @@ class SummaryFile:
     Unreadable lines and lines of other versions are ignored.
 
     Args:
-        path: The file.
+        path: Path of the file.
         release: Program version; other versions may have different judges.
 
     Attributes:
@@ -190,15 +190,14 @@ class Totals:
 
     @property
     def accuracy(self) -> float | None:
-        """Mean accuracy of all reviewed moves, 0 to 100; None if there are no such moves."""
+        """Mean accuracy of all reviewed moves, 0 to 100; None if no move was reviewed."""
         judged = sum(game.reviewed for game in self.games)
         summed = sum(game.accuracy * game.reviewed for game in self.games)
         return summed / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:
-        """Inaccuracies, mistakes and blunders per 100 reviewed moves; None if there are no such
-        moves."""
+        """Number of mistakes of any grade per 100 reviewed moves; None if no move was reviewed."""
         judged = sum(game.reviewed for game in self.games)
         return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 

@@ -10,17 +10,19 @@ turns whose direction is meaningless.
   per turn. The 21 bits, from the lowest, are two for the direction (up, down, left, right), two for
   the tile, three for the column, three for the row, and eleven for the thinking time.
 
-A replay starts at the beginning of a line and ends at a blank line or at the next replay. Its lines
-may be wrapped. Source: the site's own converter, github.com/2048Verse/2048-replay-utils.
+A replay starts at the beginning of a line and ends at a blank line or at the next replay. The lines
+of a replay may be wrapped. Source: the site's own converter,
+github.com/2048Verse/2048-replay-utils.
 
 **2048EndgameTablebase** replays are binary files, in two formats.
 
-- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each has the board
-  (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for the
-  tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four success
-  rates. A row of fixed numbers ends the file.
-- ``.vrs``, from its player: 13 bytes per position. Each has the board, the score (32 bits) and the
-  direction that led to the position (1 to 4 for left, right, up, down; 0 for the first position).
+- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each turn has the
+  board (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for
+  the tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four
+  success rates. A row of fixed numbers ends the file.
+- ``.vrs``, from its player: 13 bytes per position. Each position has the board, the score (32 bits)
+  and the direction that led to the position (1 to 4 for left, right, up, down; 0 for the first
+  position).
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
 represent 65536, and in this format two 32768s never merge, so longer games are refused. Source: the

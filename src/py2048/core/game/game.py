@@ -39,7 +39,7 @@ class History:
     """The moves of one game in a batch, sufficient to replay it.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         seed: The seed of the generator.
         directions: All attempted directions, including illegal ones.
         start: The start position, or None if it is drawn from the seed.
@@ -69,7 +69,7 @@ class Game:
     4
 
     Args:
-        rules: The rules. Defaults to the classic ones.
+        rules: Rules of the game. Defaults to the classic ones.
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
         board: A start position, instead of one drawn by the rules.
         player: Name of the player, saved in the record without control characters.

@@ -37,7 +37,7 @@ class Spawn:
     """A tile that appeared.
 
     Attributes:
-        tile: The tile.
+        tile: Value of the tile.
         cell: Its ``(row, column)``.
     """
 
@@ -89,11 +89,11 @@ class Outcome(Enum):
 
 
 class Position(NamedTuple):
-    """The state of a game at the start or after a turn. `position_of` computes the last three.
+    """The state of a game at the start or after a turn, as computed by `position_of`.
 
     Attributes:
-        board: The board.
-        score: The score.
+        board: The board in this position.
+        score: Points so far.
         ply: Number of legal turns played.
         has_won: Whether the target is on the board; the game may go on.
         legal: The legal directions; empty when the game is over.
