@@ -49,7 +49,8 @@ class BotClient:
     Args:
         server: The server's URL, such as ``https://2048.example.org``.
         token: The bot's token, from the account page.
-        say: Called with a message when the client starts waiting for the server, and when it stops.
+        say: Called with a message when the client starts waiting for the server, and when it stops
+            waiting.
         timeout_s: How long to retry while the server is unreachable or busy.
 
     Raises:
@@ -274,7 +275,7 @@ class RemoteGame:
 
     @property
     def think_ms(self) -> int:
-        """Total time of all moves in ms by the server's clock, network latency included."""
+        """Total time of all moves by the server's clock, in milliseconds, including latency."""
         return int(self.state["think_ms"])
 
     @property
@@ -303,7 +304,7 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # the maximum length; in other cases another client changed the game
+                raise  # at the maximum length; otherwise another client changed the game
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")

@@ -172,7 +172,7 @@ class BatchGames:
         self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Give slots their own seeds; the next game in each is number 0 of its seed.
+        """Give slots their own seeds; the next game in each slot is game number 0 of its seed.
 
         Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
 
@@ -651,9 +651,9 @@ def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) ->
 def behaviour_signature(steps: int = 200, games: int = 48) -> int:
     """Return a 64-bit hash of fixed random games under every preset.
 
-    It covers the compiled engine's rules, starts, slides, points, spawns, game ends and generator.
-    If the signature changes, existing records and players no longer mean the same, so the change
-    must be announced.
+    The signature covers the compiled engine's rules, starts, slides, points, spawns, game ends and
+    generator. If the signature changes, existing records and players no longer mean the same, so
+    the change must be announced.
 
     Args:
         steps: Number of steps to play.

@@ -131,8 +131,8 @@ class TextStep(NamedTuple):
 class TextGame:
     """One game played by a language model's answers.
 
-    An answer that is not a legal move leaves the board unchanged, though the rules may take points
-    for it. The model is told the reason and may answer again.
+    An answer that is not a legal move leaves the board unchanged, though the rules may deduct
+    points for it. The model is told the reason and may answer again.
 
     Args:
         rules: A preset name, a string for `Rules.parse`, or `Rules`.

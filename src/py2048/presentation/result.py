@@ -184,7 +184,7 @@ def result_of(
         target: Winning tile, if any.
         is_final: Whether the game is over, rather than won and still in progress.
         earlier: Scores of the player's other games of this type.
-        today: Scores among `earlier` of games that ended today.
+        today: Those scores in `earlier` that come from games that ended today.
         field: For a daily game, everybody else's scores on the same tiles. Without them, the
             comparison is with `earlier`.
         streak: For a daily game, the number of consecutive days.

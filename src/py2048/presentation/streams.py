@@ -20,20 +20,20 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, following shell convention."""
 
 PIPE_TIMEOUT_S = 2.0
-"""How long to wait for the first move from a pipe."""
+"""How long to wait for the first move from a pipe, in seconds."""
 
 QUIET_S = 1.0
-"""Delay before the first status line."""
+"""Delay before the first status line, in seconds."""
 
 POLL_S, PIPE_PERIOD_S = 0.2, 10.0
-"""Polling interval of the status line, and the interval between its lines in a pipe."""
+"""Seconds between polls of the status line, and between its lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
 ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
 """Replacements for characters of our output that the encoding lacks."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Error numbers of a stream whose disk is full or gone."""
+"""Error numbers of writes to a disk that is full or gone."""
 
 
 def settle() -> None:

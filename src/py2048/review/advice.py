@@ -116,10 +116,10 @@ def advise(
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint, and a quicker one first if the player must be compiled.
 
-    A player that is ready yields only its hint. Otherwise the first item is a hint by the player
-    `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks (see
-    `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the background
-    if the caller stops early.
+    If the player is ready, only its hint is yielded. Otherwise the first item is a hint by the
+    player `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks
+    (see `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the
+    background if the caller stops early.
 
     Args:
         snapshot: The position.

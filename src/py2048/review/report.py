@@ -39,7 +39,8 @@ class GameSummary:
         judge: Name of the judge.
         rules: Rules as text.
         player: Name of the player.
-        day: Date on which it finished, or started if unknown, as ``2026-11-23``; may be empty.
+        day: Date on which the game finished, or started if the end is unknown, as ``2026-11-23``;
+            may be empty.
         score: Score.
         moves: Number of legal moves.
         max_tile: Largest tile.
