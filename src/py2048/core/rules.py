@@ -73,7 +73,7 @@ class Merging(Enum):
     """A merged tile may merge again: ``2 2 4`` left is ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
-    """Members compare by identity; `Enum.__hash__` is a Python call and slows down every slide."""
+    """Members compare by identity. `Enum.__hash__` is Python code and would slow every slide."""
 
 
 @dataclass(frozen=True, slots=True)
