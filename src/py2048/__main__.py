@@ -1,4 +1,4 @@
-"""``python -m py2048`` is the command ``py2048``."""
+"""Run the command ``py2048`` as ``python -m py2048``."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@
             game.play(player.choose(game.position))
 
 Moves are numbered, so the client can safely resend a move whose response was lost. After any server
-or network failure the game continues where it was. See docs/how-to/write-a-bot.md.
+or network failure the game continues where it left off. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AWAY_TIMEOUT_S = 300.0
 """Default time to keep retrying while the server is unreachable, in seconds."""
 
 _HTTP_TIMEOUT_S = 30.0
-"""HTTP timeout; streams send a message at least every ten seconds."""
+"""HTTP timeout in seconds; event streams send a message at least every ten seconds."""
 
 _FIRST_WAIT_S, _MAX_WAIT_S = 0.25, 10.0
 _RETRY_STATUSES = (429, 502, 503, 504)
@@ -49,7 +49,8 @@ class BotClient:
     Args:
         server: The server's URL, such as ``https://2048.example.org``.
         token: The bot's token, from the account page.
-        say: Called with a message when the client starts waiting for the server, and when it stops.
+        say: Called with a message when the client starts waiting for the server, and when it stops
+            waiting.
         timeout_s: How long to retry while the server is unreachable or busy.
 
     Raises:
@@ -90,7 +91,8 @@ class BotClient:
         """Return the bot's ``name``, the ``person`` it belongs to and its ``games`` in progress.
 
         Raises:
-            ClientError: If the server is unreachable (no retries) or rejects the token.
+            ClientError: If the server is unreachable (this request is not retried) or rejects the
+                token.
         """
         found = self.request("GET", "/api/bot", timeout_s=0.0)
         if not {"name", "person", "games"} <= found.keys():
@@ -118,8 +120,8 @@ class BotClient:
     def stream(self, game_id: str) -> Iterator[Json]:
         """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message is the whole state, even after a reconnection, so it may repeat known
-        moves; compare ``version``.
+        The first message after every connection is the whole state, so it may repeat moves you
+        already have; compare ``version`` to detect them.
 
         Raises:
             ClientError: If there is no such game, or the server stays unreachable.
@@ -157,7 +159,7 @@ class BotClient:
             method: ``GET`` or ``POST``.
             path: The path, such as ``/api/bot``.
             value: The JSON body.
-            timeout_s: How long to retry. Defaults to the client's timeout.
+            timeout_s: How long to retry, in seconds. Defaults to the client's timeout.
 
         Raises:
             ClientError: If the server refuses, or stays unreachable.
@@ -273,7 +275,7 @@ class RemoteGame:
 
     @property
     def think_ms(self) -> int:
-        """Total time of all moves in ms by the server's clock, network latency included."""
+        """Total time of all moves by the server's clock, in milliseconds, including latency."""
         return int(self.state["think_ms"])
 
     @property
@@ -302,7 +304,7 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # the maximum length; in other cases another client changed the game
+                raise  # at the maximum length; otherwise another client changed the game
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")

@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     """Run a command.
 
-    Without arguments the last game opens right away, so no window waits for the argument parser.
-    Shell completion also runs without arguments.
+    Without arguments the last game opens right away, without loading the argument parser. Shell
+    completion also runs without arguments.
     """
     if not words and COMPLETION not in os.environ:
         from py2048.app.commands.screens import open_last_game

@@ -1,7 +1,7 @@
 """The reference implementation of sliding, and the immutable `Board` built on it.
 
-All faster engines are tested against the functions here. They use plain tuples without NumPy or
-Numba, are exact for any board size and any tile value, and are written to be read.
+All faster engines are tested against the functions here. These functions use plain tuples without
+NumPy or Numba, handle any board size and tile value exactly, and are written for readability.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LineSlide(NamedTuple):
     """A line after sliding towards its first cell.
 
     Attributes:
-        line: The new line.
+        line: The line after the slide.
         points: Sum of the tiles created by merges.
         steps: One ``(source, target, merged)`` per tile, in the order in which the tiles move.
             `merged` is true if the tile merged into an equal one.
@@ -44,10 +44,10 @@ class LineSlide(NamedTuple):
 def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
     """Slide `line` towards its first cell.
 
-    The tiles move one after the other, starting with the one nearest the wall. A tile stops at
-    the wall or at another tile; if that one is equal they merge, and the moving tile's journey
-    ends. With `Merging.ONCE` a merged tile accepts no further one in this slide; with
-    `Merging.CASCADE` it does, so ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
+    The tiles move one after the other, starting with the one nearest the wall. A tile stops at the
+    wall or at another tile. If the other tile is equal, the two merge and move no further. With
+    `Merging.ONCE`, a tile that has merged cannot merge again in the same slide; with
+    `Merging.CASCADE` it can, so ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
 
     >>> slide_line((2, 2, 4, 8)).line
     (4, 4, 8, 0)
@@ -92,18 +92,18 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 
 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
-    """Return the directions that change `rows`. The result is the same for every merging."""
+    """Return the directions that change `rows`. `Merging` does not affect them."""
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
 
 
 def has_equal_neighbours(rows: Rows) -> bool:
-    """Return whether two neighbouring cells are equal; a full board can move exactly then."""
+    """Return whether two neighbouring cells are equal, so that even a full board can move."""
     along = (*rows, *zip(*rows, strict=True))
     return any(one == other for line in along for one, other in pairwise(line))
 
 
 def symmetries(rows: Rows) -> Iterator[Rows]:
-    """Yield the images of `rows` under its symmetries: 8 for a square board, otherwise 4."""
+    """Yield `rows` in every rotation and reflection: 8 for a square board, otherwise 4."""
     flipped = tuple(row[::-1] for row in rows)
     yield from (rows, flipped, rows[::-1], flipped[::-1])
     if len(rows) == len(rows[0]):
@@ -113,18 +113,18 @@ def symmetries(rows: Rows) -> Iterator[Rows]:
 
 
 def canonical(rows: Rows) -> Rows:
-    """Return the smallest image of `rows` under its symmetries, equal for all symmetric boards."""
+    """Return the smallest of the `symmetries` of `rows`, the same for each of them."""
     return min(symmetries(rows))
 
 
 # --- boards --------------------------------------------------------------------------------------
 
-# A game on a 4x4 board meets only a few thousand different lines, so boards cache slides per line.
+# A 4x4 game has only a few thousand different lines, so boards cache slides per line.
 _LINE_CACHE_SIZE = 1 << 14
 
 
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
-    """Return a cached slide towards the first or last cell; its steps count from the first."""
+    """Return a cached slide towards the first or last cell; `steps` count from the first cell."""
     step = 1 if is_forward else -1
 
     @lru_cache(_LINE_CACHE_SIZE)
@@ -149,7 +149,7 @@ _CACHED_SLIDES = {
 
 @lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
-    """Return bit 0 if sliding towards the first cell changes the line, bit 1 for the last cell."""
+    """Return bits for the ends a line can slide towards: 0 for the first cell, 1 for the last."""
     bits = 0
     for one, other in pairwise(line):
         if other and one in (0, other):
@@ -193,7 +193,7 @@ class Board:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[int]]) -> Board:
-        """Return the board with these rows, from the top.
+        """Return the board with these rows, listed from the top.
 
         >>> Board.from_rows([[0, 2], [2, 4]]).max_tile
         4
@@ -208,7 +208,8 @@ class Board:
         """Return a board without tiles.
 
         Raises:
-            BoardError: If the sides are not whole numbers, or the board has fewer than two cells.
+            BoardError: If `rows` or `columns` is not a whole number, or the board has fewer than
+                two cells.
         """
         height, width = whole_number(rows), whole_number(columns)
         if height is None or width is None:
@@ -273,7 +274,7 @@ class Board:
         """Slide all tiles in `direction`; `Slide.changed` tells whether the move was legal.
 
         Raises:
-            DirectionError: If `direction` is neither a direction nor the text of one.
+            DirectionError: If `direction` is not a direction and cannot be parsed as one.
             RulesError: If `merging` is not a `Merging`.
         """
         if not isinstance(direction, Direction):
@@ -367,7 +368,7 @@ class Slide:
     Attributes:
         before: The board before the slide.
         direction: The direction of the slide.
-        merging: How often a tile could merge.
+        merging: How often a tile could merge in this slide.
         board: The afterstate: the board before a new tile spawns.
         points: Sum of the tiles created by merges.
     """
@@ -394,7 +395,7 @@ class Slide:
         )
 
 
-@lru_cache(maxsize=4096)  # a 4x4 board needs a few hundred
+@lru_cache(maxsize=4096)  # games on 4x4 boards use a few hundred entries
 def _motions(is_vertical: bool, index: int, steps: Steps) -> tuple[Motion, ...]:
     """Return the motions in row or column number `index`."""
     if is_vertical:

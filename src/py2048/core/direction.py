@@ -28,7 +28,7 @@ class Direction(Enum):
         self.letter = "UDLR"[number]
         self._text = self._name_.lower()
 
-    # Members compare by identity; `Enum.__hash__` is a Python call and slows down every slide.
+    # Members compare by identity. `Enum.__hash__` is Python code and would slow down every slide.
     __hash__ = object.__hash__
 
     @classmethod

@@ -67,7 +67,7 @@ class GameOverError(IllegalMoveError):
 
 
 class RecordError(Py2048Error, ValueError):
-    """A record cannot be read, or breaks its own rules."""
+    """A record cannot be read, or contains a turn that its rules do not allow."""
 
 
 class PlayerError(Py2048Error, ValueError):
@@ -162,7 +162,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` if the import of an optional library fails.
 
     Args:
-        what: The feature that needs the library, to begin the message with.
+        what: The feature that needs the library; the message begins with it.
         extra: The extra of py2048 that installs the library.
     """
     try:

@@ -1,17 +1,17 @@
 """Provably fair games: tiles come from a secret that is committed to before the first move.
 
-The commitment is the SHA-256 hash of the secret (32 random bytes). Draw `counter` of the game is
-the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number. Counters
-and draws have the same meaning as in `py2048.core.rng`. Nobody can predict a draw without the
-secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
+The commitment is the SHA-256 hash of the secret (32 random bytes). Draw number `counter` of a game
+is the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number.
+Counters and draws have the same meaning as in `py2048.core.rng`. Nobody can predict a draw without
+the secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
 revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
 All games of a daily challenge share one secret, which starts with ``daily-``. Their draws also
 depend on the board: the HMAC message is the counter followed by the tiles of the board on which the
 tile spawns, 8 bytes per cell, row-major. Players who make the same moves get the same tiles, but
-watching a game says nothing about the tiles of a different line of play. The secret is revealed one
-day after the day ends. The secret of a battle starts with ``battle-``, is drawn from in the same
-way, and is revealed when the battle is over.
+watching a game reveals nothing about the tiles of a different line of play. The secret is revealed
+one day after the day ends. The secret of a battle starts with ``battle-``. It determines draws in
+the same way, and is revealed when the battle is over.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DAILY, BATTLE = "daily-", "battle-"
 
 
 def new_secret(prefix: str = "") -> str:
-    """Return a new random secret in hexadecimal, after `prefix`."""
+    """Return `prefix` followed by a new random secret in hexadecimal."""
     return prefix + secrets.token_hex(_SECRET_BYTES)
 
 
@@ -60,8 +60,8 @@ def draws_of(secret: str) -> Draws:
         message = counter.to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
-        # Unlike `hmac.digest`, a copy of the keyed state does not release the GIL, which takes
-        # long to reacquire on a busy server.
+        # Unlike `hmac.digest`, copying the keyed state does not release the GIL; on a busy server,
+        # reacquiring it takes long.
         drawn = keyed.copy()
         drawn.update(message)
         return int.from_bytes(drawn.digest()[:8])
@@ -70,12 +70,12 @@ def draws_of(secret: str) -> Draws:
 
 
 def check_fair(record: Record, secret: str, commitment: str | None = None) -> None:
-    """Verify that the secret draws every tile of a record.
+    """Verify that every tile of a record was drawn from its secret.
 
     Args:
-        record: The game.
-        secret: The secret revealed at its end.
-        commitment: The commitment published at its start, or None to skip that comparison.
+        record: Record of the game.
+        secret: The secret, revealed at the end of the game.
+        commitment: The commitment published at the start of the game, or None to skip this check.
 
     Raises:
         RecordError: If the secret does not match the commitment, the record breaks its rules, or a
@@ -90,7 +90,7 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
 
 def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[Turn]) -> None:
-    """Verify that a secret draws the start and the tiles of turns.
+    """Verify that the start position and the spawns of turns were drawn from a secret.
 
     Args:
         secret: The revealed secret.
@@ -132,7 +132,7 @@ def sealed_until(day: str | None) -> date | None:
 def public_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
     """Return a game's secret if it is public, otherwise None.
 
-    The secret of a battle is never returned: its page reveals it when all games are over.
+    The secret of a battle is never returned: the battle's page reveals it when all games are over.
     """
     is_public = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
     return secret if is_public else None

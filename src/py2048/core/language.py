@@ -7,8 +7,8 @@ Text is marked where it is written and translated where it is displayed::
     ngettext("{n} move", "{n} moves", n).format(n=number(n))   # singular or plural
     LABEL = N_("Undo")                                         # marked; _(LABEL) translates it
 
-Never call `_` at import time. The language belongs to the current request or socket on a server
-(`use_language`) and to the process in a window or terminal (`set_language`).
+Never call `_` at import time. On a server, each request or socket has its own language
+(`use_language`); in a window or terminal, the process has one language (`set_language`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gettext import GNUTranslations
 
 ENGLISH: Final = "en"
-# Supported languages by gettext code, each with its own name for itself.
+# Native name of each supported language, by gettext code.
 LANGUAGES: Final = {ENGLISH: "English", "pt": "Português"}
 # Folder of the catalogues, `<code>/LC_MESSAGES/py2048.mo`. English needs none.
 CATALOGUES: Final = Path(__file__).parents[1] / "locale"
@@ -57,12 +57,12 @@ def use_language(code: str) -> Iterator[None]:
 
 def _(text: str) -> str:
     """Translate `text` to the current language."""
-    code = _context_language.get() or _process_language  # not `language()`: this runs most often
+    code = _context_language.get() or _process_language  # inlines `language()`, as this runs often
     return text if code == ENGLISH else catalogue(code).gettext(text)
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """Translate a text that depends on a count, using the plural rules of the language."""
+    """Translate a message that depends on a count, using the plural rules of the language."""
     code = language()
     if code == ENGLISH:
         return one if count == 1 else many

@@ -91,7 +91,7 @@ def checked_seed(seed: object) -> int:
     """Return `seed` as an int.
 
     Raises:
-        SeedError: If it is not a whole number from 0 to 2**64 - 1.
+        SeedError: If the seed is not a whole number from 0 to 2**64 - 1.
     """
     number = whole_number(seed)
     if number is None or not 0 <= number <= MASK:
@@ -103,7 +103,7 @@ def parse_seed(text: str) -> int:
     """Parse a seed from text.
 
     Raises:
-        SeedError: If it is not a whole number from 0 to 2**64 - 1.
+        SeedError: If the seed is not a whole number from 0 to 2**64 - 1.
     """
     number: object = text
     with suppress(ValueError):

@@ -33,10 +33,10 @@ from typing import Any, get_args
 from py2048.core.errors import RulesError, check_kind, did_you_mean, shown, unknown
 
 MAX_POINTS = 1_000_000
-"""Maximum points that rules may give or take for a move itself."""
+"""Maximum points that rules may give or take for making a move."""
 
 MAX_RANK = 63
-"""Rank of the largest tile in rules; records write ranks as base-64 digits.
+"""Largest rank that rules may use, because records write a rank as one base-64 digit.
 
 `py2048.engine.rules` has the limits of compiled code.
 """
@@ -46,7 +46,7 @@ MAX_TOTAL_WEIGHT = 2**32
 
 
 def whole_number(value: object) -> int | None:
-    """Return an integer, also NumPy's, as an int; None for bools and everything else."""
+    """Convert an integer, including NumPy's, to an int; return None for bools and other values."""
     try:
         return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -73,7 +73,7 @@ class Merging(Enum):
     """A merged tile may merge again: ``2 2 4`` left is ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
-    """Members compare by identity; `Enum.__hash__` is a Python call and slows down every slide."""
+    """Members compare by identity. `Enum.__hash__` is Python code and would slow every slide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ def checked_tile(value: object, what: str = "") -> int:
     """Return `value` as an int.
 
     Args:
-        value: The tile.
-        what: A description of the tile, to begin the error message with.
+        value: The tile to check.
+        what: A description of the tile; the error message begins with it.
 
     Raises:
         RulesError: If the value is not a tile, or is too large for rules.
@@ -156,7 +156,7 @@ def checked_tile(value: object, what: str = "") -> int:
 
 def _checked_weight(tile: int, weight: int | str | Fraction) -> Fraction:
     try:
-        # An exponent in a few characters could create a number with a billion digits.
+        # Reject exponents: a few characters such as 1e999999999 would create a huge number.
         has_exponent = isinstance(weight, str) and "e" in weight.lower()
         value = Fraction(0) if has_exponent else Fraction(weight)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
@@ -336,7 +336,8 @@ class Rules:
         ends_at_target: Whether the game ends when the target is reached.
 
     Raises:
-        RulesError: If a value makes no playable game; the message names the value and the reason.
+        RulesError: If a value does not give a playable game; the message names the value and the
+            reason.
     """
 
     name: str
@@ -357,7 +358,7 @@ class Rules:
         self._check_target()
 
     def _check_name(self) -> None:
-        # Unprintable characters may not be encodable, or could control a terminal.
+        # Unprintable characters might not be encodable, or could affect a terminal.
         if not self.name or any(
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
@@ -450,7 +451,7 @@ class Rules:
         its output keeps its meaning if a preset changes. The module docstring has the grammar.
 
         Raises:
-            RulesError: If the text cannot be parsed; the message names the part and the fix.
+            RulesError: If the text cannot be parsed; the message names the part and how to fix it.
         """
         check_kind(text, str, RulesError, "rules as text: give a string such as 'classic'")
         name, colon, rest = text.strip().partition(":")
@@ -459,7 +460,7 @@ class Rules:
         changes = parse_changes(rest) if colon else {}
         is_complete = (
             len(changes) == len(fields(Rules)) - 1
-        )  # the output of `str`, whose name may look like any size
+        )  # as in the output of `str`, where a name such as 3x3 need not match the size
         if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
             name = name.lower()
             changes = _changes_for_size(name, changes)
@@ -496,16 +497,16 @@ def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
     """Return a preset or other rules, with fields replaced by `changes`.
 
     Args:
-        rules: `Rules`, or their text. If omitted, `changes` may contain the preset's `name`, which
-            defaults to ``"classic"``.
+        rules: `Rules`, or their text. If omitted, the preset named by ``name`` in `changes`, by
+            default ``"classic"``.
         **changes: Fields of `Rules` to replace.
 
     >>> get_rules("classic", rows=5, columns=5).shape
     (5, 5)
 
     Raises:
-        RulesError: If the text cannot be parsed, a field does not exist, or the changed rules make
-            no playable game.
+        RulesError: If the text cannot be parsed, a field does not exist, or the changed rules do
+            not give a playable game.
     """
     if rules is None:
         rules = changes.pop("name", "classic")
@@ -546,7 +547,7 @@ def parse_changes(text: str) -> dict[str, Any]:
 
 
 def _parse_int(text: str) -> int:
-    """Parse ASCII digits; `int` also accepts a plus sign, underscores and other digits.
+    """Parse ASCII digits only; `int` also accepts a plus sign, underscores and other digits.
 
     Raises:
         ValueError: If the text contains anything else.

@@ -120,7 +120,7 @@ class BatchGames:
         self.reseed(self.seed)
 
     def _set_up(self) -> None:
-        """Create everything that only depends on the rules."""
+        """Create everything that depends only on the rules."""
         rules = self.rules
         self._card = BatchCard(rules) if self.device == "cuda" else None
         self._rules = CompiledRules.of(rules).arrays
@@ -172,7 +172,7 @@ class BatchGames:
         self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Give slots their own seeds; the next game in each is number 0 of its seed.
+        """Give slots their own seeds; the next game in each slot is game number 0 of its seed.
 
         Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
 
@@ -370,8 +370,8 @@ class BatchGames:
     def play_random(self, steps: int = 1) -> Tally:
         """Play `steps` steps in uniformly random legal directions.
 
-        The direction of a turn comes from bits 32 to 47 of the previous draw, which the spawn does
-        not use, so the seed determines these games as well.
+        The direction of a turn comes from bits 32 to 47 of the previous draw. Spawns do not use
+        these bits, so the seed determines these games as well.
         """
         steps = index(steps)
         if self._log is None:
@@ -397,7 +397,7 @@ class BatchGames:
     def slide(
         self, directions: ArrayLike
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the result of slides in `directions`, leaving the batch unchanged.
+        """Return the results of slides in `directions`, leaving the batch unchanged.
 
         Returns:
             The afterstates, uint8 `[n, rows, columns]`; the points of their merges, int64 `[n]`;
@@ -424,7 +424,7 @@ class BatchGames:
     def set_state(self, state: BatchState) -> None:
         """Continue from a state of a batch with the same rules and `n`.
 
-        Clears the history, which belongs to other games.
+        The history is cleared, because it belongs to other games.
 
         Raises:
             BoardError: If the state has another shape.
@@ -438,7 +438,7 @@ class BatchGames:
 
         Args:
             slot: The slot.
-            episode: Number of the game in this slot. Defaults to the last one with a turn.
+            episode: Number of the game in this slot. Defaults to the last game that has a turn.
 
         Raises:
             ValueError: If the batch was created without ``history=True``.
@@ -491,7 +491,7 @@ class HistoryLog:
         self._starts.clear()
 
     def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
-        """Add a step: the direction and the game number of each slot before the step."""
+        """Add a step: each slot's direction, and its game number before the step."""
         self._steps.append((directions, episodes))
 
     def set_start(self, slot: int, episode: int, board: Board) -> None:
@@ -524,7 +524,7 @@ def play_turns(
     """Play one turn on each board with a given draw; see `py2048.envs.functional.step`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         boards: Exponents, uint8 `[n, cells]`.
         directions: uint8 `[n]`.
         draws: uint64 `[n]`.
@@ -546,7 +546,8 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    if given.ending_tile:  # An empty board cannot move, so won boards are cleared during the turn.
+    # An empty board has no legal move, so boards that have won are cleared during the turn.
+    if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0
     play = ready(kernels.turn_boards_classic if is_classic(rules) else kernels.turn_boards_any)
@@ -600,7 +601,7 @@ def rollouts(
         seed: A whole number from 0 to 2**64 - 1.
         directions: A legal first direction for each board, `[m]`. Defaults to random ones.
         moves: Maximum number of turns. By default games run to their end, which takes long on large
-            boards: random 6x6 games have 4,300 turns, and a few on 8x8 took over 18 minutes.
+            boards: random 6x6 games last 4,300 turns on average; a few 8x8 games took 18 minutes.
         threads: Maximum number of threads. Defaults to one per CPU.
 
     Raises:
@@ -650,8 +651,9 @@ def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) ->
 def behaviour_signature(steps: int = 200, games: int = 48) -> int:
     """Return a 64-bit hash of fixed random games under every preset.
 
-    It covers the compiled engine's rules, starts, slides, points, spawns, game ends and generator.
-    A change of the signature changes the meaning of records and players, and must be announced.
+    The signature covers the compiled engine's rules, starts, slides, points, spawns, game ends and
+    generator. If the signature changes, existing records and players no longer mean the same, so
+    the change must be announced.
 
     Args:
         steps: Number of steps to play.

@@ -23,8 +23,8 @@ MAX_EXPONENT = 30
 """Largest exponent in arrays."""
 
 MAX_SUM = 1 << 30
-"""Maximum sum of the tiles on a board, because batches store the points of a turn, less than twice
-the sum, as 32-bit numbers.
+"""Maximum sum of the tiles on a board, because batches store the points of a turn, which are less
+than twice this sum, as 32-bit numbers.
 """
 
 
@@ -118,7 +118,7 @@ def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
     """Return the drawn start position for each seed as exponents: uint8 `[n, cells]`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         seeds: uint64 `[n]`.
     """
     boards = np.zeros((len(seeds), rules.cells), np.uint8)

@@ -152,7 +152,7 @@ class BatchCard:
     """Steps a batch on a GPU.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
 
     Raises:
         MissingExtraError: If CuPy is not installed.
@@ -169,7 +169,7 @@ class BatchCard:
         return BatchState._make(map(self.card.put, state))
 
     def enter(self, slots: NDArray[np.int64], boards: NDArray[np.uint8], state: BatchState) -> None:
-        """Start the next game in `slots`, from the rows of `boards`, or drawn starts if empty."""
+        """Start the next game in `slots`, from `boards` or, if that is empty, from drawn starts."""
         counts = np.uint32(len(slots)), np.uint32(len(state.rewards)), np.uint32(len(boards) > 0)
         given = self.card.put(slots), self.card.put(boards if len(boards) else boards[:1])
         arrays = state.cells, state.flags, state.words, state.last_cells
@@ -178,7 +178,7 @@ class BatchCard:
     def advance(
         self, games: int, steps: int, is_random: bool, reset: int, state: BatchState
     ) -> tuple[int, int]:
-        """Play steps of all games; return how many of the first `games` ended, and their scores."""
+        """Play steps; return how many of the first `games` games ended, and their total score."""
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         numbers = map(np.uint32, (games, padded, steps, is_random, reset))
         self._advance(padded, *state, tally, *numbers)

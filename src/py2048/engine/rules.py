@@ -2,8 +2,8 @@
 
 Batches, rollouts, environments, searches and networks all use this encoding, and only this module
 distinguishes the kinds of rules. Scoring is a sum of four terms, and a spawn is a table of tiles
-and of cells where they land. A new kind of scoring or spawn that fits the encoding needs no change
-to any kernel.
+and a table of cells. A new kind of scoring or spawn that fits the encoding needs no change to any
+kernel.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAX_RANK_GROWTH = 24
 """Maximum growth in ranks; a tile 24 ranks above all spawned tiles takes 16 million moves."""
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
-"""Largest ranks for which the points of a turn fit 32 bits, and scores fit 64 bits.
+"""Largest ranks for which the points of a turn fit in 32 bits, and scores in 64 bits.
 
 A turn scores less than 4 times the largest tile, including cascades and board sums. All turns
 together score less than 128 times the largest tile.
@@ -78,8 +78,8 @@ class TileTable(NamedTuple):
     def of(cls, weights: Weights) -> TileTable:
         """Return the table of `weights`.
 
-        The high half ``h`` of a draw selects by ``h * total >> 32``, which reaches a running sum
-        ``s`` exactly when ``h >= ceil(s * 2**32 / total)``.
+        The high half ``h`` of a draw selects the tile by ``h * total >> 32``, which reaches a
+        running sum ``s`` exactly when ``h >= ceil(s * 2**32 / total)``.
         """
         sums = [0, *accumulate(weights.integers)]
         return cls(
@@ -121,7 +121,7 @@ class CompiledRules:
     attempt scores ``illegal_points``.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         rows: Number of rows.
         columns: Number of columns.
         cells: Number of cells.
@@ -185,7 +185,7 @@ class CompiledRules:
             )
 
     def check_end(self, *appearing: TileTable) -> None:
-        """Reject rules under which an appearing tile could end the game.
+        """Reject rules under which a game could end as soon as a tile appears.
 
         Raises:
             RulesError: If it could.

@@ -1,7 +1,7 @@
 """Gymnasium environments for every preset, single or vectorised.
 
 Importing this package registers the ids (``py2048/Classic-v0`` and so on) with Gymnasium if it is
-installed. `py2048.envs.functional` works without it. Classes are loaded on first use::
+installed. `py2048.envs.functional` works without Gymnasium. Classes are loaded on first use::
 
     import gymnasium
     import py2048.envs
@@ -52,8 +52,8 @@ def environment_ids() -> dict[str, str]:
 def register_all() -> None:
     """Register every preset with Gymnasium, once.
 
-    `gymnasium.make` adds no order-enforcing or checking wrapper by default. The environments check
-    the order of calls themselves, and the tests run Gymnasium's checker on them.
+    By default, `gymnasium.make` does not wrap them in ``OrderEnforcing`` or ``PassiveEnvChecker``:
+    the environments check the order of calls themselves, and the tests run Gymnasium's checker.
     """
     import gymnasium
 

@@ -61,7 +61,7 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
     """Return the initial board of each seed's game: uint8 `[..., rows, columns]`.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         seeds: Whole numbers from 0 to 2**64 - 1, `[...]`.
 
     Raises:
@@ -72,7 +72,7 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
 
 
 def legal(rules: Rules, boards: Boards) -> NDArray[np.bool_]:
-    """Return which actions are legal: bool `[..., 4]`. None are once the game is over."""
+    """Return which actions are legal: bool `[..., 4]`. No action is legal once the game is over."""
     cells = _cells(rules, boards)
     allowed = np.empty((len(cells), 4), np.bool_)
     _legal_all(cells, *rules.shape, CompiledRules.of(rules).ending_rank, allowed)
@@ -103,8 +103,8 @@ def afterstates(
     """Slide each board in all four directions.
 
     Returns:
-        The results of `slide` with an axis of 4 for the actions: `[..., 4, rows, columns]` and
-        `[..., 4]`.
+        The results of `slide`, `[..., 4, rows, columns]` and `[..., 4]`, where the axis of length 4
+        is the action.
     """
     cells = _cells(rules, boards)
     after, points = np.empty((len(cells), 4, rules.cells), np.uint8), np.empty((len(cells), 4), int)
@@ -118,7 +118,7 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     """Spawn a tile on each afterstate.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         after: Afterstates of legal slides.
         actions: The actions of these slides, on which deterministic spawns depend.
         draws: 64-bit draws `[...]`, such as those of `draws_of`. Deterministic spawns ignore them.
@@ -144,8 +144,8 @@ def step(
 
     Returns:
         The boards, the points of the turn by the rules, int64 `[...]`, and whether the game is
-        over, bool `[...]`. If the score is the sum of the board, the points are the increase of the
-        sum. Boards of finished games do not change.
+        over, bool `[...]`. If the score is the sum of the board, the points are the increase in
+        that sum. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
@@ -178,7 +178,7 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
     """Return every board that can follow an afterstate, with its probability.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         after: The afterstate of a legal slide, uint8 `[rows, columns]`.
         action: The action of that slide.
 

@@ -27,8 +27,8 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
 
     Args:
         rules: Rules of the games.
-        seed: Seed of the series, whose games are those of ``py2048 evaluate``.
-        hints: Player asked by the tool ``hint``. Without one, the tool does not exist.
+        seed: Seed of the series of games, which are the same as in ``py2048 evaluate``.
+        hints: Player that answers the tool ``hint``; without one, there is no such tool.
 
     Raises:
         MissingExtraError: If the SDK is not installed.

@@ -54,7 +54,7 @@ class Progress(State):
     """The game so far.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         seed: Seed of the game.
         record: Record of the game, for ``py2048 verify``.
     """

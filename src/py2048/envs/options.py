@@ -37,10 +37,10 @@ class Observation(Enum):
 
 
 class Illegal(Enum):
-    """The effect of an action that slides nothing."""
+    """The effect of an action that moves no tile."""
 
     NOOP = "noop"
-    """No effect, except the points that the rules themselves may take."""
+    """No effect, except that the rules themselves may deduct points."""
 
     PENALTY = "penalty"
     """The board stays, and the penalty (default -1) is added to the reward."""
@@ -54,7 +54,7 @@ class Illegal(Enum):
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""Observations, of one of the types in `Observation`."""
+"""Observations of one of the kinds in `Observation`."""
 Each = Any
 """A value, or an array with one value per environment."""
 Info = dict[str, Any]
@@ -64,13 +64,13 @@ class Transition(NamedTuple):
     """The arguments of a custom reward.
 
     In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each is an array with a
-    first axis of `num_envs`, so a function that only does arithmetic works in both.
+    first axis of `num_envs`, so a function that only does arithmetic works in both environments.
 
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.
         action: The action, 0 to 3.
-        after: Exponents after the step, including the new tile. For a finished game, its last
-            board.
+        after: Exponents after the step, including the new tile. For a finished game, this is its
+            last board.
         points: Points by the rules.
         legal: Whether the move was legal.
         terminated: Whether the episode is over.
@@ -148,7 +148,7 @@ def known_word(word: str, argument: str, words: Sequence[str]) -> str:
     """Return `word` if it is one of `words`.
 
     Raises:
-        OptionError: If it is not. The message suggests the closest match.
+        OptionError: If `word` is not one of them. The message suggests the closest match.
     """
     if word not in words:
         near = did_you_mean(str(word or ""), words)
@@ -170,7 +170,7 @@ def count_of(value: object, argument: str) -> int:
     """Return `value` as a whole number of at least 1.
 
     Raises:
-        OptionError: If it is anything else.
+        OptionError: If `value` is anything else.
     """
     number = whole_number(value)
     if number is None or number < 1:
@@ -200,9 +200,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds of a board's exponents, sorted in descending order: uint8 `[cells]`.
 
-    The most that can be reached is one tile of each size along the board and the largest spawning
-    tile
-    twice: 17 (131072), 16, ... 2 on the classic board.
+    The bounds hold because a board can at most hold the largest spawning tile twice and one tile of
+    each larger size: 17 (131072), 16, ... 2 on the classic board.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1

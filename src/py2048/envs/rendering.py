@@ -81,7 +81,7 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window, if any. The next board opens a new one."""
+        """Close the window, if any. Showing another board opens a new one."""
         if self._root is not None:
             self._root.destroy()
             self._root = None

@@ -38,7 +38,7 @@ from py2048.envs.options import (
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
 
 ROWS = 64
-"""Observations per memory block. They are views, and a block is never reused."""
+"""Observations per memory block. Observations are views into a block, and no block is reused."""
 
 
 class GameState(NamedTuple):
@@ -52,7 +52,8 @@ class GameState(NamedTuple):
         score: Points so far.
         ply: Number of legal moves so far.
         seed: Seed of the game, as in `py2048.Game`.
-        rules: Rules of the game. With None, any rules of the same board size accept the state.
+        rules: Rules of the game. If None, the state is accepted under any rules of the same board
+            size.
     """
 
     exponents: bytes
@@ -105,7 +106,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     ``docs/reference/environments.md`` describes spaces, rewards and episode ends.
 
     Args:
-        rules: A preset name, a text for `Rules.parse`, or `Rules`.
+        rules: A preset name, a string for `Rules.parse`, or `Rules`.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition`.
         illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
@@ -201,7 +202,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             row = self._renew_rows()
         try:
             reward, flags = self._advance(self._game, self._rows, row, index(action))
-        except Exception:  # Numba has several errors for integers beyond 64 bits
+        except Exception:  # Numba raises various errors for integers beyond 64 bits
             if whole_number(action) in range(4):
                 raise
             raise _no_action(action) from None
@@ -239,7 +240,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._game_seed
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, bool `[4]`, by the name masked agents expect."""
+        """Return which actions are legal now, bool `[4]`, under the name masked agents expect."""
         return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
 
     def state(self) -> GameState:
@@ -253,7 +254,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         Returns observation and info like `reset`. The series of games is not affected.
 
         Raises:
-            BoardError: If the state has other rules, or its board cannot occur under these.
+            BoardError: If the state has other rules, or its board cannot occur under these rules.
             OptionError: If it is not a valid state.
         """
         check_kind(state, GameState, OptionError, "a state: give a GameState")
@@ -271,7 +272,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     # --- implementation --------------------------------------------------------------------------
 
     def _renew_rows(self) -> int:
-        """Allocate a new block of rows, the last one for the board; return 0."""
+        """Allocate a new block of rows, whose last row holds the board; return the first row, 0."""
         records = np.zeros(ROWS + 1, self._record)
         self._rows = records.view(np.uint8).reshape(ROWS + 1, -1)
         place = self._rows[-1, SHOWN_AT : SHOWN_AT + self.rules.cells]
@@ -299,7 +300,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty of a step with flags, or raise if it is not allowed."""
+        """Return the penalty of a step with these flags, or raise if the step is not allowed."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
@@ -332,7 +333,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Return the array of a game before `begin`; steps are refused until then."""
+    """Return the array of a game, which refuses steps until `begin` is called."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

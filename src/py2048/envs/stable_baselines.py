@@ -1,4 +1,4 @@
-"""`GameVecEnv`: the vector environment as a `VecEnv` of Stable-Baselines3.
+"""`GameVecEnv`: the vector environment as a Stable-Baselines3 `VecEnv`.
 
 ::
 
@@ -37,7 +37,7 @@ class GameVecEnv(VecEnv):
         envs: The games, with ``autoreset_mode='SameStep'``.
 
     Raises:
-        OptionError: If `envs` has another autoreset mode.
+        OptionError: If `envs` has a different autoreset mode.
     """
 
     def __init__(self, envs: GameVectorEnv) -> None:
@@ -103,7 +103,7 @@ class GameVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *_args: Any, indices: Any = None, **_options: Any
     ) -> list[Any]:
-        """Return action masks; single games have no other method."""
+        """Return action masks; no other method can be called on single games."""
         if method_name != "action_masks":
             raise OptionError(f"a game of a vector has no {method_name}(), only action_masks()")
         masks = self.action_masks()

@@ -35,7 +35,7 @@ OBSERVATIONS = ("text", "json", "image")
 """Observation forms: lines of text, a JSON object, or a PNG as a ``data:`` URL."""
 
 REWARDS = ("points", "largest", "regret")
-"""Rewards: the change of the score; the change of the base-2 logarithm of the largest tile; or, on
+"""Rewards: the change in the score; the change in the base-2 logarithm of the largest tile; or, on
 boards that can be solved, the exact negative regret of the move.
 """
 
@@ -57,7 +57,7 @@ _MARKED = [
         rf"\b{_KEY}\b[*_`\s]*(?::|=|\bis\b)[*_`\"'\s]*(\b(?:up|down|left|right)\b|[←↑→↓])",
     )
 ]
-"""Patterns that mark the move in an answer, the most reliable first."""
+"""Patterns that mark the move in an answer, most reliable first."""
 
 _NAMED = re.compile(r"\b(?:up|down|left|right)\b|[←↑→↓]", re.IGNORECASE)
 _ARROWS = str.maketrans("⬅⬆➡⬇", "←↑→↓", "\N{VARIATION SELECTOR-16}")
@@ -110,7 +110,7 @@ class TextStep(NamedTuple):
 
     Attributes:
         observation: The board, in the requested form.
-        reward: The reward.
+        reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
         message: Why the move was not legal, or how the episode ended; otherwise empty.
@@ -131,11 +131,11 @@ class TextStep(NamedTuple):
 class TextGame:
     """One game played by a language model's answers.
 
-    An answer that is not a legal move leaves the board unchanged, though the rules may take points
-    for it. The model is told the reason and may answer again.
+    An answer that is not a legal move leaves the board unchanged, though the rules may deduct
+    points for it. The model is told the reason and may answer again.
 
     Args:
-        rules: A preset name, a text for `Rules.parse`, or `Rules`.
+        rules: A preset name, a string for `Rules.parse`, or `Rules`.
         seed: Seed of the game, as in `py2048.Game`. The default is random.
         board: Board to start from.
         observation: ``text``, ``json`` or ``image``.

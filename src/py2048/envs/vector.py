@@ -1,4 +1,4 @@
-"""`GameVectorEnv`: many games as one Gymnasium vector environment, on the compiled batch."""
+"""`GameVectorEnv`: many games as one Gymnasium vector environment, built on the compiled batch."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Frame:
 
 
 class FramePool:
-    """Recycles frames of which no view is in use any more.
+    """Recycles frames once no view of them is in use.
 
     Each step returns new arrays. Fresh memory would cost five times as much as writing the outputs,
     because the OS maps it page by page, so a frame is reused once nothing else refers to its
@@ -243,7 +243,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Return the caller's array filled with the outputs, or the outputs without one."""
+    """Return the caller's array filled with the outputs, or just the outputs if there is none."""
     if given is None:
         return own
     if given is not own:
@@ -256,7 +256,7 @@ class VectorState:
     """A copy of a vector environment's state.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         num_envs: Number of games.
         batch: State of the games.
     """
@@ -274,14 +274,14 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
     Args:
         num_envs: Number of games.
-        rules: A preset name, a text for `Rules.parse`, or `Rules`. At most 254 cells.
+        rules: A preset name, a string for `Rules.parse`, or `Rules`. At most 254 cells.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition` of arrays.
         illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
         penalty: Added to the reward of an illegal action.
         autoreset_mode: When a finished episode restarts: ``SameStep``, ``NextStep`` or
             ``Disabled``, or Gymnasium's `AutoresetMode`.
-        max_episode_steps: Steps after which an episode is truncated. The default is never.
+        max_episode_steps: Steps after which an episode is truncated. By default, none is.
         threads: Maximum number of threads. The default is one per processor.
         render_mode: ``ansi``, ``rgb_array`` or None.
 
@@ -352,8 +352,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Start the next episode in all environments, or in those of a mask.
 
         Environment ``i`` after ``reset(seed=s)`` equals a `GameEnv` after
-        ``reset(seed=derive_seed(s, i))``. With a list of seeds, it equals one after
-        ``reset(seed=seeds[i])``.
+        ``reset(seed=derive_seed(s, i))``. With a list of seeds, environment ``i`` equals a
+        `GameEnv` after ``reset(seed=seeds[i])``.
 
         Args:
             seed: Starts new series of games. Without a seed, or where a list has None, the series
@@ -397,16 +397,17 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
-                ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing ones are new.
-                Arrays of the same type are filled without a copy if `num_envs` is a multiple of
-                512.
+                ``terminations``, ``truncations``, ``action_mask``, ``score``. Arrays that are not
+                given are allocated. Arrays of the same type are filled without a copy if `num_envs`
+                is a multiple of 512.
 
         Raises:
             ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
                 not reset.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name.
-            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. Nothing is played.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``; then no game
+                changes.
         """
         self._check(actions)
         custom = self._options.custom_reward is not None
@@ -562,7 +563,7 @@ def _last_info(last: list[Array], over: Flags) -> Info:
 
 
 def _checked_mask(mask: object, count: int) -> Flags:
-    """Return the environments that `reset` is to reset."""
+    """Return the checked mask of environments to reset; all of them by default."""
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):

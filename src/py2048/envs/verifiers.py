@@ -1,4 +1,4 @@
-"""2048 as a task set of verifiers v1, one task per seed; needs the extra ``verifiers``.
+"""2048 as a task set for verifiers v1, with one task per seed; needs the extra ``verifiers``.
 
 verifiers imports plugins by top-level module name, so the id ``py2048-verifiers`` refers to a small
 module that re-exports this one.
@@ -71,7 +71,7 @@ class GameEnvConfig(vf.EnvConfig):
 
 
 class GameEnv(vf.Env[GameEnvConfig]):
-    """Plays a game with a model. The trace has the reward, metrics and the record."""
+    """Plays a game with a model. The trace contains the reward, the metrics and the record."""
 
     async def run(self, task: GameTask, agents: Any) -> None:
         """Play one game until it ends or the model stops answering."""

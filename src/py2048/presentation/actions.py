@@ -1,6 +1,6 @@
 """The tables of actions: their names, keys, menu items and help.
 
-The terminal and the window derive their key bindings, menus and help from them.
+The terminal and the window derive their key bindings, menus and help from these tables.
 """
 
 from __future__ import annotations

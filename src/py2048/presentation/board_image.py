@@ -36,7 +36,7 @@ SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 """Font size relative to the tile's side, by number of characters."""
 
 RINGED = 2048
-"""The tile with a ring inside its edge, in the colour of its number."""
+"""The tile that is drawn with a ring inside its edge, in the colour of its number."""
 
 GAP = 0.1
 """Gap between cells, relative to a cell's side."""
@@ -116,7 +116,7 @@ class BoardGrid(NamedTuple):
 def encode(image: Image.Image) -> bytes:
     """Encode an image for Tk: as PNG if it is RGBA, otherwise as PPM."""
     buffer = BytesIO()
-    # By name rather than by format, Pillow only loads the plugin it needs.
+    # Given a file name rather than a format, Pillow loads only the plugin it needs.
     buffer.name = "image.png" if image.mode == "RGBA" else "image.ppm"
     image.save(buffer, compress_level=1)
     return buffer.getvalue()
@@ -266,7 +266,7 @@ def write(
 def board(
     position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw a position; `base` may be its `ground`, if the caller has one."""
+    """Draw a position; pass its `ground` as `base` if it is already drawn."""
     image = base.copy() if base else ground(grid, theme)
     for row, line in enumerate(position.rows):
         for column, value in enumerate(line):
@@ -336,7 +336,7 @@ def save_gif(
 
     Args:
         path: The file; it is replaced only once the animation is complete.
-        record: The game.
+        record: Record of the game.
         theme: The colours.
         first: Turns played before the first frame.
         last: Turns played at the last frame; None for all.

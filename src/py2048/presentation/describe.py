@@ -117,7 +117,7 @@ def describe_merges(turn: Turn) -> str:
     return _("merged {merges}").format(merges=", ".join(counted))
 
 
-@lru_cache(maxsize=4096)  # halves the time to describe a move on a server
+@lru_cache(maxsize=4096)  # halves the time a server takes to describe a move
 def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
     """Describe the merges of a line that slides to its first cell: ("2 and 2 into 4",)."""
     slid, _points, steps = slide_line(line, merging)
@@ -208,7 +208,7 @@ def _score(score: int) -> str:
 
 
 def _best(score: int) -> list[str]:
-    """Return the best human score, or nothing if there is none."""
+    """Return the best human score as a list with one sentence, empty if there is none."""
     return [_("Best {score}.").format(score=number(score))] if score else []
 
 

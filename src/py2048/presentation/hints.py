@@ -2,7 +2,7 @@
 
 `PLAYERS` are the computer players offered by name; experts can enter any player spec. Screens
 show a hint as a headline ("Left is best", `headline`), an optional reason (`reason_of`) and a row
-per legal direction (`options_of`). `describe_hint` gives the same as sentences.
+per legal direction (`options_of`). `describe_hint` gives the same information as sentences.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class DirectionRow(NamedTuple):
     """A legal direction as a row of a list.
 
     Attributes:
-        direction: The direction.
-        is_best: Whether it is the best move.
-        is_played: Whether it was played.
+        direction: Direction of the move.
+        is_best: Whether this is the best move.
+        is_played: Whether this move was played.
         loss: Loss relative to the best move, "1,204" or "3.2 %"; empty if negligible.
         share: Bar length, 1 for the best move; differences are scaled up to be visible.
         grade: Grade in a review; None if the values are ratings.
@@ -92,7 +92,7 @@ class DirectionRow(NamedTuple):
 def direction_rows(
     values: Mapping[Direction, float], best: Direction, unit: Unit, played: Direction | None = None
 ) -> list[DirectionRow]:
-    """Return a row per legal direction, the best move first even among equals."""
+    """Return a row per legal direction, with `best` first even if others are equally good."""
     most = max(values.values())
     losses = {each: most - values[each] for each in values}
     spread = max(*losses.values(), abs(most) / 10) or 1.0
@@ -111,7 +111,7 @@ def direction_rows(
 
 
 def options_of(hint: Hint) -> list[DirectionRow]:
-    """Return the rows of a hint, the best move first."""
+    """Return the rows of a hint, best move first."""
     return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
 
 

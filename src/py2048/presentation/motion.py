@@ -25,7 +25,7 @@ SPROUT = 0.3
 """Initial scale of a new tile."""
 
 OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
-"""Delay before the game-over overlay."""
+"""Delay before the game-over overlay, in seconds."""
 
 
 class Sprite(NamedTuple):
@@ -165,7 +165,7 @@ BAND = 0.5
 """Clicks beyond this fraction of the distance from the centre to an edge select that edge."""
 
 CORNER = 0.12
-"""Clicks in a corner are ambiguous if their distances to the two edges differ by less."""
+"""Clicks in a corner are ambiguous if their distances to its two edges differ by less than this."""
 
 
 def direction_of_gesture(

@@ -101,7 +101,7 @@ def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -
 def taking(
     metavar: str, help_: str, *names: str, words: Callable[..., Sequence[str]] | None = None
 ) -> Any:
-    """Return an option with a text or path value.
+    """Return an option with a string or path value.
 
     Args:
         metavar: Placeholder for the value in the help.
@@ -196,7 +196,7 @@ class Command(typer.core.TyperCommand):
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether a path is the same file as another, or a record in the other, a folder.
+    """Return whether `one` is the same file as `other`, or a record in the folder `other`.
 
     Symbolic links are followed, and the files need not exist.
     """

@@ -67,7 +67,7 @@ def page(reviews: Sequence[Review], colours: str = "") -> str:
     """Return a page with one or more reviews.
 
     Args:
-        reviews: The reviews.
+        reviews: The reviews to show.
         colours: Style sheet that defines the custom properties.
     """
     sections = "".join(_section(review) for review in reviews)

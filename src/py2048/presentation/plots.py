@@ -67,10 +67,10 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 def graph(review: Review, *, is_silent: bool = False) -> str:
     """Draw the expected outcome before each move as an SVG element.
 
-    The vertical axis spans the game's own range, or 0 to 1 for chances.
+    The vertical axis spans the game's own range, or 0 to 1 for probabilities.
 
     Args:
-        review: The review.
+        review: The review to draw.
         is_silent: Omit the text alternatives, because the page describes the game itself.
     """
     heights = [move.values[move.best] for move in review.moves]
@@ -106,7 +106,7 @@ def score_graph(record: Record) -> str:
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
-    """Map values to points in the graph, scaled to their own range or to 0 to `most`."""
+    """Map values to points in the graph, scaled to their own range or to the range 0 to `most`."""
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)

@@ -1,4 +1,4 @@
-"""The end of a game as numbers and texts, shared by the window, the terminal and the web.
+"""The end of a game as numbers and text, shared by the window, the terminal and the web.
 
 `GameScreen.cover` receives a `Result` when a game is won or over, and draws it:
 
@@ -6,8 +6,8 @@
 - `figures` as cards in a row. Values that are `PENDING` arrive with the review, so screens
   reserve their space.
 - The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour. Both
-  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. `place` may
-  be empty, and `bars` too.
+  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. Both `place`
+  and `bars` may be empty.
 - Buttons. A final result offers "Share", `review`, "Watch", "New game" and, if the session can
   undo, "Undo the last move". A result that is not final offers "Keep playing" and "New game".
 
@@ -184,7 +184,7 @@ def result_of(
         target: Winning tile, if any.
         is_final: Whether the game is over, rather than won and still in progress.
         earlier: Scores of the player's other games of this type.
-        today: Scores among `earlier` of games that ended today.
+        today: Those scores in `earlier` that come from games that ended today.
         field: For a daily game, everybody else's scores on the same tiles. Without them, the
             comparison is with `earlier`.
         streak: For a daily game, the number of consecutive days.
@@ -240,7 +240,7 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
 
 
 def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:
-    """Return a histogram: its bars, the index of this game's bar, its end, and whether it is open.
+    """Return a histogram: bars, index of this game's bar, end of the axis, and `Result.is_open`.
 
     Outliers are counted in the last bar, so that they do not compress the rest.
     """

@@ -1,4 +1,4 @@
-"""Plain data for screens. It imports little, because the window's first frame needs it."""
+"""Plain data for screens. This module imports little, because the first frame waits for it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class CoachStatus(NamedTuple):
     """The coach's current display.
 
     Attributes:
-        share: Fill level of its bar, 0 to 1: the chance of success, or the expected points
+        share: Fill level of the bar, 0 to 1: the probability of success, or the expected points
             relative to the highest expectation in this game.
         parts: Last move, accuracy and expectation, shown on separate lines or joined.
     """

@@ -20,20 +20,20 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, following shell convention."""
 
 PIPE_TIMEOUT_S = 2.0
-"""How long to wait for the first move from a pipe."""
+"""How long to wait for the first move from a pipe, in seconds."""
 
 QUIET_S = 1.0
-"""Delay before the first status line."""
+"""Delay before the first status line, in seconds."""
 
 POLL_S, PIPE_PERIOD_S = 0.2, 10.0
-"""Polling interval of the status line, and the interval between its lines in a pipe."""
+"""Seconds between polls of the status line, and between its lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
 ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
 """Replacements for characters of our output that the encoding lacks."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Error numbers of a stream whose disk is full or gone."""
+"""Error numbers of writes to a disk that is full or gone."""
 
 
 def settle() -> None:
@@ -62,7 +62,7 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def are_terminal() -> bool:
-    """Return whether standard input and output are both a terminal."""
+    """Return whether standard input and output are both terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -82,8 +82,9 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input has data, which would be moves for a game.
 
-    A terminal or a device never has. Some launchers leave an empty pipe open, so a pipe without
-    data counts only if the output is a terminal: then a person made the pipe and may be slow.
+    Always false for a terminal or a device. Some launchers leave an empty pipe open, so a pipe
+    without data counts only if the output is a terminal: in that case a person made the pipe and
+    may be slow to write to it.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode

@@ -7,8 +7,8 @@ Tests check every theme:
   Guidelines 2.2 (7:1 in high contrast).
 - Consecutive tiles, from 2 and 4 to beyond 131072, differ by at least 10 (CIEDE2000), and by at
   least 7 for simulated protan, deutan and tritan vision (Machado, Oliveira & Fernandes 2009; 10
-  in the colour-blind theme). Any two tiles up to 131072 differ by 5, and each differs from the
-  empty cell and the frame by 8.
+  in the colour-blind theme). Any two tiles up to 131072 differ by at least 5, and each differs from
+  the empty cell and the frame by at least 8.
 - Tiles from 2 to 2048 get darker with their value in light themes and brighter in dark ones. So
   do tiles from 4096 to 131072, in another hue.
 """
@@ -43,8 +43,8 @@ class Theme(NamedTuple):
         title: Name in menus; translatable.
         dark: Whether the page is dark.
         page: Page background.
-        panel: Cards, buttons and scores.
-        raised: Dialogs, and buttons on a card.
+        panel: Background of cards, buttons and scores.
+        raised: Background of dialogs, and of buttons on a card.
         line: Separators.
         ink: Text on the page, panels and dialogs.
         muted: Secondary text.

@@ -82,8 +82,8 @@ def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two: "good"; empty if the game left nothing to chance.
 
     Luck is compared with its standard deviation in the same game, because the values of tiles vary
-    more in a game that is long on the brink. Two of three games are "average", and one in twenty
-    is "very good" or "very bad", regardless of skill.
+    more in a game that is close to ending for a long time. Two out of three games are "average",
+    and one in twenty is "very good" or "very bad", regardless of skill.
 
     Args:
         luck: Total luck of the game.
@@ -124,7 +124,7 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
     """Summarise a review in lines of text, without its moves.
 
     Args:
-        review: The review.
+        review: The review to summarise.
         brief: Omit the judge, the totals and the phases.
     """
     accuracy = number(review.accuracy, 1)
@@ -150,7 +150,7 @@ def counted(counts: Mapping[Grade, int]) -> list[str]:
 
 
 def _sums(review: Review) -> list[str]:
-    """Describe total loss and luck, and the phase that lost most."""
+    """Describe total loss and luck, and the phase in which most was lost."""
     unit, phase = review.unit, review.worst_phase
     outcome = _("the moves lost {points}") if review.loss >= 0 else _("the moves gained {points}")
     outcome = outcome.format(points=amount(unit, abs(review.loss)))

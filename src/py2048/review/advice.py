@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
 PROGRESS_PERIOD_S = 0.5
-"""Recommended polling interval for the compiler's progress."""
+"""Recommended polling interval for the compiler's progress, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ class Hint:
 
     Attributes:
         direction: The chosen direction.
-        values: Value of each legal direction, minus the meaning's excess. Only the chosen direction
-            if all that is known is that it is best.
+        values: Value of each legal direction, corrected by the player's measured overestimate
+            (`Meaning.excess`). If the player only knows which direction is best, the others are
+            missing.
         player: Spec of the player that answered.
         version: Session version of the position.
         meaning: What the values mean.
@@ -51,19 +52,19 @@ class Hint:
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their values, the best first."""
+        """Legal directions and their values, best first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
 
     @property
     def points(self) -> float | None:
-        """Expected further points under the meaning's policy, if the values are points."""
+        """Expected further points when the policy in `meaning` plays on, if values are points."""
         if self.meaning.unit is not Unit.POINTS or not self.values:
             return None
         return max(self.values.values())
 
     @property
     def losses(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their losses relative to the best, the best first."""
+        """Legal directions and their losses relative to the best one, best first."""
         most = max(self.values.values(), default=0.0)
         return [(direction, most - value) for direction, value in self.ranked]
 
@@ -73,7 +74,7 @@ class PositionSnapshot:
     """A position to evaluate, independent of its session.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         board: A board with at least one legal move.
         version: Session version of the position.
     """
@@ -115,10 +116,10 @@ def advise(
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint, and a quicker one first if the player must be compiled.
 
-    A player that is ready yields only its hint. Otherwise the first item is a hint by the player
-    `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks (see
-    `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the background
-    if the caller stops early.
+    If the player is ready, only its hint is yielded. Otherwise the first item is a hint by the
+    player `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks
+    (see `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the
+    background if the caller stops early.
 
     Args:
         snapshot: The position.
@@ -166,7 +167,7 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
     """Yield the compiler's progress, then return the best judge, compiled.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
 
     Raises:

@@ -19,7 +19,7 @@ CHANCE_RANGE = 0.5, 0.95
 MAX_ATTEMPTS = 20
 """Maximum number of positions tried; if none is in range, the closest is used."""
 SLIP_SHARE = 0.15
-"""Share of random non-losing moves before the start, which resemble human play."""
+"""Share of moves before the start that are random but do not lose, to resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
 """Range of the small tiles' sum at the start, relative to the target."""
 MAX_TILE = 1 << 17
@@ -32,8 +32,9 @@ class EndingPractice:
     Attributes:
         table: The endgame table.
         game: The game; use `play` to make moves.
-        start: Chance of making the target from the start with best play.
-        kept: Share of the chances that the moves preserved: 1 if every move was optimal.
+        start: Probability of making the target from the start with best play.
+        kept: Share of the winning probability that the moves preserved: 1 if every move was
+            optimal.
     """
 
     def __init__(self, table: EndingTable, board: Board, seed: int) -> None:
@@ -58,7 +59,7 @@ class EndingPractice:
 
     @property
     def chance(self) -> float:
-        """Chance of making the target with best play; 1 once it is made."""
+        """Probability of making the target with best play; 1 once it is made."""
         try:
             return self.table.chance_of(self.game.board)
         except BoardError:  # the position left the formation
@@ -90,7 +91,7 @@ class EndingPractice:
 
 
 def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
-    """Return a position on the way to the target, which is still reachable."""
+    """Return a position on the way to the target, from which the target is still reachable."""
     ending = EndingPractice(table, _first_board(table, draws), seed)
     min_sum = table.target * draws.uniform(*PROGRESS_RANGE)
     board = ending.game.board

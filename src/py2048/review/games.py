@@ -34,7 +34,7 @@ class Phase:
     """The moves during which a tile was the largest.
 
     Attributes:
-        tile: The largest tile.
+        tile: Largest tile during the phase.
         first: Ply of the first move.
         last: Ply of the last move.
         loss: Total loss, in the unit of the values.
@@ -60,7 +60,7 @@ class Review:
     included in `loss`.
 
     Attributes:
-        record: The game.
+        record: Record of the game.
         judge: Name of the judge.
         unit: Unit of values, losses and luck.
         is_exact: Whether values are exact.
@@ -75,12 +75,12 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Return a judge's review from the reviews of all moves, or of the first ones."""
+        """Return a judge's review, given the reviews of all moves or of the first moves."""
         return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
 
     @property
     def accuracy(self) -> float:
-        """Accuracy of the game, 0 to 100; 100 without moves."""
+        """Accuracy of the game, 0 to 100; 100 for a game without moves."""
         return accuracy_of_moves(self.moves)
 
     @property
@@ -108,8 +108,8 @@ class Review:
     def loss(self) -> float:
         """Total loss of the moves, including penalties for illegal ones.
 
-        In points, the loss balances the final score (see `Review`), so it is negative if the play
-        was better than the judge expected.
+        If values are points, the loss balances the final score (see `Review`), so it is negative if
+        the play was better than the judge expected.
         """
         return self._lost(self.moves, None)
 
@@ -129,7 +129,7 @@ class Review:
 
     @property
     def counts(self) -> dict[Grade, int]:
-        """Number of moves by grade, the best grade first."""
+        """Number of moves by grade, best grade first."""
         counter = Counter(move.grade for move in self.moves)
         return {grade: counter[grade] for grade in Grade}
 
@@ -249,7 +249,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
     """Review a game.
 
     Args:
-        record: The game.
+        record: Record of the game.
         judge: A judge, a player or a player spec; the best judge for the rules by default.
 
     Raises:
@@ -264,7 +264,7 @@ def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iter
     """Yield the review of each legal move, up to the goal if the judge has one.
 
     Args:
-        record: The game.
+        record: Record of the game.
         judge: As for `review`.
 
     Raises:
@@ -306,11 +306,11 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
     """Return the judge named by `spec`, by default the best one for the rules.
 
-    That is an exact solution on boards of up to eight cells, and otherwise a search with the
-    network or the heuristic.
+    The best judge is an exact solution on boards of up to eight cells, and otherwise a search with
+    the network or the heuristic.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         spec: A player such as ``expectimax:depth=3``, or ``perfect``.
         start: Starting position, if it is not drawn by the rules.
 

@@ -25,10 +25,10 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""Boards up to this sum cannot reach a tile too large for a solution."""
+"""Boards whose tiles sum to at most this cannot reach a tile too large for a solution."""
 
 MIN_TABLE_CHANCE = 0.9
-"""Endgame tables are only consulted if the best chance to make their tile is at least this."""
+"""Minimum probability of making its tile with best play for an endgame table to be used."""
 
 LUCK_DEPTH = 2
 """Depth of the luck search if the move search is shallower."""
@@ -96,11 +96,11 @@ class SearchJudge(Judge):
     """Evaluates moves with a compiled search, in calibrated points if its network has records.
 
     Luck is the value after the spawn minus the mean over all spawns, both searched one ply less
-    deep. That mean is the one the search itself computes.
+    deep. This is the mean that the search itself computes.
 
     Args:
         player: The searching player.
-        rules: The rules.
+        rules: Rules of the game.
         moves: Moves known to be optimal; no other move gets a higher value.
     """
 
@@ -147,8 +147,8 @@ class SearchJudge(Judge):
     def basis(self, board: Board) -> Basis:
         """Return the search, or the endgame table that covers the board.
 
-        If every move makes the table's tile for certain, the table cannot rank them. If its best
-        chance is low, leaving the formation may be better than the table suggests.
+        If every move is certain to make the table's tile, the table cannot rank the moves. If the
+        best probability is low, leaving the formation may be better than the table suggests.
         """
         ending = find_ending(board, self.rules)
         if (
@@ -172,7 +172,7 @@ class SearchJudge(Judge):
 
 
 def luck_by(value: Callable[[Board], float], rules: Rules, turn: Turn) -> float:
-    """Return the points and the value after a spawn, relative to their mean over all spawns."""
+    """Return the points plus the value after a spawn, relative to the mean over all spawns."""
     after, mean = turn.slide.board, 0.0
     cells = possible_cells(rules, after, turn.direction)
     if len(cells) * len(rules.spawn_weights.pairs) == 1:

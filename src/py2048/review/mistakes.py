@@ -55,7 +55,7 @@ def mistake_kind(rules: Rules, board: Board, played: Direction, best: Direction)
     """Return the kind of a mistake.
 
     Args:
-        rules: The rules.
+        rules: Rules of the game.
         board: Board before the move.
         played: The legal direction that was played.
         best: A better legal direction.
@@ -163,7 +163,7 @@ FIRST_BOX, LAST_BOX = 1, 7
 
 
 def next_box(box: int, *, is_success: bool) -> int:
-    """Return a mistake's box after an exercise, following Leitner.
+    """Return a mistake's box after an exercise, by the Leitner system.
 
     A correct answer moves it to the next box, a wrong answer back to the first. Each box is
     practised half as often as the one before. Source: S. Leitner, So lernt man lernen, 1972.

@@ -23,7 +23,7 @@ from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Significant digits in which values must differ from the best one to count as different.
+"""Number of significant digits to which values are compared with the best one.
 
 Machines may sum the same weights in a different order, which changes the last digits. Rounding
 keeps grades reproducible. Exact values are the same everywhere, so they use more digits.
@@ -72,9 +72,10 @@ class Basis(NamedTuple):
     """The source of a move's values.
 
     Attributes:
-        source: Its name for people.
+        source: Human-readable name of the source.
         chances: Probability of making an endgame table's tile after each legal direction. If a
-            table covers the board, they decide, and the values are scaled to match them.
+            table covers the board, these probabilities decide, and the values are scaled to match
+            them.
         is_exact: Whether the values are exact.
     """
 
@@ -98,13 +99,13 @@ class MoveReview:
         loss: Value lost compared with the best move; never negative.
         share: Fraction lost, 0 to 1: of the expected final score if values are points, otherwise of
             the best value.
-        stake: Mean share that legal moves lose, which random play would lose.
+        stake: Mean share lost over all legal moves, that is, the loss expected of a random move.
         accuracy: 0 to 100, comparing `share` with `stake`.
-        grade: The grade.
+        grade: Grade of the move.
         luck: Value of the spawned tile relative to its expectation.
         source: Origin of the values: ``exact``, an endgame table, or a search spec.
         chances: Probability of making an endgame table's tile after each legal direction; empty if
-            no table covers the board. The values are then proportional to them.
+            no table covers the board. The values are then proportional to these probabilities.
     """
 
     ply: int
@@ -178,7 +179,7 @@ class Judge(ABC):
 
     Attributes:
         name: Name, such as ``expectimax:depth=2``.
-        rules: The rules.
+        rules: Rules of the game.
         unit: Unit of the values.
         is_exact: Whether the values are exact.
     """

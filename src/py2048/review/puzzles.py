@@ -50,8 +50,8 @@ class Puzzle:
     """A position with a clearly best move.
 
     Attributes:
-        id: Number, which other versions of py2048 never reuse.
-        rules: The rules.
+        id: Number, which other versions of py2048 never reuse for another puzzle.
+        rules: Rules of the game.
         board: The position.
         best: The best move.
         values: Expected further points of each legal direction, including the move's own.
@@ -102,8 +102,8 @@ def get_puzzle(number: int) -> Puzzle:
 def daily_puzzle(day: date) -> Puzzle:
     """Return the puzzle of a day; puzzles repeat only after all have been used.
 
-    Consecutive days are about a golden section of the pack apart, so any few days mix easy and hard
-    puzzles.
+    Each day moves on by about a golden section of the sorted pack, so that a few consecutive days
+    mix easy and hard puzzles.
     """
     count = len(puzzles())
     step = next(
@@ -146,7 +146,7 @@ class PuzzleRating:
     Statistics 48, 1999, also at glicko.net/glicko/glicko.pdf.
 
     Attributes:
-        rating: The rating; new players have 1500.
+        rating: The rating; new players start at 1500.
         deviation: Standard deviation of the rating.
     """
 
@@ -154,7 +154,7 @@ class PuzzleRating:
     deviation: float = 350.0
 
     def chance(self, puzzle: float) -> float:
-        """Return the chance of solving a puzzle with this rating."""
+        """Return the probability of solving a puzzle with this rating."""
         return float(1 / (1 + 10 ** ((puzzle - self.rating) / 400)))
 
     def after(self, puzzle: float, *, is_solved: bool) -> PuzzleRating:

@@ -34,12 +34,13 @@ class GameSummary:
     """Key figures of a reviewed game.
 
     Attributes:
-        record: Checksum of its record.
+        record: Checksum of the game's record.
         asked: Spec of the requested judge; empty for the best available one.
         judge: Name of the judge.
         rules: Rules as text.
-        player: The player.
-        day: Date on which it finished, or started if unknown, as ``2026-11-23``; may be empty.
+        player: Name of the player.
+        day: Date on which the game finished, or started if the end is unknown, as ``2026-11-23``;
+            may be empty.
         score: Score.
         moves: Number of legal moves.
         max_tile: Largest tile.
@@ -53,7 +54,7 @@ class GameSummary:
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.
-        phases: Number of moves by grade, by largest tile on the board.
+        phases: Number of moves of each grade, for each largest tile on the board.
     """
 
     record: str
@@ -128,7 +129,7 @@ class SummaryFile:
     Unreadable lines and lines of other versions are ignored.
 
     Args:
-        path: The file.
+        path: Path of the file.
         release: Program version; other versions may have different judges.
 
     Attributes:
@@ -159,7 +160,7 @@ class SummaryFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(b"\n" + line + b"\n")  # the first newline ends a truncated line
+                file.write(b"\n" + line + b"\n")  # the leading newline ends a line cut off earlier
         except OSError as error:
             self.trouble = f"cannot write {self._path}: {error.strerror}"
 
@@ -190,14 +191,14 @@ class Totals:
 
     @property
     def accuracy(self) -> float | None:
-        """Mean accuracy of all reviewed moves, 0 to 100; None without any."""
+        """Mean accuracy of all reviewed moves, 0 to 100; None if no move was reviewed."""
         judged = sum(game.reviewed for game in self.games)
         summed = sum(game.accuracy * game.reviewed for game in self.games)
         return summed / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:
-        """Inaccuracies, mistakes and blunders per 100 reviewed moves; None without any."""
+        """Number of mistakes of any grade per 100 reviewed moves; None if no move was reviewed."""
         judged = sum(game.reviewed for game in self.games)
         return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 
@@ -234,12 +235,12 @@ class Totals:
 
     @property
     def grades(self) -> dict[Grade, int]:
-        """Number of moves by grade, the best first."""
+        """Number of moves by grade, best grade first."""
         return {grade: sum(game.grades.get(grade, 0) for game in self.games) for grade in Grade}
 
     @property
     def phases(self) -> dict[int, dict[Grade, int]]:
-        """Number of moves by grade, by largest tile on the board."""
+        """Number of moves of each grade, for each largest tile on the board."""
         tiles = sorted({int(tile) for game in self.games for tile in game.phases})
         return {
             tile: {
@@ -318,7 +319,7 @@ class GamesReport:
     Attributes:
         totals: All games.
         weeks: Games by week, as in a `RulesReport`.
-        sections: Reports by rules, the most played first.
+        sections: Reports by rules, most played first.
         refused: Reasons why files were skipped.
     """
 

@@ -24,7 +24,8 @@ def check_store(factory: Callable[[], Store]) -> None:
     test database.
 
     Args:
-        factory: Opens the store. It is called twice, and both handles must see the same data.
+        factory: Opens the store. The function is called twice, and both stores must see the same
+            data.
 
     Raises:
         AssertionError: If a law is broken; the message names it.
@@ -61,7 +62,7 @@ class _Bench:
     def write(
         self, game: SavedGame, *codes: str, position: int | None = None, is_over: bool = False
     ) -> bool:
-        """Add turns after the first `position`; return whether the store accepted them."""
+        """Add turns after the first `position` turns; return whether the store accepted them."""
         first = game.position if position is None else position
         length = first + len(codes) if codes else len(game.turns)
         at = length if codes else first

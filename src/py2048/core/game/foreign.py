@@ -10,17 +10,19 @@ turns whose direction is meaningless.
   per turn. The 21 bits, from the lowest, are two for the direction (up, down, left, right), two for
   the tile, three for the column, three for the row, and eleven for the thinking time.
 
-A replay starts at the beginning of a line and ends at a blank line or at the next replay. Its lines
-may be wrapped. Source: the site's own converter, github.com/2048Verse/2048-replay-utils.
+A replay starts at the beginning of a line and ends at a blank line or at the next replay. The lines
+of a replay may be wrapped. Source: the site's own converter,
+github.com/2048Verse/2048-replay-utils.
 
 **2048EndgameTablebase** replays are binary files, in two formats.
 
-- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each has the board
-  (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for the
-  tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four success
-  rates. A row of fixed numbers ends the file.
-- ``.vrs``, from its player: 13 bytes per position. Each has the board, the score (32 bits) and the
-  direction that led to the position (1 to 4 for left, right, up, down; 0 for the first position).
+- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each turn has the
+  board (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for
+  the tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four
+  success rates. A row of fixed numbers ends the file.
+- ``.vrs``, from its player: 13 bytes per position. Each position has the board, the score (32 bits)
+  and the direction that led to the position (1 to 4 for left, right, up, down; 0 for the first
+  position).
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
 represent 65536, and in this format two 32768s never merge, so longer games are refused. Source: the
@@ -119,15 +121,15 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# Steps and maximum of each resolution of thinking times, finest first. A coarser resolution starts
-# where the finer one ends.
+# Step and maximum of each resolution of thinking times, in milliseconds, finest first. A coarser
+# resolution starts where the finer one ends.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged at a character of the text.
+    """A replay is damaged at a known position in the text.
 
     Attributes:
         place: Index of the character.
@@ -309,7 +311,7 @@ def _is_player_format(data: bytes) -> bool:
 
 
 _Move = tuple[Direction, int]
-"""A direction, and the trainer's code of the turn (0 in the player's format)."""
+"""A direction, and the trainer's code for the turn (0 in the player's format)."""
 
 
 def _read_trainer_format(data: bytes) -> tuple[list[Board], list[_Move]]:
@@ -350,7 +352,7 @@ def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iter
     # The trainer numbers cells from the last one, the analysis from the first.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
-        if ply == len(boards):  # only the code has the spawn of the last turn
+        if ply == len(boards):  # only the code stores the last turn's spawn
             yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
             return
         after, found = board.slide(direction).board, boards[ply]

@@ -39,7 +39,7 @@ class History:
     """The moves of one game in a batch, sufficient to replay it.
 
     Attributes:
-        rules: The rules.
+        rules: Rules of the game.
         seed: The seed of the generator.
         directions: All attempted directions, including illegal ones.
         start: The start position, or None if it is drawn from the seed.
@@ -69,12 +69,12 @@ class Game:
     4
 
     Args:
-        rules: The rules. Defaults to the classic ones.
+        rules: Rules of the game. Defaults to the classic ones.
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
         board: A start position, instead of one drawn by the rules.
-        player: Name of the player, for the record; control characters are removed there.
-        draws: Replaces the seeded generator in games whose tiles must be unpredictable. Their
-            records have no seed.
+        player: Name of the player, saved in the record without control characters.
+        draws: Draw function that replaces the seeded generator in games whose tiles must be
+            unpredictable. Their records have no seed.
 
     Raises:
         RulesError: If `rules` are not valid rules.
@@ -165,7 +165,7 @@ class Game:
 
     @property
     def undone(self) -> tuple[Turn, ...]:
-        """The turns that `redo` would replay, the next one first."""
+        """The turns that `redo` would replay, in that order."""
         return tuple(reversed(self._undone))
 
     @property
@@ -194,7 +194,7 @@ class Game:
         return bool(self._undone)
 
     def has_drawn_start(self) -> bool:
-        """Return whether the start was drawn by the rules rather than set up."""
+        """Return whether the start was drawn by the rules rather than set up by hand."""
         return self.start == start_from(self._rules, self._draws)
 
     def legal_directions(self) -> tuple[Direction, ...]:
@@ -291,7 +291,7 @@ class Game:
 
     @classmethod
     def from_record(cls, record: Record) -> Game:
-        """Return a game with all turns of `record` played; it can be continued or undone.
+        """Return a game with all turns of `record` played, ready to be continued or undone.
 
         Raises:
             RecordError: If `record` is not a record, or a turn breaks the rules.

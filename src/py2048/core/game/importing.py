@@ -22,7 +22,7 @@ def load_record(path: Path) -> Record:
 
     Raises:
         RecordError: If the file contains no game or several, or a turn breaks the rules; the
-            message names the file and the place.
+            message names the file and the position.
     """
     records = load_records(path)
     if len(records) > 1:
@@ -36,7 +36,7 @@ def load_record_file(path: Path) -> Record:
     """Return the only game in a regular file, for screens, which must not block on a pipe.
 
     Raises:
-        RecordError: As `load_record`, or if the path is a pipe, a device or a folder.
+        RecordError: As for `load_record`, or if the path is a pipe, a device or a folder.
     """
     path = path.absolute()  # makes ``-`` an ordinary file name
     with os_errors_as(RecordError, f"cannot read {path}"):
@@ -48,8 +48,7 @@ def load_records(path: Path) -> list[Record]:
     """Return all games in a file (``-`` for standard input), at least one.
 
     Raises:
-        RecordError: If the file contains no game, or a game is damaged; the message names the
-            place.
+        RecordError: If the file contains no game, or a game is damaged; the message says where.
     """
     with os_errors_as(RecordError, f"cannot read {path}"):
         if path == STDIN:
@@ -68,7 +67,7 @@ def parse_records(data: bytes | str) -> list[Record]:
 
     Raises:
         NoGameError: If there is no game.
-        RecordError: If a game is damaged; the message names the place.
+        RecordError: If a game is damaged; the message says where.
     """
     if len(data) > MAX_BYTES:
         raise RecordError(f"the input has more than {MAX_BYTES:,} bytes")

@@ -1,14 +1,14 @@
 """`Record`: a saved game that anyone can replay and verify.
 
 The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. It
-stores every spawn, so a replay does not depend on a generator. Reading is strict: a file that
+stores every spawn, so a replay does not depend on the generator. Reading is strict: a file that
 differs in a single byte from what py2048 would write is rejected.
 
 Turns are stored as text, both here and in the store. A legal turn is a direction letter (``U``,
 ``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
 base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
 12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
-a lower-case direction letter.
+written as a lower-case direction letter.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from py2048.core.game.turn import (
 from py2048.core.rules import MovePoints, Rules
 
 Replayed = tuple[Board, Turn, int]
-"""The board after a turn, the turn, and the score after it."""
+"""The board after a turn, the turn itself, and the score after the turn."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,8 @@ class Record:
         """Write the record to a file, atomically replacing an existing record.
 
         Raises:
-            RecordError: If the file cannot be written, or exists and is not a record; it is then
-                unchanged.
+            RecordError: If the file cannot be written, or an existing file is not a record; that
+                file stays unchanged.
         """
         target, text = _path_of(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
@@ -229,7 +229,7 @@ class Record:
         return self.seed is not None and self._check_turns()[1] is None
 
     def _check_turns(self) -> tuple[int, int | None]:
-        """Return the score, and the first ply whose spawn the seed does not draw, or None."""
+        """Return the score, and the first ply whose spawn differs from the seed's draw, or None."""
         key = rng.key_of(self.seed or 0)
         score, ply, unseeded = 0, 0, None
         for _, turn, reached in self.replayed:
@@ -258,7 +258,7 @@ class Record:
 
 
 def plain_name(name: str) -> str:
-    """Remove control characters from a name, which could control a terminal."""
+    """Remove control characters, which could affect a terminal, from a name."""
     return "".join(c for c in name if not (c < " " or "\x7f" <= c < "\xa0"))
 
 
@@ -409,10 +409,10 @@ def _path_of(path: str | Path) -> Path:
 
 
 def check_replaceable(path: Path) -> None:
-    """Check that nothing but a regular file exists at `path`.
+    """Check that `path` is a regular file or does not exist.
 
     Raises:
-        OSError: If a device, a pipe or a folder is there.
+        OSError: If `path` is a device, a pipe or a folder.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "it exists and is not a regular file", str(path))

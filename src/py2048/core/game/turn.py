@@ -37,7 +37,7 @@ class Spawn:
     """A tile that appeared.
 
     Attributes:
-        tile: The tile.
+        tile: Value of the tile.
         cell: Its ``(row, column)``.
     """
 
@@ -89,11 +89,11 @@ class Outcome(Enum):
 
 
 class Position(NamedTuple):
-    """The state of a game at the start or after a turn. `position_of` computes the last three.
+    """The state of a game at the start or after a turn, as computed by `position_of`.
 
     Attributes:
-        board: The board.
-        score: The score.
+        board: The board in this position.
+        score: Points so far.
         ply: Number of legal turns played.
         has_won: Whether the target is on the board; the game may go on.
         legal: The legal directions; empty when the game is over.
@@ -111,7 +111,7 @@ class Position(NamedTuple):
 def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
     """Return the position with this board, score and ply.
 
-    A game that reaches its target and gets stuck on the same move is won.
+    A game that reaches its target and gets stuck on the same move counts as won.
     """
     has_won = has_target(rules, board)
     legal = () if has_won and rules.ends_at_target else board.legal_directions()
@@ -148,9 +148,9 @@ def outcome_of(rules: Rules, board: Board) -> Outcome:
 
 
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
-    """Return the empty cell where an `EdgeSpawn` appears after a move in `direction`.
+    """Return the empty cell where an `EdgeSpawn` places its tile after a move in `direction`.
 
-    Tiles appear on the edge opposite to the direction, which is scanned from the right after Up,
+    Tiles appear on the edge opposite to the direction. The edge is scanned from the right after Up,
     from the left after Down, from the top after Left and from the bottom after Right. Returns
     `None` if that edge is full, which cannot happen after a legal move.
     """
