@@ -103,7 +103,7 @@ class Row:
         """Return the first moves of a game, with the assumed speed of search held constant."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
-        with patch.object(SearchSpeed, "learn"):
+        with patch.object(SearchSpeed, "record"):
             while not game.is_over and game.ply < OPENING:
                 game.play(player.choose(game))
         return "".join(turn.direction.name[0] for turn in game.turns)

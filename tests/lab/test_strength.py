@@ -61,10 +61,11 @@ def test_other_programs_have_a_source(page):
         assert all(0 <= share <= 1 for share in other.get("reached", {}).values())
 
 
-def test_results_of_earlier_weights_say_so(page, monkeypatch):
-    """Results of earlier weights are marked, but not those without weights."""
+def test_results_of_earlier_weights_are_left_out(page, monkeypatch):
+    """The page omits results of earlier weights, but not of players without weights."""
+    assert "| `expectimax:depth=1,evaluation=ntuple` |" in page.classic_table()
     monkeypatch.setattr(page, "weights_of", lambda _: "of today")
-    assert "| `expectimax:depth=1,evaluation=ntuple`, earlier weights |" in page.classic_table()
+    assert "evaluation=ntuple` |" not in page.classic_table()
     assert "| `greedy` |" in page.classic_table()
 
 

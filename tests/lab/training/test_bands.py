@@ -258,7 +258,7 @@ def test_bands_that_cannot_be_are_refused() -> None:
     assert NETWORK.bands is not None
     with pytest.raises(WeightsError, match="4x4"):
         replace(NETWORKS["classic:size=3x3"], bands=NETWORK.bands)
-    with pytest.raises(WeightsError, match="without an end"):
+    with pytest.raises(WeightsError, match="continue after the target"):
         replace(NETWORK, rules=replace(NETWORK.rules, target=2048, ends_at_target=True))
     with pytest.raises(WeightsError, match="ascend"):
         replace(NETWORK.bands, bands=LATE[::-1])
