@@ -97,7 +97,7 @@ class Crew:
 
 @kernel(inline=True, borrows=True)
 def open_round(words: Words) -> None:
-    """Start a round: from now on all threads take blocks."""
+    """Start a round, in which all threads take blocks."""
     threads = len(words) // LINE - 1
     exchange(words, np.int64(threads * LINE + DONE), ZERO)
     for thread in range(threads):

@@ -103,7 +103,7 @@ class GameVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *_args: Any, indices: Any = None, **_options: Any
     ) -> list[Any]:
-        """Return action masks; no other method can be called on single games."""
+        """Return action masks, the only supported method."""
         if method_name != "action_masks":
             raise OptionError(f"a game of a vector has no {method_name}(), only action_masks()")
         masks = self.action_masks()

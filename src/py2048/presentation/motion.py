@@ -29,7 +29,7 @@ OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
 
 
 class Sprite(NamedTuple):
-    """A tile to draw. Its row and column may lie between cells; scale 1 is full size."""
+    """A tile to draw. A moving tile has fractional coordinates; scale 1 is full size."""
 
     value: int
     row: float

@@ -28,7 +28,7 @@ MAX_SUM = 1 << 15
 """Boards whose tiles sum to at most this cannot reach a tile too large for a solution."""
 
 MIN_TABLE_CHANCE = 0.9
-"""Minimum probability of making its tile with best play for an endgame table to be used."""
+"""An endgame table is used if best play reaches its tile with at least this probability."""
 
 LUCK_DEPTH = 2
 """Depth of the luck search if the move search is shallower."""

@@ -120,8 +120,8 @@ def is_ending(board: Board) -> bool:
     """Return whether the board is in an endgame formation, with the next large tile in progress.
 
     The board's largest tiles must occupy a formation, in any symmetry. They are distinct, larger
-    than all other tiles, and at least `MIN_TARGET`. The other tiles sum to at most the smallest
-    large tile plus the formation's slack.
+    than all other tiles, and at least `MIN_TARGET`. The sum of the other tiles is at most
+    the smallest large tile plus the formation's slack.
     """
     if board.shape != SHAPE:
         return False

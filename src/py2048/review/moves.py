@@ -99,7 +99,7 @@ class MoveReview:
         loss: Value lost compared with the best move; never negative.
         share: Fraction lost, 0 to 1: of the expected final score if values are points, otherwise of
             the best value.
-        stake: Mean share lost over all legal moves, that is, the loss expected of a random move.
+        stake: Expected share lost by a random legal move.
         accuracy: 0 to 100, comparing `share` with `stake`.
         grade: Grade of the move.
         luck: Value of the spawned tile relative to its expectation.

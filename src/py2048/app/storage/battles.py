@@ -132,7 +132,7 @@ class Battles(Repository):
         return self._database.values(sa.select(battles.c.id).where(*late))
 
     def forget(self, before: str) -> None:
-        """Delete battles created before a time that never started."""
+        """Delete battles that were created before a time and never started."""
         old = (battles.c.is_settled.is_(False), battles.c.created < before)
         with self._database.write() as connection:
             query = sa.select(battles.c.id).where(*old, battles.c.starts.is_(None))

@@ -105,7 +105,7 @@ def _drop_excess(connection: Connection, owner: str) -> None:
 
 
 class PuzzleAnswers(Repository):
-    """The first answer of each owner to each puzzle; later answers do not change the rating."""
+    """Each owner's first answer to each puzzle. Later answers do not change the rating."""
 
     def add(self, answer: PuzzleAnswer, *, owner: str = "local") -> bool:
         """Save an answer; return False if the puzzle was already answered."""

@@ -530,7 +530,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid of `width` x `height` pixels with gaps and a `frame` 0 or 1 pixels high."""
+    """Return a grid of `width` x `height` pixels with gaps, and a frame `frame` pixels high."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
     # Pixels are half as wide as they are high. Tiles are square, or wider to fit their digits.
     pitch_y = min(down, max((across - 2) // 2, MIN_PITCH))

@@ -805,7 +805,7 @@ def _end_at_new_game(driver: WindowDriver, do: str) -> None:
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
-    """Return the squares with a tile; fail unless tiles and score fit the start of a game."""
+    """Return the occupied squares; fail unless tiles and score are those of a new game."""
     rows = contents.rows
     cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
     if not cells or any(rows[row][column] != 2 for row, column in cells):
@@ -897,7 +897,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of further looks until the computer has tried all directions."""
+"""How often to check whether the computer has tried all directions."""
 
 MIN_CHANCES = 50
 """How often a direction must be possible without being chosen before the check fails.

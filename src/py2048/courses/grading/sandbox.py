@@ -146,8 +146,8 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 def interpreter_for(protection: Protection) -> str | None:
     """Return the Python to run submissions with; None if `protection` does not work.
 
-    This is the Python outside any virtual environment. If the users that run submissions cannot
-    read that, it is the system's Python of the same version.
+    This is the Python outside any virtual environment, or the system's Python of the same version
+    if the users that run submissions cannot read the former.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None

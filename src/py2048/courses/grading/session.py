@@ -96,8 +96,8 @@ class Runner:
     """Starts, forks and ends a submission's processes and its virtual display.
 
     If a fork crashes, exits or changes files, the original process forks again. If the original
-    dies, a new one is started. Programs with windows or threads cannot be forked; they are loaded
-    anew for each check, in a fork of a process that has loaded nothing.
+    dies, a new one is started. Programs with windows or threads cannot be forked, so each
+    check loads them again in a fork of an empty process.
     """
 
     def __init__(

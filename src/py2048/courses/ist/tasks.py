@@ -138,7 +138,7 @@ COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _righ
 
 
 def other_coordinates(module: Any) -> None:
-    """Represent coordinates as strings; a program that uses only the operations still works."""
+    """Represent coordinates as strings, which only breaks programs that bypass the operations."""
 
     def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):

@@ -238,7 +238,7 @@ class Ascent:
     """An ascent in a folder.
 
     Args:
-        folder: Holds collected boards, the checkpoint of the band in training, and the weights.
+        folder: Where boards, the current band's checkpoint and the weights are saved.
         plan: The plan.
         report: Called with each line of progress.
     """

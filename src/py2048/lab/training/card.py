@@ -309,7 +309,7 @@ class CardTrainer(TrainerBase):
         return self._tally(state)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return a copy of the state for checkpoints, by name."""
+        """Return copies of the state's arrays by name, for a checkpoint."""
         state = CardState._make(map(self._engine.get, self._state))
         return {**state._asdict(), "steps": self.steps}
 

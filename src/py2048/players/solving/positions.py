@@ -107,7 +107,7 @@ class Positions:
     def _sums(self) -> tuple[int, int]:
         """Return `limit` and `reach`.
 
-        If the target counts only on some cells, one target may lie elsewhere, but never two.
+        If the target counts only on some cells, at most one target tile may lie on another cell.
         """
         limit = self.target + self.formation.slack
         largest = max(self.rules.spawn_weights.tiles)

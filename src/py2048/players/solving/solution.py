@@ -160,7 +160,7 @@ class Solution:
     def value_of(self, board: Board) -> float:
         """Return a board's value under perfect play, in points to come or as a probability.
 
-        If the score is the board's sum, points are counted from the sum of this board.
+        If the score is the sum of the tiles, the points to come exclude the tiles of this board.
 
         Raises:
             BoardError: If the board is not reachable under the rules.

@@ -405,7 +405,7 @@ def check_password(password: str, name: str) -> None:
 
     Args:
         password: The password.
-        name: The account's name, which the password must not rely on.
+        name: The account's name, which must not be part of the password.
 
     Raises:
         FormError: If the password has the wrong length or is easily guessed, with suggestions.
