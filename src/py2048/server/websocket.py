@@ -136,9 +136,10 @@ class ClientConnection(Client):
 
     A page may send a chain of actions without waiting for responses. The first action of a chain
     must have the game's next number. Later actions are numbered by the server, because the page
-    cannot know which moves will change nothing and so use up no number. A later action is played only if nothing else has happened in the game since the previous action, so
-    no move is made on a board that the player has not seen. A rejected action breaks the chain, and
-    the rest of the chain is dropped silently.
+    cannot know which moves will change nothing and so use up no number. A later action is played
+    only if nothing else has happened in the game since the previous action, so no move is made on a
+    board that the player has not seen. A rejected action breaks the chain, and the rest of the
+    chain is dropped silently.
 
     Attributes:
         rooms: The open games.

@@ -127,7 +127,7 @@ def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]
 
 
 def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -> list[Program]:
-    """Return the hand-ins' programs, ignoring code from the course or shared by much of the class."""
+    """Return the hand-ins' programs without code from the course or common to the class."""
     programs = []
     for one in hand_ins:
         files = [f for f in one.submission.files if f.suffix.lower() == ".py"]
