@@ -114,7 +114,7 @@ def test_it_gives_hints_wherever_it_needs_no_file():
 def test_elsewhere_the_search_gives_hints(board):
     """The search gives hints for unreachable boards."""
     rules = get_rules("classic:size=2x2")
-    with pytest.raises(PlayerError, match="no game under classic meets"):
+    with pytest.raises(PlayerError, match="no game under classic reaches"):
         make_player("perfect").rate(Game(rules, board=Board.parse(board)))
     session = Session()
     session.start(rules, board=Board.parse(board))
