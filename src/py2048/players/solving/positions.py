@@ -170,7 +170,7 @@ class Positions:
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Number of positions of each sum: 0, 2, 4 and so on up to `reach`."""
+        """Position counts for the sums 0, 2, 4 and so on, up to `reach`."""
         tails, heads = (np.bincount(part.halves) for part in (self._tails, self._heads))
         fillings = np.zeros(len(tails) + len(heads) + self.reach, np.int64)
         fillings[: len(tails) + len(heads) - 1] = np.convolve(tails, heads)
