@@ -148,4 +148,4 @@ def test_a_card_is_measured_in_one_go(gpu, page, tmp_path, monkeypatch, capsys):
     for name in ("training.csv", "training.json"):
         shutil.copy(page.RESULTS / name, tmp_path)
     monkeypatch.setattr(page, "RESULTS", tmp_path)
-    assert "| py2048 | py2048 on a card |" in page.training_table()
+    assert "| py2048 | py2048 on a GPU |" in page.training_table()
