@@ -22,7 +22,7 @@ MAX_CRITICAL = 5
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
 """Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
-3 than of those found at depth 2 (``benchmarks/review.py``).
+3 than of those found at depth 2.
 """
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"

@@ -2,8 +2,7 @@
 
 It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
 lines and inner lines have different weights, which draws large tiles to the edge. The features
-follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). ``benchmarks/tune_heuristic.py`` tuned the
-weights by playing games.
+follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). The weights were tuned by playing games.
 
 This is plain Python; ``_heuristic_kernels.py`` is the compiled version.
 """
