@@ -502,6 +502,7 @@ async def test_rules_of_ones_own(guest):
     await guest.page.reload()
     await guest.page.wait_for_selector(".tile")
     await guest.press("m")
+    await guest.page.wait_for_selector("#new-dialog[open]")  # the dialog's script loads on demand
     assert await guest.page.input_value("#own-spawn") == "2:1+8:1"
 
 
