@@ -1,4 +1,4 @@
-"""The documented generator of start tiles and spawns.
+"""The random number generator for start tiles and spawns, specified bit for bit.
 
 The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
 the counter. Any turn can therefore be reproduced without its history, on any machine, and compiled
@@ -47,7 +47,7 @@ def mix64(value: int) -> int:
 
 
 def key_of(seed: int) -> int:
-    """Return the key that a game with this seed draws from."""
+    """Return the generator key of the game with this seed."""
     return mix64(seed + GOLDEN)
 
 

@@ -23,8 +23,8 @@ MAX_EXPONENT = 30
 """Largest exponent in arrays."""
 
 MAX_SUM = 1 << 30
-"""Maximum sum of the tiles on a board, because batches store the points of a turn, which are less
-than twice this sum, as 32-bit numbers.
+"""Maximum tile sum of a board. A turn scores less than twice this sum, and batches store its points
+as a 32-bit integer.
 """
 
 

@@ -26,7 +26,7 @@ scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
-"""Compiler options; fused multiply-add is off because it rounds differently from CPUs."""
+"""Compiler options; fused multiply-add is off, because its rounding differs from the CPU's."""
 THREADS = 128
 """Threads per CUDA block."""
 
