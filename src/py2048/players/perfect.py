@@ -15,11 +15,11 @@ from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped
 from py2048.players.solving.solver import solve_from
 
 QUICK_CELLS = 8
-"""Boards of up to this many cells are solved on first use, which takes some seconds."""
+"""Boards of up to this many cells are solved on first use, which takes a few seconds."""
 
 
 _solved = Recent[Solution](4)
-"""Shared by all players, because each tournament game creates a new one."""
+"""Shared by all players, because each tournament game creates a new player."""
 
 _followed = Recent[Solution](4)
 """Solutions for positions that the bundled moves do not cover."""
@@ -56,7 +56,7 @@ class PerfectPlayer(ChoosesBest):
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal move, in points to come or as a percentage.
+        """Return the value of each legal move, in future points or as a percentage.
 
         If only the best move is known, it is worth 1 and all others 0.
 
@@ -81,7 +81,7 @@ class PerfectPlayer(ChoosesBest):
         return {direction: 100 * chance for direction, chance in chances.items()}
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the meaning of the values: the best move is proven, and values may be points."""
+        """Return the unit of the values, and whether the best move is proven."""
         if self._goal.tile is not None:
             return Meaning()
         moves = self._moves(game.rules)

@@ -56,7 +56,7 @@ HEURISTIC, NTUPLE = "heuristic", "ntuple"
 class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
-    The first search on a kind of board compiles kernels, which takes some seconds and happens once
+    The first search on a kind of board compiles kernels, which takes a few seconds and happens once
     per machine. If a user is waiting, search on another thread, or run ``py2048 warm-up``
     beforehand.
 
@@ -105,8 +105,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return what the values mean, based on the network's records.
 
-        The policy is always the network without search: however deep a search is, it estimates the
-        points that such play earns from a few moves ahead.
+        The policy is always the network without search. A search looks a few moves ahead, but its
+        leaves still estimate the points that play without search would earn.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None

@@ -1,7 +1,7 @@
 """Archives of arrays: checksummed ZIP files with a JSON header and ``.npy`` members.
 
-Weights files and checkpoints are archives. Any ``.npz`` reader can open them. A file appears under
-its name only once it is complete.
+Weights files and checkpoints are archives. Any ``.npz`` reader can open them. Files are written
+atomically.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Check = tuple[Callable[[Any], bool], str]
 """A predicate for a header value, and a description of valid values."""
 
 MAX_POINTS = 1e30
-"""Upper bound for points in a header, so that sums of several still fit into a float32."""
+"""Upper bound for points in a header, so that sums of them still fit into a float32."""
 
 
 def write_archive(
@@ -180,7 +180,7 @@ class Archive:
             array: Array = np.lib.format.read_array(reader, allow_pickle=False)
         except ValueError as error:
             raise WeightsError(f"{self.path} is damaged: {name}: {error}") from None
-        # Reading past the end makes zipfile verify its CRC-32 of the member.
+        # Reading past the end makes zipfile verify the member's CRC-32.
         if member.read(1) or reader.digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
@@ -197,7 +197,7 @@ class Archive:
 
 
 def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
-    """Check that a JSON object of a file's header has these fields with valid values.
+    """Check that a JSON object in a file's header has these fields with valid values.
 
     Args:
         path: The file, for messages.
@@ -242,7 +242,7 @@ def is_count(value: object) -> bool:
 
 
 def is_counts(value: object) -> bool:
-    """Return whether a header value is a list of such integers."""
+    """Return whether a header value is a list of non-negative integers that fit into 63 bits."""
     return isinstance(value, list) and all(map(is_count, value))
 
 
@@ -285,7 +285,7 @@ class _HashingReader:
 
 @contextmanager
 def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
-    """Open an archive for reading; file errors name it.
+    """Open an archive for reading; file errors name the archive.
 
     Raises:
         WeightsError: If the file is missing, damaged, of another kind or too new.

@@ -19,12 +19,12 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of distinguished ranks. Tiles of higher rank count as the highest of these."""
+"""Number of ranks that are told apart; tiles of higher rank count as the highest of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points. The values of a pair are for edge lines and inner lines.
+    """Evaluation weights in points. Pairs hold the values for edge lines and for inner lines.
 
     Attributes:
         empty: Reward per empty cell.
@@ -73,7 +73,7 @@ LASTING = Heuristic(
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
-    """Return the best heuristic for the rules; deep searches on 4x4 have their own."""
+    """Return the best heuristic for the rules; deep searches on 4x4 use a separate one."""
     if is_deep and rules.shape == (4, 4):
         return STEEP
     return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING

@@ -12,7 +12,7 @@ import numpy as np
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
 Tuple = tuple[int, ...]
-"""Cells of one tuple in ascending order, numbered row by row."""
+"""Cell numbers of one tuple in ascending order; cells are numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """For each tuple, its first weight, and the shift and mask of each run of cells."""
@@ -101,7 +101,7 @@ class NetworkLayout:
 
     @property
     def is_packed(self) -> bool:
-        """Whether boards are packed into words and slide by line tables."""
+        """Whether boards are packed into words and slide by table lookup."""
         return self.kind != "cells"
 
     @property
@@ -116,7 +116,7 @@ class NetworkLayout:
 
     @property
     def active(self) -> int:
-        """Number of weights that sum to a board's value."""
+        """Number of weights that are summed for a board's value."""
         return len(self.tuples) * len(self.images)
 
     @cached_property
@@ -139,7 +139,7 @@ class NetworkLayout:
 
     @cached_property
     def images(self) -> tuple[Tuple, ...]:
-        """For each symmetry, the source cell of every cell."""
+        """The board symmetries, each as the source cell of every cell."""
         return tuple(images(self.rows, self.columns))
 
     @cached_property

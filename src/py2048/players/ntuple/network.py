@@ -42,14 +42,14 @@ NEVER = np.int64(2**62)
 """Exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""How far ahead bands are unpacked, as a difference between board sums (about 230 moves)."""
+"""How far ahead bands are unpacked, in points of board sum (about 230 moves)."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Seconds that an unused part stays unpacked, because games may return to it."""
+"""Seconds for which an unused part stays unpacked, because games may return to it."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
@@ -57,11 +57,11 @@ HUGE_PAGE_BYTES = 1 << 21
 MIN_GAMES = 100
 """Minimum number of games for a stage's records to be meaningful."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Largest error of a value, relative to the actual points, that is still corrected."""
+"""Largest mean error, relative to the points earned, at which values count as calibrated."""
 CERTAIN_SHARE = 0.99
-"""A tile that this share of the games reached counts as certain."""
+"""A tile counts as certain if at least this share of games reached it."""
 START = 2
-"""Tile that stands for the opening stage, which ends at the first tile with stages of its own."""
+"""Represents the opening stage, which lasts until the first tile that has its own stages."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -199,7 +199,7 @@ class Band(NamedTuple):
         tile: Largest tile of the band's boards.
         least: Minimum sum of their tiles.
         level: How much the base network overestimates at sum `least`, plus a safety margin.
-        slope: Growth of that overestimate per point of sum.
+        slope: Growth of the overestimate per point of board sum.
         goal: Value of a board on which the target tile has been made.
         makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
     """
@@ -230,12 +230,12 @@ class Band(NamedTuple):
         )
 
     def excess(self, total: int) -> float:
-        """Return the overestimate of the base network at a sum."""
+        """Return how much the base network overestimates at a board sum."""
         return self.level + self.slope * (total - self.least)
 
 
 def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
-    """Return the largest tile and the sum of a board's tiles."""
+    """Return a board's largest tile and the sum of its tiles."""
     tiles = [1 << rank for rank in ranks if rank]
     return max(tiles, default=0), sum(tiles)
 
@@ -282,7 +282,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the bands that may apply to boards of ranks, uint8 `[n, cells]`."""
+        """Return the bands that may apply to boards given as ranks, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -318,12 +318,12 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with a band added or replaced; its weights have the same step."""
+        """Return a copy with a band added or replaced; `table` must use the same step."""
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without this tile's bands up to this sum, or `None` if empty."""
+        """Return a copy without the tile's bands up to this one, or `None` if none remain."""
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
@@ -344,14 +344,14 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """How games continued from the boards with which they entered a stage.
+    """Statistics on how games continued after they entered a stage.
 
     Attributes:
         tile: Largest tile of the stage.
         least: Minimum sum of all tiles.
         games: Number of games that entered the stage.
-        predicted: Mean of the points that the network expected.
-        realised: Mean of the points that were actually earned.
+        predicted: Mean points that the network predicted on entry.
+        realised: Mean points that the games actually earned afterwards.
         error: Standard error of the mean difference.
         made: Number of games that reached each larger tile.
     """
@@ -423,7 +423,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stages of a board's largest tile that have enough games."""
+        """Return the stages for a board's largest tile, without those that have too few games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -481,7 +481,7 @@ class Network:
 
     @cached_property
     def spec(self) -> BoardSpec:
-        """Board shape and tuples in the form of the kernels."""
+        """Board shape and tuples, encoded for the kernels."""
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
@@ -492,7 +492,7 @@ class Network:
         """Return the band that applies to a search from this board, if any.
 
         All values of a search come from the band of its root, so that they are comparable. Without
-        search, the root is the board to move on.
+        search, the root is the current board.
         """
         found = None
         for band in self.bands.bands if self.bands else ():
@@ -648,7 +648,7 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Return a layout and the slides of the rules in the form of the kernels."""
+    """Encode a layout and the slides of the rules for the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)

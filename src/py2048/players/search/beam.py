@@ -1,6 +1,6 @@
 """Plan deterministic games with a beam search.
 
-Under an `EdgeSpawn` the spawn follows from the move, so a whole game can be planned in advance. A
+Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
 beam search keeps the best boards of each depth. Every move adds the same tile, so all boards of one
 depth have the same sum and their values are comparable.
 
@@ -42,7 +42,7 @@ DISCARDED_MOVES = 1024
 """Moves dropped from the end of a search, because nothing beyond them was searched."""
 
 CHECKPOINT_MOVES = 512
-"""Moves between two boards that the planner can backtrack to."""
+"""Number of moves between the checkpoints that the planner can backtrack to."""
 
 
 # --- kernels -------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """`DistilledMoves`: the best move on every reachable board, in a small file.
 
-A predictor orders the moves of a board, and only its mistakes are stored. For each board, the first
+A predictor ranks the moves on a board, and only its mistakes are stored. For each board, the first
 question is whether the predictor's first move is wrong. A *filter* answers "no" for most boards
 where that is correct, and "maybe" for the rest, for which a *decision* is stored. The more
 confident the predictor is, measured by the lead of the first score over the second, the more bits
@@ -37,14 +37,14 @@ from py2048.players.solving.goal import pack_board, refusal
 MAGIC = b"py2048 moves 1\n"
 """First bytes of a file.
 
-They are followed by the CRC-32 of the rest and the length of the header, in 4 bytes each, the JSON
-header, and little-endian arrays compressed with zlib.
+Next come the CRC-32 of everything after it and the length of the header (4 bytes each), the JSON
+header, and the arrays (little-endian, compressed with zlib).
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Entry for leads at which the predictor is always right."""
+"""Placeholder number of filter bits for leads at which the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
@@ -157,9 +157,9 @@ class Retrieval:
     """Static function from keys to single bits that does not store the keys.
 
     A key selects some of 64 adjacent bits of a table, and its bit is their exclusive or. The table
-    solves the system of linear equations formed by all keys [1]. It is split into parts of a few
-    thousand keys, and a few percent larger than the number of keys. Other keys yield pseudorandom
-    bits.
+    solves the system of linear equations formed by all keys [1]. The table is split into parts of a
+    few thousand keys each, and has a few percent more bits than there are keys. Other keys yield
+    pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
@@ -190,7 +190,7 @@ class Retrieval:
 
 
 def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
-    """Return the part of a retrieval that each key belongs to."""
+    """Return the part that each key belongs to."""
     return ((hashes >> _HALF) * np.uint64(parts) >> _HALF).astype(np.int64)
 
 
@@ -395,7 +395,7 @@ def boards_key(rules: Rules) -> tuple[object, ...]:
 
 @lru_cache(maxsize=64)
 def shipped_moves(rules: Rules) -> DistilledMoves | None:
-    """Return the bundled moves for rules that play like these, if there are any."""
+    """Return the bundled moves for these rules or equivalent ones, if there are any."""
     rows, columns = rules.shape
     path = SHIPPED / f"{rows}x{columns}.moves"
     if not path.is_file():

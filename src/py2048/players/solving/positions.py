@@ -1,4 +1,4 @@
-"""`Positions`: all positions of a formation for one target, numbered without gaps.
+"""`Positions`: all positions of a formation for one target, numbered consecutively.
 
 `_table_kernels` describes the numbering. Positions are neither stored nor searched for, so a table
 covers every position of the formation, however a game reaches it.
@@ -71,7 +71,7 @@ class Positions:
         rules: Rules of the game.
         limit: Maximum sum of the other tiles after a slide; beyond it, a position is lost.
         reach: Maximum sum of the other tiles before a slide.
-        spec: Formation and target in the form of the kernels.
+        spec: Formation and target, encoded for the kernels.
 
     Raises:
         SolvingError: If no such table can exist; the message gives the reason.

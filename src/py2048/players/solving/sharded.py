@@ -8,11 +8,11 @@ both of which only read files that are complete:
 - Backward: write the shard's values, and the *answers* for earlier layers: the values of the boards
   that their shards lead to, in order.
 
-Tasks read and write long runs sequentially, need memory for one shard only, and can be retried on
-any machine. Files are written atomically. The values are bit-for-bit those of
+Tasks read and write files sequentially, need memory for only one shard, and can be retried on any
+machine. Files are written atomically. The values are bit-for-bit those of
 `py2048.players.solving.solve`.
 
-A file's name contains its content, its shard and the number of shards:
+A file's name states its content, its shard and the number of shards:
 ``before-12-0of3-LENGTH-CHECKSUM``.
 """
 
@@ -314,7 +314,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """Return the values of those keys of the shard that the shards of a source layer lead to."""
+    """Return the values of the boards that a source layer leads to, for each source shard."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)

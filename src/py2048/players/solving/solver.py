@@ -30,7 +30,7 @@ BATCH_BOARDS = 1 << 15
 """Boards expanded at once; their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""A second thread is only worth it for more boards than this."""
+"""Minimum boards per thread; with fewer, another thread costs more than it saves."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -171,7 +171,7 @@ def expanded(
         keys: Keys of the boards to expand.
         expand: Kernel that writes the successors of boards.
         room: Maximum number of successors of a board.
-        spec: Rules and goal in the form of the kernels.
+        spec: Rules and goal, encoded for the kernels.
     """
     found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
     parts = []
