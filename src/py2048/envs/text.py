@@ -44,7 +44,7 @@ END = "End your answer with one move, such as <move>left</move>."
 # --- what a model answers -------------------------------------------------------------------------
 
 MAX_ANSWER = 1 << 16
-"""Maximum number of characters read, from the end of an answer."""
+"""Only the last characters of an answer are read, up to this number."""
 
 _KEY = r"(?:move|action|direction|answer)"
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -67,9 +67,9 @@ def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
     If the whole answer is a move (a name, letter, arrow or action number), it is used. Otherwise
-    the move is taken from the last tag, JSON field, box or label. If there is none, the last line
-    that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and ambiguous
-    answers are rejected.
+    the move is taken from the last tag, JSON field, box or label. If there are none of these, the
+    last line that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and
+    ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
     (<Direction.DOWN: 1>, <Direction.LEFT: 2>)

@@ -170,7 +170,7 @@ class FramePool:
 
 
 class ShownBatch(BatchGames):
-    """A batch that produces an environment's outputs, as its options specify."""
+    """A batch that produces the outputs of an environment with given options."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class ShownBatch(BatchGames):
         self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Frame, Shown, int]:
-        """Play `steps` steps of the entered directions and show the last one.
+        """Play `steps` steps with the directions set by `enter`, and write the outputs of the last.
 
         Returns the frame (for final positions), the outputs, and the number of episodes that ended.
         No later step overwrites the frame while a view of it is in use.
@@ -228,7 +228,7 @@ class ShownBatch(BatchGames):
     def _directed(
         self, out: Sequence[Array | None], shown: Shown, places: NDArray[np.int64]
     ) -> tuple[Shown, NDArray[np.int64]]:
-        """Let the kernel write directly to the caller's arrays where it can."""
+        """Let the kernel write directly to the caller's arrays where possible."""
         if self.n % LANES:
             return shown, places
         arrays: list[Array] = list(shown)
@@ -243,7 +243,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Return the caller's array filled with the outputs, or just the outputs if there is none."""
+    """Copy the outputs to the caller's array, if any; return the array with the outputs."""
     if given is None:
         return own
     if given is not own:
@@ -361,7 +361,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             options: ``reset_mask``, bool `[num_envs]`, selects environments. ``boards``, exponents
                 `[num_envs, rows, columns]`, are start positions with a score of 0. ``rules``
                 replaces the rules of all environments; their boards must have the same shape and no
-                larger tiles than under the first rules.
+                larger tiles than under the original rules.
 
         Raises:
             OptionError: If an option is unknown, or the mask or the rules do not fit.
@@ -556,7 +556,7 @@ def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
 
 
 def _last_info(last: list[Array], over: Flags) -> Info:
-    """Return ``final_obs`` and ``final_info`` with their masks, as Gymnasium names them."""
+    """Return Gymnasium's ``final_obs`` and ``final_info``, with their masks."""
     observations, masks, scores = last
     info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
     return {"final_obs": observations, "_final_obs": over, "final_info": info, "_final_info": over}
