@@ -28,7 +28,7 @@ CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Untimed steps at the start, after which games of all ages are in progress."""
+"""Untimed steps at the start, so that games of all ages are in progress when timing begins."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
@@ -37,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random actions, some of them illegal, with everything that Gymnasium returns.
+    """Measure steps with random actions, some of them illegal, including all Gymnasium outputs.
 
     Raises:
         MissingExtraError: If Gymnasium is not installed.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Number of moves that are compared to see whether a timed player has changed."""
+"""Number of moves compared to detect whether a timed player has changed."""
 WORK = HERE.parent / "build" / "strength"
 
 
@@ -100,7 +100,7 @@ class Row:
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game, with the assumed speed of search held constant."""
+        """Return the first moves of a game, searched at a fixed assumed speed."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "record"):
@@ -193,7 +193,7 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train six tuples for as long as the other program trained, and evaluate 10,000 games.
+    """Train six tuples for as long as the other program did, and evaluate over 10,000 games.
 
     In the last fifth of the time, the learning rate is a tenth of the usual one, which averages out
     noise.

@@ -26,8 +26,10 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
-MEASURED, STRONG = "our measurement", 600_000
-"""Source named for our own measurements, and the minimum mean score of quoted programs."""
+MEASURED = "our measurement"
+"""Source named in strength.toml for programs that we measured."""
+STRONG = 600_000
+"""Minimum mean score of quoted programs."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
@@ -215,7 +217,7 @@ def _other_row(other: Data) -> list[str]:
 
 
 def table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Return a Markdown table; the first columns are text, the others numbers."""
+    """Return a Markdown table whose first `texts` columns hold text and the others numbers."""
     if not cells:
         return "Not measured yet."
     rule = ["---" if column < texts else "--:" for column in range(len(head))]
@@ -255,7 +257,7 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return the mean score of the first point at `seconds` or later; NaN after the last point."""
+    """Return the mean score at the first point at or after `seconds`; NaN after the last point."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 

@@ -1,4 +1,4 @@
-"""Train a masked PPO agent for a short run, and compare it with random play.
+"""Train a masked PPO agent briefly, and compare it with random play.
 
 Needs the extra ``sb3``, which brings PyTorch::
 

@@ -28,7 +28,8 @@ except ModuleNotFoundError as error:
 class MaskedGames(gymnasium.vector.VectorWrapper):
     """Games with flat observations and action masks, as RLlib's module expects them.
 
-    RLlib gives `options` the number of games; it wants episodes to begin anew at the next step.
+    RLlib passes the number of games in `options`, and expects finished episodes to restart at the
+    next step.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:
