@@ -114,7 +114,7 @@ def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[
 
 
 def commands() -> None:
-    """Print the time to the first frame of the real commands."""
+    """Print the time to the first frame for the actual commands."""
     if shutil.which("Xvfb") is None:
         print("first frame of the command: not measured: no Xvfb")
         return

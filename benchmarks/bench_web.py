@@ -45,7 +45,7 @@ _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 @dataclass
 class Player:
-    """A connection that plays, and the latency of its moves."""
+    """A player's connection, and the latency of its moves."""
 
     port: int
     reader: asyncio.StreamReader
@@ -222,7 +222,7 @@ class Result:
 
 
 async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
-    """Let `count` players play with the command line's options."""
+    """Let `count` players play, with the options from the command line."""
     await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
     players = await enter([server.port for server in servers], count)
     before = [processor_seconds(server.process.pid) for server in servers]
@@ -301,7 +301,7 @@ class Server:
 
 @contextmanager
 def database(kind: str) -> Iterator[tuple[str, Path]]:
-    """Provide an empty database of a kind, and a folder."""
+    """Provide an empty database of the given kind, and a folder."""
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as name:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)

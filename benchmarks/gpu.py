@@ -8,7 +8,7 @@ are installed. `table` trains one table for 8 minutes, evaluates it after 30 s a
 writes its curve for docs/strength.md. `bands` trains as many bands on top of that table as fit into
 215 s, from the end of the game backwards. Both write packed weights to FOLDER in pieces; join them
 with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` likewise. Without an argument, all
-three run, in 14 minutes.
+three parts run, which takes 14 minutes.
 
 It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
 ten minutes, run the three parts separately while the machine is up. Intermediate files are in
@@ -80,7 +80,7 @@ class Size:
         moves: Random moves per game.
         compared: Number of training moves in the comparison with the reference.
         evaluated: Games for evaluating a network.
-        chunk: Number of training moves between two checks of the clock.
+        chunk: Number of training moves between clock checks.
         seconds: Durations of both parts of the table's training.
         in_all: Total duration of all parts.
         for_bands: Duration of the bands' training.
@@ -150,7 +150,7 @@ BEGUN = time.perf_counter()
 
 
 def compare(size: Size) -> None:
-    """Compare the results of the GPU with the reference: a table, a band and a batch."""
+    """Compare a table, a band and a batch from the GPU with the reference."""
     config = replace(
         size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
@@ -194,7 +194,7 @@ def play(size: Size) -> None:
     actions = np.random.default_rng(1).integers(0, 4, (8, size.games), np.uint8)
 
     def speed(step: Callable[[Any], Any], ways: list[Any], steps: int) -> float:
-        """Return steps of all games per second, after a warm-up."""
+        """Return the steps per second of all games together, after a warm-up."""
 
         def some(count: int) -> None:
             for way in islice(cycle(ways), count):
@@ -280,7 +280,7 @@ class Table:
         )
 
     def judge(self, least: float) -> None:
-        """Print how the network plays without search."""
+        """Print the network's strength without search."""
         tally = self.trainer.evaluate(self.size.evaluated, EVALUATION_SEED)
         bar(f"1-ply after {self.seconds:.0f} s", tally.mean, least)
         print(said(tally))
@@ -385,7 +385,7 @@ def measure(size: Size, folder: Path, part: str | None) -> None:
 
 
 def main() -> int:
-    """Run the measurement; return 2 without a GPU."""
+    """Run the measurement; return 2 if there is no GPU."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=["quick", "table", "bands"])
     parser.add_argument("--out", type=Path, default=KEPT)

@@ -167,7 +167,7 @@ def training_table() -> str:
 
 
 def machine_text() -> str:
-    """Describe the machine of the newest results."""
+    """Describe the machine that produced the newest results."""
     found = rows()
     if not found:
         return "Nothing is measured yet."
@@ -262,7 +262,7 @@ def _at(curve: Curve, seconds: float) -> float:
 
 
 def draw_strength(path: Path) -> None:
-    """Plot mean scores against the time per move, ours and others'."""
+    """Plot mean scores against the time per move, for our players and others."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 

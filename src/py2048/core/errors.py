@@ -163,7 +163,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
 
     Args:
         what: The feature that needs the library; the message begins with it.
-        extra: The extra of py2048 that installs the library.
+        extra: The py2048 extra that installs the library.
     """
     try:
         yield

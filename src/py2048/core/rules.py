@@ -143,7 +143,7 @@ def checked_tile(value: object, what: str = "") -> int:
         what: A description of the tile; the error message begins with it.
 
     Raises:
-        RulesError: If the value is not a tile, or is too large for rules.
+        RulesError: If the value is not a tile, or is larger than rules allow.
     """
     tile = whole_number(value)
     if tile is None or not is_tile(tile):

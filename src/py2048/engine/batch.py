@@ -44,7 +44,7 @@ RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
 """Minimum steps per thread; with fewer, an additional thread costs more than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Minimum random games per thread, for the same reason."""
+"""Minimum random games per thread, for the same reason as `STEPS_PER_THREAD`."""
 
 
 class BatchGames:
@@ -609,7 +609,7 @@ def rollouts(
         BoardError: If the boards do not match the rules.
         RulesError: If a tile that can appear is too large.
         DirectionError: If `directions` contains an invalid direction.
-        ValueError: If `count` is negative, or `moves` less than 1.
+        ValueError: If `count` is negative, or `moves` is less than 1.
     """
     exponents = checked_boards(boards, rules)
     if exponents.ndim != 3:

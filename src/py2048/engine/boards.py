@@ -115,7 +115,7 @@ def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
-    """Return the drawn start position for each seed as exponents: uint8 `[n, cells]`.
+    """Return each seed's start position as exponents: uint8 `[n, cells]`.
 
     Args:
         rules: Rules of the game.

@@ -47,7 +47,7 @@ class Crew:
     Args:
         play: A kernel called with a thread number, whether to open a round, and `arguments`. It
             returns whether all blocks are finished.
-        arguments: The arguments of each thread after the shared array.
+        arguments: Each thread's arguments, without the shared array.
         blocks: Number of blocks.
     """
 

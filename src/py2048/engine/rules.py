@@ -2,8 +2,8 @@
 
 Batches, rollouts, environments, searches and networks all use this encoding, and only this module
 distinguishes the kinds of rules. Scoring is a sum of four terms, and a spawn is a table of tiles
-and a table of cells. A new kind of scoring or spawn that fits the encoding needs no change to any
-kernel.
+and a table of cells. A new kind of scoring or spawn that fits the encoding requires no kernel
+changes.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Observation(Enum):
     """One plane of zeros and ones per exponent: uint8 `[planes, rows, columns]`."""
 
     NORMALISED = "normalised"
-    """Exponents divided by the largest possible one: float32 `[rows, columns]`."""
+    """Exponents divided by the largest possible exponent: float32 `[rows, columns]`."""
 
 
 class Illegal(Enum):
@@ -63,8 +63,9 @@ Info = dict[str, Any]
 class Transition(NamedTuple):
     """The arguments of a custom reward.
 
-    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each is an array with a
-    first axis of `num_envs`, so a function that only does arithmetic works in both environments.
+    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each field is an array whose
+    first axis has length `num_envs`, so a function that only does arithmetic works in both
+    environments.
 
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.

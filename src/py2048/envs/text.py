@@ -1,4 +1,4 @@
-"""`TextGame`: one game played by the text output of a language model.
+"""`TextGame`: one game played through a language model's text output.
 
 It needs no optional library. The adapters for OpenEnv, verifiers and MCP are built on it::
 

@@ -366,7 +366,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Raises:
             OptionError: If an option is unknown, or the mask or the rules do not fit.
             RulesError: If the rules do not exist, or a batch cannot play them.
-            BoardError: If the boards do not fit, or cannot occur under the rules.
+            BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
         """
         reset_mask, boards, given = reset_options(options, "reset_mask", "boards", "rules")
@@ -397,17 +397,17 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
-                ``terminations``, ``truncations``, ``action_mask``, ``score``. Arrays that are not
-                given are allocated. Arrays of the same type are filled without a copy if `num_envs`
-                is a multiple of 512.
+                ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing arrays are
+                allocated. Arrays of the same type are filled without a copy if `num_envs` is a
+                multiple of 512.
 
         Raises:
             ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
                 not reset.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name.
-            IllegalMoveError: If an action is illegal and `illegal` is ``raise``; then no game
-                changes.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. No game has
+                changed then.
         """
         self._check(actions)
         custom = self._options.custom_reward is not None
@@ -446,7 +446,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return VectorState(self.rules, self.num_envs, self._batch.get_state())
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
-        """Continue from a state, which may come from another environment with equal arguments.
+        """Continue from a state, which may come from another environment with the same arguments.
 
         Returns observations and infos like `reset`.
 

@@ -64,7 +64,7 @@ class MonteCarloPlayer(ChoosesBest):
 
 
 def _seed_of(seed: int, board: bytes) -> int:
-    """Return the seed of the games from one board."""
+    """Return the seed of the random games played from a board."""
     for start in range(0, len(board), 8):
         seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
     return seed

@@ -34,8 +34,9 @@ class PerfectPlayer(ChoosesBest):
     """Plays the optimal move on boards that are small enough to be solved.
 
     Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
-    without their values. Other boards of up to eight cells are solved on first use. Everything else
-    needs a file made by ``py2048 solve RULES --save FILE``, which also contains the values.
+    without their values. Other boards of up to eight cells are solved on first use. All other
+    problems require a file created by ``py2048 solve RULES --save FILE``, which also contains the
+    values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.

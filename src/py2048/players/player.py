@@ -65,7 +65,7 @@ def checked_game(game: Game) -> Game:
     """Return `game`, or raise if it is not a `Game`.
 
     Raises:
-        PlayerError: If it is something else, such as a board.
+        PlayerError: If `game` is something else, such as a board.
     """
     check_kind(game, Game, PlayerError, "a Game: use Game(rules, board=board)")
     return game
@@ -160,9 +160,9 @@ class PlaysGames(Protocol):
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        Each game is the one that a new player's `choose` would play in a `Game` with that seed, and
-        does not depend on the other `seeds`. Without seeds, the player only loads and compiles what
-        it needs.
+        Each game is the one that a new player would play with `choose` in a `Game` with that seed,
+        and does not depend on the other `seeds`. Without seeds, the player only loads and compiles
+        what it needs.
         """
 
 

@@ -271,7 +271,7 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
 
 
 _networks = Recent[tuple[object, Network]](64)
-"""Loaded networks with the state of their files, since files may be replaced."""
+"""Loaded networks with the state of their files, because files may be replaced."""
 
 
 def _loaded(weights: str) -> Network:

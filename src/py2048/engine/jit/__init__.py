@@ -144,8 +144,8 @@ def kernel(
 
     Args:
         *arguments: Signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A kernel
-            without one is a helper, compiled only as a part of others. Other argument types also
-            work and compile on first use.
+            without signatures is a helper, compiled only as part of other kernels. Other argument
+            types also work and compile on first use.
         example: Returns example arguments, to use instead of a long signature.
         inline: Inline the kernel into its callers, so that surrounding loops can be vectorised.
         expand: Inline the kernel before compilation. LLVM optimises each kernel again together with

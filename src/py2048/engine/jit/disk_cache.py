@@ -2,8 +2,8 @@
 
 Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
 files, and it never reuses functions that captured another kernel, as most of ours do. This cache
-replaces it between dispatcher and compiler. The key, `digest_of`, covers a function's own code, all
-kernels it calls and all constants it reads.
+takes its place between dispatcher and compiler. The key, `digest_of`, covers a function's own code,
+all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
 the bitcode is by far the slowest part of loading, so it is delayed until a caller is compiled.
@@ -325,7 +325,7 @@ def _code_parts(code: CodeType) -> Iterator[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return text that differs for different values.
+    """Return a string that is different for different values.
 
     The `repr` of an arbitrary object contains its address. Kernels that capture such an object
     never hit the cache, which is slow but correct.
@@ -337,7 +337,7 @@ def _text_of(value: Any) -> str:
 
 
 def _environment() -> str:
-    """Return everything besides the sources that affects the machine code."""
+    """Return everything apart from source code that affects the machine code."""
     modules = numba_module(), importlib.import_module("llvmlite"), importlib.import_module("numpy")
     versions = [FORMAT, sys.version, *(module.__version__ for module in modules)]
     names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"

@@ -34,7 +34,7 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """Progress of a piece of compilation work.
+    """Progress of the current compilations.
 
     Attributes:
         done: Number of compiled kernels.

@@ -76,13 +76,13 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """Shape and network tuples of a board of cells."""
+    """Shape and network tuples of a board stored as ranks."""
 
     rows: Int
     columns: Int
     cascade: bool
     ranks: Word
-    """Number of ranks with weights of their own, including the empty cell."""
+    """Number of ranks that have their own weights, including the empty cell."""
     places: NDArray[np.int64]
     """int64 `[tuples * symmetries, longest]`: cells of each index, padded with -1."""
     offsets: Words

@@ -54,7 +54,7 @@ def write_archive(
     Args:
         path: Target file.
         kind: Kind of archive, such as ``py2048-weights``.
-        header: Additional header entries, in plain JSON values.
+        header: Additional header entries, as plain JSON values.
         arrays: Members by name, in order.
         compression: A `zipfile` constant. By default, nearly empty arrays are deflated.
     """
@@ -69,7 +69,7 @@ def write_archive(
 
 
 def is_sparse(array: Array) -> bool:
-    """Return whether nearly all numbers of an array are 0."""
+    """Return whether nearly all numbers in an array are 0."""
     return bool(np.count_nonzero(array) < SPARSE * array.size)
 
 
@@ -227,7 +227,7 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors raised while header fields are parsed.
 
     Raises:
-        WeightsError: Instead of py2048 errors and errors about types and values. The message names
+        WeightsError: In place of py2048 errors and errors about types and values. The message names
             the file and the fields.
     """
     try:
@@ -302,7 +302,7 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     """Convert errors raised while a file is read.
 
     Raises:
-        WeightsError: Instead of errors from ZIP files, decompressors and the disk. It names the
+        WeightsError: In place of errors from ZIP files, decompressors and the disk. It names the
             file.
     """
     import lzma

@@ -1,4 +1,4 @@
-"""Heuristic evaluation for any rules and board size, a sum over rows and columns.
+"""Heuristic evaluation for any rules and board size, summed over rows and columns.
 
 It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
 lines and inner lines have different weights, which draws large tiles to the edge. The features
@@ -19,7 +19,7 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of ranks that are told apart; tiles of higher rank count as the highest of them."""
+"""Number of distinct ranks; tiles of higher rank count as the highest of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class Heuristic:
         empty: Reward per empty cell.
         merge: Reward per pair of equal tiles that can merge in a line. A line's first pair counts
             double.
-        monotonicity_weight: Penalty of a non-monotonic line, per unit of
+        monotonicity_weight: Penalty for a non-monotonic line, per unit of
             ``rank**monotonicity_power``.
         monotonicity_power: Exponent of the monotonicity penalty.
-        sum_weight: Penalty of a tile, per unit of ``rank**sum_power``.
+        sum_weight: Penalty for a tile, per unit of ``rank**sum_power``.
         sum_power: Exponent of the tile penalty.
         base: Constant value of each line. A stuck board is worth 0, so this is also the cost of
             losing.

@@ -53,11 +53,11 @@ class NetworkLayout:
             threshold that the sum of its *distinct* tiles reaches. A threshold of 16384 requires
             that tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
             tile.
-        ranks: Number of ranks with weights of their own, including the empty cell. Larger tiles are
-            downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
+        ranks: Number of ranks that have their own weights, including the empty cell. Larger tiles
+            are downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
 
     Raises:
-        WeightsError: If no such network can exist.
+        WeightsError: If the layout is not valid.
     """
 
     rows: int

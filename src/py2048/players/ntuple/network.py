@@ -252,7 +252,7 @@ class Bands:
         lazy: Owner of the table, if bands are unpacked on demand.
 
     Raises:
-        WeightsError: If the arguments do not fit together.
+        WeightsError: If the arguments are inconsistent.
     """
 
     layout: NetworkLayout
@@ -444,10 +444,10 @@ class Network:
         history: One JSON object for each training run.
         step: Points per unit of a weight.
         bands: Late-game corrections.
-        records: Measured accuracy of its values, if available.
+        records: Measured accuracy of the network's values, if available.
 
     Raises:
-        WeightsError: If layout, rules and weights do not fit together.
+        WeightsError: If layout, rules and weights do not match.
     """
 
     layout: NetworkLayout
@@ -575,7 +575,7 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
 
 
 def check_spawned(rules: Rules) -> None:
-    """Raise if neither networks nor searches support the tiles that spawn.
+    """Raise if networks and searches do not support the spawned tiles.
 
     Raises:
         RulesError: If a spawned tile is too large, or ends the game.

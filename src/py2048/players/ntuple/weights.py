@@ -474,7 +474,7 @@ def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tup
 
 
 def band_of(path: Path, values: Mapping[str, Any]) -> Band:
-    """Return the band described by a JSON object of a header.
+    """Return the band described by a JSON object in a header.
 
     Raises:
         WeightsError: If the object is invalid.

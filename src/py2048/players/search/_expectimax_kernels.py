@@ -112,7 +112,7 @@ def value_or_stuck(best: float) -> float:
 
 
 def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
-    """Build the kernels that evaluate a single move with the leaf."""
+    """Build the kernels that evaluate a single move with the leaf evaluation."""
     ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
@@ -358,7 +358,7 @@ class SearchParams(NamedTuple):
     budget: Int = 0
     """Node budget for iterative deepening; 0 searches in a single pass."""
     is_timed: Int = 0
-    """Whether the budget is an average over moves instead of a maximum."""
+    """Whether the budget is an average over moves rather than a maximum."""
 
 
 @kernel(borrows=True, expand=True)

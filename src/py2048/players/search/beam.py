@@ -71,7 +71,7 @@ class BeamSpec(NamedTuple):
     cascade: bool
     """Whether a merged tile can merge again in the same slide."""
     ending_rank: Int
-    """Rank that ends the game, or a rank beyond all tiles."""
+    """Rank that ends the game, or a rank that no tile reaches."""
     cell_values: Values
     """`[cells, ranks]`: value of each rank on each cell; -inf for ranks that end the game."""
     pair_values: Values
@@ -272,7 +272,7 @@ EMPTY_BONUS = 14.21
 
 
 def longest_game(board: Board) -> int:
-    """Return an upper bound on the number of moves of a game with an edge spawn of 2.
+    """Return an upper bound on the number of moves in a game with an edge spawn of 2.
 
     The starting board must hold nothing but 2s. Number the tiles of the final board from 0 in the
     order in which they were created. When tile `i` was created, `i` older tiles each occupied a
@@ -286,7 +286,7 @@ def longest_game(board: Board) -> int:
 
 @cache
 def spec_of(rules: Rules) -> BeamSpec:
-    """Build the kernels' view of the rules and the evaluation.
+    """Encode the rules and the evaluation for the kernels.
 
     Raises:
         RulesError: If the spawn is random.

@@ -93,7 +93,7 @@ class SearchLimits:
 
 
 class SearchSpeed:
-    """Moving average of the nodes that a search evaluates per second."""
+    """Moving average of a search's nodes per second."""
 
     def __init__(self) -> None:
         self.nodes_per_second = INITIAL_NODES_PER_SECOND

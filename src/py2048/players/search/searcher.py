@@ -120,7 +120,7 @@ class Searcher:
         The first search calls this before its time limit starts.
 
         Args:
-            plays: Prepare for playing games instead of rating boards.
+            plays: Whether to prepare for playing games rather than rating boards.
         """
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         with self._lock:
@@ -196,8 +196,8 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game with the best moves; return the moves played.
 
-        A search on one thread without a time limit can also continue several games one after
-        another, given as in `play_out`.
+        A single-threaded search without a time limit can also continue several games in sequence,
+        with arguments as in `play_out`.
 
         Args:
             cells: Board as ranks; overwritten with the final board.

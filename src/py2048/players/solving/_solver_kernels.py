@@ -1,12 +1,12 @@
 """Compiled operations of the exact solver on the boards of one layer.
 
-A layer holds all boards of one sum. A board is identified by its *key*: its smallest symmetric
-image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly distributed,
-so a sorted layer can be searched through an index of the keys' highest bits with two memory
-accesses, and ranges of keys are equal shares of work.
+A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
+symmetric image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly
+distributed, so a sorted layer can be searched through an index of the keys' highest bits with two
+memory accesses, and equal ranges of keys are equal shares of work.
 
 With deterministic spawns, afterstates already include the spawn, and boards are not merged with
-their symmetric images, because those play differently.
+their symmetric images, because symmetric boards play differently.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SolverSpec(NamedTuple):
         tile: Rank of the deterministic spawn.
         half: Half the number of bits of a key.
         bits: Mask of the bits of a key.
-        multiplier: Scrambles a board to its key.
+        multiplier: Scrambles a board into its key.
         inverse: Inverts the scrambling.
         stop: Play stops at boards with a tile of this rank; 0 for none.
         stopped: Value of an afterstate at which play stops.

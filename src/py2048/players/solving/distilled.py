@@ -98,7 +98,7 @@ def unpack_boards(boards: Words, cells: int) -> Ranks:
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the smallest symmetric image of packed boards, and the image's number."""
+    """Return the smallest symmetric image of each packed board, and the image's number."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
     ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
@@ -154,12 +154,12 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Static function from keys to single bits that does not store the keys.
+    """Static map from keys to single bits, stored without the keys.
 
-    A key selects some of 64 adjacent bits of a table, and its bit is their exclusive or. The table
-    solves the system of linear equations formed by all keys [1]. The table is split into parts of a
-    few thousand keys each, and has a few percent more bits than there are keys. Other keys yield
-    pseudorandom bits.
+    A key selects some of 64 adjacent bits of a table, and the XOR of these bits is its value. The
+    table solves the system of linear equations formed by all keys [1]. The table is split into
+    parts of a few thousand keys each, and has a few percent more bits than there are keys. Other
+    keys yield pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
@@ -265,7 +265,7 @@ class FilterPlan:
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return for which boards the filter answers "maybe"."""
+    """Return, for each board, whether the filter answers "maybe"."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -275,7 +275,7 @@ def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class DistilledMoves:
-    """The best move on every reachable board under some rules.
+    """The best move on every reachable board under one set of rules.
 
     Attributes:
         rules: The rules; the goal is the score.

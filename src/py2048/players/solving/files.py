@@ -134,7 +134,7 @@ class LayerStore:
     stay in memory.
 
     Args:
-        memory: Bytes of arrays to cache if there is a folder.
+        memory: Maximum size of the cached arrays in bytes, if there is a folder.
         folder: Folder to write to.
         plan: What is being solved; a folder with another plan is refused.
 
@@ -232,7 +232,7 @@ def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` once it is complete.
 
     Raises:
-        SolvingError: Instead of operating-system errors; the message starts with `what`.
+        SolvingError: In place of operating-system errors; the message starts with `what`.
     """
     try:
         with os_errors_as(SolvingError, what):

@@ -127,7 +127,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Possible cells of the large tiles, each with its canonical image and symmetry."""
+        """Possible sets of cells of the large tiles, with their canonical image and symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }

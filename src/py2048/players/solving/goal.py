@@ -44,7 +44,7 @@ class Goal:
         """Parse a goal: ``score``, or a tile such as ``tile=256``.
 
         Raises:
-            SolvingError: If the string is not a goal.
+            SolvingError: If the string is not a valid goal.
         """
         if isinstance(text, Goal):
             return text
@@ -169,7 +169,7 @@ class Problem:
         """Pack a board into a word, four bits per cell.
 
         Raises:
-            BoardError: If the board has the wrong shape or too large a tile.
+            BoardError: If the board has the wrong shape or a tile that is too large.
         """
         if board.shape != self.rules.shape:
             raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")

@@ -178,7 +178,7 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """Number of positions after a slide on which play continues."""
+        """Number of positions after a slide, without those at which play stops."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
     def _layer(self, total: int) -> TableLayer:

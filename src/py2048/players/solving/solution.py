@@ -86,7 +86,7 @@ class SolvingProgress:
             backward.
         total: Sum of the layer just completed.
         done: Boards completed in this stage.
-        all: Boards of this stage, 0 if not yet known.
+        all: Total number of boards in this stage, 0 if not yet known.
         seconds: Seconds since the stage began.
     """
 
@@ -107,7 +107,7 @@ class SolvingProgress:
 
 
 class Solution:
-    """Exact values of all positions under some rules, for one goal.
+    """Exact values of all positions under one set of rules, for one goal.
 
     A value is the expected score of perfect play, or the probability of making the goal's tile.
 
@@ -116,7 +116,7 @@ class Solution:
         rules: Rules under which the values hold.
         goal: What perfect play maximises.
         layers: Number of boards of each sum, ascending.
-        error: Upper bound of the rounding error of all values.
+        error: Upper bound for the rounding error of any value.
         seconds: Solving time.
         starts: Starting positions with their values.
     """

@@ -1,8 +1,8 @@
 """Endgame tables: the chance of making a tile from every position of a formation.
 
-The chance of an afterstate is averaged over all spawns, each followed by the best move. Layers of
-equal sum are computed from the largest sum down, as in the solver. A file holds one chance per
-afterstate, in the order of `py2048.players.solving.positions`, so it does not contain boards.
+The chance of an afterstate is averaged over all spawns, each followed by the best move. Layers are
+computed from the largest sum down, as in the solver. A file holds one chance per afterstate, in the
+order of `py2048.players.solving.positions`, so it does not contain boards.
 """
 
 from __future__ import annotations
