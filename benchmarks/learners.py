@@ -1,8 +1,8 @@
 """Learners with a CPU-time budget: TD, DQN and MaskablePPO.
 
 The trained agents play as ``py2048 benchmark-agent policy:learners:dqn`` (or ``ppo``), run in the
-folder of ``dqn.zip`` with this folder in PYTHONPATH. DQN and PPO need the extra ``sb3``. Everything
-runs in one thread.
+folder of ``dqn.zip`` with this folder in PYTHONPATH. DQN and PPO require the extra ``sb3``.
+Everything runs in one thread.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Return the table of mean scores after each minute of training, beside the other program's."""
+    """Return the table of mean scores by minute of training, ours and the other program's."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -257,7 +257,7 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return the mean score at the first point at or after `seconds`; NaN after the last point."""
+    """Return a curve's mean score at `seconds` or the next later point; NaN after its end."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 

@@ -1,6 +1,6 @@
 """Train RLlib's PPO on many games at once, with action masks.
 
-Needs ``pip install py2048[rl] "ray[rllib]" torch``::
+Requires ``pip install py2048[rl] "ray[rllib]" torch``::
 
     python examples/rllib_ppo.py --iterations 20
 """

@@ -7,11 +7,11 @@ the secret, and the secret cannot be replaced without breaking the commitment. O
 revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
 All games of a daily challenge share one secret, which starts with ``daily-``. Their draws also
-depend on the board: the HMAC message is the counter followed by the tiles of the board on which the
-tile spawns, 8 bytes per cell, row-major. Players who make the same moves get the same tiles, but
-watching a game reveals nothing about the tiles of a different line of play. The secret is revealed
-one day after the day ends. The secret of a battle starts with ``battle-``. It determines draws in
-the same way, and is revealed when the battle is over.
+depend on the board: the HMAC message is the counter followed by the tiles already on the board, 8
+bytes per cell, row-major. Players who make the same moves get the same tiles, but watching a game
+reveals nothing about the tiles of a different line of play. The secret is revealed one day after
+the day ends. The secret of a battle starts with ``battle-``. It determines draws in the same way,
+and is revealed when the battle is over.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def commitment_of(secret: str) -> str:
 
 
 def draws_of(secret: str) -> Draws:
-    """Return the function that makes the draws of a game with this secret.
+    """Return the draw function for games with this secret.
 
     Raises:
         RecordError: If the secret is not hexadecimal.

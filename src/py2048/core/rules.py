@@ -1,4 +1,4 @@
-"""`Rules`: the rules of a game of 2048 as one frozen value.
+"""`Rules`: the rules of a 2048 game as a single frozen value.
 
 On the command line, in records and in URLs, rules are written as text:
 

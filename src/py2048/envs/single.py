@@ -115,7 +115,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
 
     Raises:
-        RulesError: If the rules do not exist, or a spawning tile is too large to compute with.
+        RulesError: If the rules do not exist, or a spawning tile is too large.
         OptionError: If another argument is invalid.
     """
 

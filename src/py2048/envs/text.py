@@ -262,7 +262,7 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return a game's board in one of the forms of `OBSERVATIONS`."""
+    """Return a game's board in one of the forms listed in `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]

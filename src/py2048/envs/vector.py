@@ -349,7 +349,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, Info]:
-        """Start the next episode in all environments, or in those of a mask.
+        """Start the next episode in all environments, or in those that a mask selects.
 
         Environment ``i`` after ``reset(seed=s)`` equals a `GameEnv` after
         ``reset(seed=derive_seed(s, i))``. With a list of seeds, environment ``i`` equals a

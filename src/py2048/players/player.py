@@ -30,7 +30,7 @@ class Unit(StrEnum):
 
 
 class Chance(NamedTuple):
-    """How often recorded games that reached a position's stage went on to make a tile.
+    """How often recorded games made a tile after they reached a position's stage.
 
     Attributes:
         tile: The next tile that is not certain to be made.
@@ -99,7 +99,7 @@ class Player(Protocol):
 
 @runtime_checkable
 class Explains(Protocol):
-    """Optional extension for players whose values are more than ratings."""
+    """Optional extension for players that can say what their values mean."""
 
     def meaning(self, game: Game) -> Meaning:
         """Return what the values of `rate` mean for `game`."""

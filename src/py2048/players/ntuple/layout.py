@@ -49,9 +49,9 @@ class NetworkLayout:
         rows: Number of rows.
         columns: Number of columns.
         tuples: Cells of each tuple, numbered in row-major order. They are sorted on creation.
-        stages: Thresholds of the later stages, ascending. A board is in the stage of the largest
-            threshold that the sum of its *distinct* tiles reaches. A threshold of 16384 requires
-            that tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
+        stages: Thresholds of the later stages, ascending. The largest threshold not above the sum
+            of its *distinct* tiles determines a board's stage. A threshold of 16384 requires that
+            tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
             tile.
         ranks: Number of ranks that have their own weights, including the empty cell. Larger tiles
             are downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.

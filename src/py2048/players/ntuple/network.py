@@ -1,4 +1,4 @@
-"""n-tuple networks: estimate the points still to come as a sum of looked-up weights.
+"""n-tuple networks: estimate future points as a sum of looked-up weights.
 
 A network [1] looks at several groups of cells, its *tuples*. Each tuple has a weight for every
 combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
@@ -200,7 +200,7 @@ class Band(NamedTuple):
         least: Minimum sum of their tiles.
         level: How much the base network overestimates at sum `least`, plus a safety margin.
         slope: Growth of the overestimate per point of board sum.
-        goal: Value of a board on which the target tile has been made.
+        goal: Value of a board once the target tile has been made.
         makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
     """
 
@@ -376,7 +376,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The first larger tile that is not certain, or the largest one that was reached."""
+        """The next larger tile that is not certain to be made, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -491,7 +491,7 @@ class Network:
     def band_of(self, board: Board) -> Band | None:
         """Return the band that applies to a search from this board, if any.
 
-        All values of a search come from the band of its root, so that they are comparable. Without
+        All values in a search come from the band of its root, so that they are comparable. Without
         search, the root is the current board.
         """
         found = None
@@ -540,7 +540,7 @@ def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def objective_key(rules: Rules) -> tuple[object, ...]:
-    """Return the parts of rules that determine the points still to come.
+    """Return the parts of rules that determine future points.
 
     Names, starts and targets that do not end the game are left out.
     """

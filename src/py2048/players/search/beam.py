@@ -65,7 +65,7 @@ class BeamSpec(NamedTuple):
     rows: Int
     columns: Int
     landing: Counts
-    """`[4, longest]`: candidate spawn cells for each direction, as in `CompiledRules`."""
+    """`[4, longest]`: the cells to try for a spawn, by direction, as in `CompiledRules`."""
     spawn: Word
     """Rank of the spawned tile."""
     cascade: bool

@@ -25,7 +25,7 @@ from py2048.players.ntuple.heuristic import DEFAULT
 from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WIN_BONUS
 
 Evaluation = Callable[[Board], float]
-"""Estimates the points still to come after an afterstate."""
+"""Estimates the future points after an afterstate."""
 
 SpawnOutcome = tuple[float, Board]
 """A probability and the resulting board."""

@@ -53,7 +53,7 @@ MAX_FLOAT_WEIGHTS = 1 << 25
 
 
 class SearchThread(NamedTuple):
-    """The arguments of the kernels on one thread."""
+    """Kernel arguments for one thread."""
 
     contexts: SearchContexts
     weights: Any

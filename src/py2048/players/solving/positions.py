@@ -1,7 +1,7 @@
 """`Positions`: all positions of a formation for one target, numbered consecutively.
 
-`_table_kernels` describes the numbering. Positions are neither stored nor searched for, so a table
-covers every position of the formation, however a game reaches it.
+`_table_kernels` describes the numbering. Positions are computed instead of stored, so a table
+covers every position of the formation, no matter how a game reaches it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Positions:
         spec: Formation and target, encoded for the kernels.
 
     Raises:
-        SolvingError: If no such table can exist; the message gives the reason.
+        SolvingError: If the rules or the target are not supported; the message gives the reason.
     """
 
     def __init__(self, formation: Formation, target: int, rules: Rules) -> None:

@@ -387,8 +387,8 @@ def build_table(
 
     Raises:
         RulesError: If `rules` are invalid.
-        SolvingError: If no such table can exist, building it needs more than `memory`, or files
-            cannot be written or are damaged.
+        SolvingError: If the rules or the target are not supported, building needs more than
+            `memory`, or files cannot be written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)
