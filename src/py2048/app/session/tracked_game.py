@@ -15,8 +15,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.game import Game, Position, Record, Spawn, Turn
-from py2048.core.game.record import decode_steps, encode_turn
-from py2048.core.game.turn import Draws
+from py2048.core.game.turn import Draws, decode_steps, encode_turn
 from py2048.core.rules import Rules
 from py2048.presentation.events import Moved, Undone
 

@@ -35,8 +35,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.core.game import Game, Record
-from py2048.core.game.record import decode_steps, direction_of, encode_step
-from py2048.core.game.turn import start_from
+from py2048.core.game.turn import decode_steps, direction_of, encode_step, start_from
 from py2048.core.language import N_, _
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.events import Event
