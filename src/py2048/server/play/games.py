@@ -163,7 +163,7 @@ class OnlineGame:
     def is_over(self) -> bool:
         """Whether no more moves can be made."""
         is_late = self.window is not None and utc_now() >= self.window[1]
-        return self.is_finished or is_late or self.session.game.is_over
+        return self.is_finished or is_late or not self.tracked.game.position.legal
 
     @property
     def can_undo(self) -> bool:
@@ -178,7 +178,7 @@ class OnlineGame:
     @property
     def category(self) -> str:
         """`POSITION`, or the session's category."""
-        return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.session.category
+        return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     @property
     def secret(self) -> str | None:

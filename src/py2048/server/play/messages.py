@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from py2048.server.play.games import OnlineGame
 
 _UNSAVED_RETRY_S = 2.0
+_name = functools.cache(str)  # of a direction; `Enum.__str__` is slow
 
 _TROUBLE = {
     "full": N_("The server's disk is full"),
@@ -149,7 +150,7 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "ply": now.ply,
         "outcome": outcome.value,
         "won": now.has_won,
-        "legal": () if is_over else _names(now.legal),
+        "legal": () if is_over else tuple(map(_name, now.legal)),
         "can_undo": online.can_undo,
         "can_redo": online.can_redo,
         "category": online.category,
@@ -157,11 +158,6 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "secret": online.secret if is_over else None,
         "think_ms": online.think_ms if online.info.mode == schema.BOT else None,
     }
-
-
-@functools.cache
-def _names(directions: tuple[Direction, ...]) -> tuple[str, ...]:
-    return tuple(map(str, directions))
 
 
 # Events and turns
@@ -173,7 +169,7 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
     match event:
         case Moved(turn=turn):
             return schema.MovedEvent(
-                say, str(turn.direction), event.points, motions_info(turn.slide.motions),
+                say, _name(turn.direction), event.points, motions_info(turn.slide.motions),
                 _tile(turn.spawn), event.redone,
             )  # fmt: skip
         case Undone(turn=turn):
