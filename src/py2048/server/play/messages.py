@@ -164,25 +164,24 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
 
 
 def event_info(event: Event) -> schema.PlayedEvent | None:
-    """Return an event for a page, or None if pages do not show it."""
-    say = describe(event)
+    """Return an event for a page, or None if pages do not show it. Pages word turns themselves."""
     match event:
         case Moved(turn=turn):
             return schema.MovedEvent(
-                say, _name(turn.direction), event.points, motions_info(turn.slide.motions),
+                _name(turn.direction), event.points, motions_info(turn.slide.motions),
                 _tile(turn.spawn), event.redone,
             )  # fmt: skip
         case Undone(turn=turn):
             return schema.UndoneEvent(
-                say, str(turn.direction), turn.slide.points,
-                motions_info(event.backward_motions), _tile(turn.spawn),
+                _name(turn.direction), turn.slide.points, motions_info(event.backward_motions),
+                _tile(turn.spawn),
             )  # fmt: skip
         case IllegalMove():
-            return schema.NothingMovedEvent(say, str(event.direction), event.penalty)
+            return schema.NothingMovedEvent(_name(event.direction), event.penalty)
         case Won():
-            return schema.WonEvent(say, event.tile, event.plays_on)
+            return schema.WonEvent(describe(event), event.tile, event.plays_on)
         case GameOver():
-            outcome = event.outcome.value
+            say, outcome = describe(event), event.outcome.value
             return schema.OverEvent(say, outcome, event.score, event.best, event.is_best)
         case _:
             return None
