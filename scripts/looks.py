@@ -46,7 +46,7 @@ from py2048.app.storage import GameChange, open_store  # noqa: E402
 from py2048.app.storage.records import enter_records  # noqa: E402
 from py2048.app.storage.schema import accounts, records, rounds  # noqa: E402
 from py2048.core.fairness import draws_of  # noqa: E402
-from py2048.core.game.record import encode_turn  # noqa: E402
+from py2048.core.game.turn import encode_turn  # noqa: E402
 from py2048.core.language import LANGUAGES, set_language  # noqa: E402
 
 MIDDLE = 498

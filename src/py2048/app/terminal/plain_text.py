@@ -109,7 +109,8 @@ class PlainTextGame:
             if isinstance(event, events.GameOver):
                 text += " " + _("Type new, undo or review.")
             self._write(text)
-            self._coach.follow(event)
+            if self._coach.is_on:
+                self._coach.follow(event)
             if isinstance(event, events.GameStarted | events.Moved | events.Undone):
                 self._write_coach()
         return has_events

@@ -24,8 +24,7 @@ from py2048 import Board, Game, Record
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
 from py2048.core.errors import RecordError
-from py2048.core.game.record import encode_turn
-from py2048.core.game.turn import score_after
+from py2048.core.game.turn import encode_turn, score_after
 from py2048.core.language import N_, _, ngettext, number
 from py2048.presentation import board_image
 from py2048.presentation.board_image import BoardGrid

@@ -3,10 +3,10 @@
 // server, games also begin here.
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
-import { _, grouped, signed } from "./language.js";
+import { _ } from "./language.js";
 import { parseRules, slide } from "./rules.js";
+import { scoreSentence } from "./speech.js";
 import { read, write } from "./storage.js";
-import { WAYS } from "./ways.js";
 
 // The longest text of turns that the server takes in one message.
 const MAX_CHARACTERS = 1000;
@@ -123,9 +123,7 @@ export class OfflineGame {
     this.#moveTo(before);
     kept.saveHead(this.#kept);
     this.#tell();
-    const direction = WAYS[turn.direction].toLowerCase();
-    const say = `${_("Undone: {direction}.", { direction })} ${scoreSentence(before.score)}`;
-    return { ...game, events: [{ kind: "undone", direction: turn.direction, motions, say }] };
+    return { ...game, events: [{ kind: "undone", direction: turn.direction, motions }] };
   }
 
   /** Play the move again that was undone last; null if there is none. */
@@ -148,8 +146,7 @@ export class OfflineGame {
     else kept.saveHead(this.#kept);
     this.#tell();
     const kind = spawn ? "moved" : "nothing_moved";
-    const say = turnSentences(direction, points, spawn, position.score);
-    const event = { kind, direction, redone: isRedone, points, spawn, say };
+    const event = { kind, direction, redone: isRedone, points, spawn };
     /** @type {object[]} */
     const events = [spawn ? { ...event, motions: slid.motions } : event];
     if (game.won && !hadWon) events.push(wonEvent(rules.target));
@@ -242,18 +239,6 @@ export class OfflineGame {
   }
 }
 
-const scoreSentence = (score) => _("Score {score}.", { score: grouped(score) });
-
 const wonEvent = (tile) => ({ kind: "won", tile, say: _("You made {tile}: you win.", { tile }) });
 
 const overEvent = (score) => ({ kind: "over", say: `${_("Game over.")} ${scoreSentence(score)}` });
-
-function turnSentences(direction, points, spawn, score) {
-  const name = WAYS[direction];
-  const total = scoreSentence(score);
-  if (!spawn) return [_("{direction}: nothing moves.", { direction: name }), ...(points ? [total] : [])].join(" ");
-  const [row, column] = spawn.cell.map((index) => index + 1);
-  const place = _("row {row}, column {column}", { row, column });
-  const gain = points ? `${name}: ${signed(points)}.` : `${name}.`;
-  return `${gain} ${_("A {tile} at {place}.", { tile: spawn.tile, place })} ${total}`;
-}

@@ -4,7 +4,7 @@ import { $, put } from "./elements.js";
 import { _, grouped, signed } from "./language.js";
 import { RISE, moves } from "./motion.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
-import { Speech } from "./speech.js";
+import { Speech, spokenTurn } from "./speech.js";
 
 /** @import { Game } from "./session.js" */
 
@@ -94,6 +94,8 @@ export class Scene {
     else if (follows && turns.length === 1) this.#move(turns[0], board);
     else if (turns.length || !follows) this.view.correct(board);
     for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
+    const last = events.findLast((each) => each.direction);
+    if (last) this.speech.say(spokenTurn(last, game.score, follows && events.length === 1 ? before.board : null));
     this.#hasLeaned = false;
     const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
     if (isNew) this.view.shine(this.#largest, events.some(({ kind }) => kind === "won"));
@@ -119,8 +121,7 @@ export class Scene {
 
   #tell(event, hasRisen) {
     if (event.points && event.kind !== "undone" && !hasRisen) rise(event.points);
-    if (event.kind === "won" || event.kind === "over") this.speech.announce(event.say);
-    else this.speech.say(event.say);
+    if (event.say) this.speech.announce(event.say);
     if (event.kind === "nothing_moved" && !this.#hasLeaned) this.view.lean(event.direction);
     this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
   }
