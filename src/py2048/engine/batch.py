@@ -70,8 +70,8 @@ class BatchGames:
         threads: Maximum number of threads. Defaults to one per CPU.
         reset: When a finished game restarts: ``"same_step"`` immediately, ``"next_step"`` in the
             next step, which ignores the direction, ``"disabled"`` when `reset` is called.
-        history: Whether to keep the directions for `history`. Costs five bytes per step and game:
-            one for the direction, four for the game's number.
+        history: Whether to record directions, which `history` returns. Costs five bytes per step
+            and game: one for the direction, four for the game's number.
         device: ``"cpu"``, or ``"cuda"`` for a GPU, which plays the same games on 4x4 boards with
             random spawns. Arrays are then CuPy arrays, which PyTorch and JAX import without a copy
             (``torch.from_dlpack``). History is not available on a GPU.

@@ -452,7 +452,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
         Raises:
             BoardError: If the state has other rules or another number of games.
-            OptionError: If it is not a state.
+            OptionError: If `state` is not a `VectorState`.
         """
         check_kind(state, VectorState, OptionError, "a state: give a VectorState")
         if state.rules != self.rules:

@@ -37,7 +37,7 @@ DEPTH = 3
 PYTHON_DEPTH = 2
 """Depth of the plain Python search, used for unsupported rules."""
 PYTHON_MAX_CELLS = 1 << 20
-"""Work limit of a plain Python search, in boards times cells; about half a second."""
+"""Work limit of a plain Python search, in boards times cells; takes about half a second."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
 """If more boards than this can follow a move, exhaustive searches are limited to depth 2."""

@@ -603,7 +603,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
 
 
 def check_banded(rules: Rules) -> None:
-    """Raise unless networks for these rules may have bands.
+    """Raise if networks for these rules cannot have bands.
 
     Raises:
         WeightsError: If the board is not 4x4, or a target ends the game.

@@ -7,10 +7,10 @@ arrangement and filling.
 
 The *code* of a filling consists of the ranks of its cells, four bits each, first cell lowest. The
 lower half of the cells is its *tail*, the rest is its *head*. Fillings with the same sum are sorted
-by head, then by tail. Two lookups number a filling: the index of its head's first filling, and the
-index of its tail among the tails of the same sum.
+by head, then by tail. The number of a filling is the sum of two lookups: the index of its head's
+first filling, and the index of its tail among the tails of the same sum.
 
-Chances are integers, with `CHANCE_ONE` for 1, so that sums are exact in any order.
+Chances are integers, scaled so that `CHANCE_ONE` is 1; sums are therefore exact in any order.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ UPPER = np.uint64(0x0000111111111111)
 
 
 class TableSpec(NamedTuple):
-    """A formation and a target in the form of the kernels.
+    """A formation and a target, encoded for the kernels.
 
     Attributes:
         lines: Line table in which large tiles do not merge.
@@ -190,7 +190,7 @@ def is_made(board: Word, spec: TableSpec) -> bool:
 
 @kernel("(uint64,)", inline=True)
 def is_settled(board: Word) -> bool:
-    """Return whether some slide can have produced the board, so its tiles touch one side."""
+    """Return whether a slide could have produced the board, with all tiles packed to one side."""
     free = empty_cells(board, ALL_CELLS)
     tiles = ALL_CELLS ^ free
     return bool(
@@ -282,7 +282,7 @@ def moved(
 def choose(
     first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write the chances of positions: that of the best move, or 0 if there is none.
+    """Write each position's chance: that of its best move, or 0 if it has no legal move.
 
     Args:
         first: Start of the range, as in `expect`.

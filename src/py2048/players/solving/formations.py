@@ -127,7 +127,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Possible sets of cells of the large tiles, with their canonical image and symmetry."""
+        """Sets of cells that the large tiles can occupy, with canonical image and symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }
