@@ -75,7 +75,7 @@ class TrackedGame:
         game = Game.from_record(record)
         set_started(game, record.started)
         _set_finished(game, record.finished)
-        codes = [encode_turn(turn) for turn in game.turns]
+        codes = list(map(encode_turn, game.turns))
         times = [*record.times, *[0] * len(codes)][: len(codes)]
         help_taken = record.undos, record.hints, computer
         return cls(game, codes, times, *help_taken, is_continued=True, revision=len(codes))
@@ -283,14 +283,13 @@ class Replay:
     def __init__(self, record: Record) -> None:
         record.verify()
         self.record = record
-        game = Game.from_record(record)
-        self._turns, self._positions = game.turns, game.positions()
+        self._positions = Game.from_record(record).positions()
         self._best = max(position.score for position in self._positions)
         self.index = 0
 
     def __len__(self) -> int:
         """Return the number of turns."""
-        return len(self._turns)
+        return len(self._positions) - 1
 
     @property
     def position(self) -> Position:
@@ -309,21 +308,18 @@ class Replay:
 
     def forward(self) -> Moved | None:
         """Step forward; return the event to animate, or `None` at the end."""
-        if self.index == len(self):
+        before, after = self.position, self.seek(self.index + 1)
+        if after is before or after.turn is None:
             return None
-        before, after = self.position, self._positions[self.index + 1]
-        turn = self._turns[self.index]
-        self.index += 1
         points = after.score - before.score
-        return Moved(before.board, turn, after.board, points, after.score, self._best)
+        return Moved(before.board, after.turn, after.board, points, after.score, self._best)
 
     def back(self) -> Undone | None:
         """Step back; return the event to animate, or `None` at the start."""
-        if not self.index:
+        before, after = self.position, self.seek(self.index - 1)
+        if before.turn is None:
             return None
-        before = self.board
-        self.index -= 1
-        return Undone(self._turns[self.index], before, self.board, self.position.score)
+        return Undone(before.turn, before.board, after.board, after.score)
 
     def seek(self, index: int) -> Position:
         """Jump to the position after `index` turns, at most to the end, and return it."""
