@@ -62,7 +62,7 @@ class CapturedOutput(io.TextIOBase):
 
 
 class ScriptedInput(io.TextIOBase):
-    """Provides lines of input; reading beyond them is an end of file."""
+    """Provides lines of input; reading past the last line signals end of file."""
 
     encoding = "utf-8"
 
@@ -129,7 +129,7 @@ def take_over_random() -> random.Random:
 
 
 class VirtualClock:
-    """A clock advanced by sleeping.
+    """A clock that advances when the program sleeps or polls for events.
 
     Args:
         wait: Called when the program must yield to the grader.
