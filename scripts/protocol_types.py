@@ -1,7 +1,7 @@
-"""Write the types of the web protocol for the pages' scripts (`make messages`).
+"""Write TypeScript declarations of the web protocol (`make messages`).
 
-`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. TypeScript checks
-the scripts against this file (`make javascript`); browsers never load it.
+`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. The TypeScript
+compiler uses it to check the website's JavaScript (`make javascript`). Browsers never load it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
-"""For each union, the base class of its structs and the field that contains their tags."""
+"""Base class and tag field of each union's structs."""
 
 _SIMPLE: dict[type[Type], str] = {
     BoolType: "boolean",
@@ -54,7 +54,7 @@ _SIMPLE: dict[type[Type], str] = {
 
 
 def structs() -> list[type[msgspec.Struct]]:
-    """Return the structs of the schema, sorted by name, without those that are base classes."""
+    """Return the structs of the schema except base classes, sorted by name."""
     found = inspect.getmembers(schema, lambda each: isinstance(each, type))
     named = [
         each
@@ -66,7 +66,7 @@ def structs() -> list[type[msgspec.Struct]]:
 
 
 def written(kind: Type) -> str:
-    """Return a type as TypeScript writes it."""
+    """Return a type in TypeScript syntax."""
     match kind:
         case Metadata(extra_json_schema={"enum": names}):
             return _one_of(names)
