@@ -44,7 +44,7 @@ class Course:
         asks: What students have to program, in a few words.
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
-        package: Name under which the folder can be imported.
+        package: Import name of the folder.
         given: File names, relative to `folder`, handed out along with the starter.
     """
 
@@ -116,7 +116,7 @@ class Course:
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:
-        """Load the course's tasks with their marks and checks.
+        """Load the course's tasks, with marks and checks.
 
         Raises:
             CourseError: If ``tasks.py`` cannot be imported; the message names the line.

@@ -22,8 +22,8 @@ class UserAction(NamedTuple):
         name: Identifier; each front end maps it to a method.
         menu: Name of its menu.
         title: Menu item.
-        keys: Keys in the window and the terminal, as Textual names them.
-        window_keys: Additional keys in the window, as Tk names them.
+        keys: Keys in the window and the terminal, by Textual's names.
+        window_keys: Additional keys in the window, by Tk's names.
         shown: Keys as displayed to the player.
         label: Short label for key lists, or "" if only the window has the action.
         help: Help text.

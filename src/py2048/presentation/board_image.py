@@ -226,7 +226,7 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font for numbers in a size in pixels."""
+    """Return the font for numbers; `size` is in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 

@@ -57,7 +57,7 @@ class WindowOptions(TypedDict, total=False):
         player: Spec of a player that plays from the start and gives hints. By default, nobody plays
             automatically, and the last player chosen gives hints.
         begin: Function that starts a game if there is none. By default, the last unfinished game is
-            resumed. If there is none either, a new game is started.
+            resumed, or a new game is started if all games are finished.
         state_file: File that stores the window's geometry, theme and language.
     """
 

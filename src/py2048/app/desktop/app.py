@@ -420,7 +420,7 @@ class Menus:
             menu.add_command(line, command=command)
 
     def refresh(self) -> None:
-        """Update the check marks of the items for themes and animation."""
+        """Update the check marks of the menu items for themes and animation."""
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 

@@ -199,7 +199,7 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
-    """Ask a yes-no question, answered by buttons or keys: Enter and Y, Escape and N."""
+    """Ask a yes-no question. Enter and Y mean yes; Escape and N mean no."""
     dialog = Dialog(window, text)
     accept = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, accept), (no, dialog.close))

@@ -108,7 +108,7 @@ class Look:
         return self._register(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
-        """Return an icon's image. With a `background`, it is faded, as on disabled buttons."""
+        """Return an icon's image. A `background` fades the icon, as on disabled buttons."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)

@@ -52,8 +52,8 @@ class GameApp(App[None]):
     """The terminal game; implements `GameScreen`.
 
     Args:
-        session: The session. If it has no game, the last unfinished game is resumed. If there is
-            none either, a new game is started.
+        session: The session. If it has no game, the last unfinished game is resumed, or a new game
+            is started if all games are finished.
         theme: Name of a theme. By default, the last theme used.
         reduced_motion: Whether to show moves without animation. By default, the last setting.
         player: Spec of a player that plays from the start and gives hints. By default, nobody plays

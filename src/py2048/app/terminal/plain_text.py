@@ -357,7 +357,7 @@ def run(
         stdout: Output.
         player: Spec of a player that plays the game to the end and then gives hints.
         begin: Function that starts a game if the session has none. By default, the last unfinished
-            game is resumed. If there is none either, a new game is started.
+            game is resumed, or a new game is started if all games are finished.
 
     Raises:
         KeyboardInterrupt: If the player presses Ctrl-C.

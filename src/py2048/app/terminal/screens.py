@@ -64,7 +64,7 @@ class ModalDialog(ModalScreen[Answer | None]):
 
 
 class ConfirmDialog(ModalDialog[bool]):
-    """A yes-no question, answered by Enter and y, or Escape and n."""
+    """A yes-no question. Enter and y mean yes; Escape and n mean no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y,enter", "close(True)", "Yes"),

@@ -102,7 +102,7 @@ class WindowContents:
 
     @property
     def status(self) -> list[str]:
-        """The texts outside the squares that appeared during the game."""
+        """Texts outside the squares, except those shown since the start of the game."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
@@ -457,7 +457,7 @@ def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") 
 
 
 def has_all_components(session: SubmissionSession) -> None:
-    """Check that there are squares, a score and a button New game."""
+    """Check that there are squares, a score and a "New game" button."""
     driver = start_program(session)
     if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
@@ -904,7 +904,7 @@ MAX_MORE_LOOKS = 150
 MIN_CHANCES = 50
 """The check fails if a direction was possible this often but never chosen.
 
-This happens to a random player in fewer than one in a million games.
+A random player avoids a direction for so long in fewer than one in a million games.
 """
 
 

@@ -64,7 +64,7 @@ def _window_module() -> Any:
     """Import the module that draws; it needs tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
-    else:  # in a copy in a student's folder
+    else:  # if copied to a student's folder
         import gui_window  # type: ignore[import-not-found, no-redef]
     return gui_window
 

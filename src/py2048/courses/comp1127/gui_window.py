@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 if __package__:
     from py2048.courses.pictures import SCALE, photo, rounded, smaller
-else:  # in a copy in a student's folder
+else:  # if copied to a student's folder
     from pictures import (  # type: ignore[import-not-found, no-redef]
         SCALE,
         photo,

@@ -145,7 +145,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield examples: the document's figure, extreme numbers of empty slots, and equal rows."""
+    """Yield examples with the document's figure, few or many empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -227,7 +227,7 @@ NO_IDENTIFIERS = [identifier_at(cell, None) for cell in CELLS if cell not in til
 
 
 def identifiers(seed: str) -> list[Example]:
-    """Ask for the key of every tile of the figure, and of every slot of a random board."""
+    """Look up the key of every tile in the figure, and of every slot of a random board."""
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
     found = [(cell, key_of(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
     drawn = [
@@ -313,7 +313,7 @@ def whole_move(rows: Rows, direction: str, call: str) -> Example:
 
 
 def line_at_wall(values: list[int], direction: str) -> Rows:
-    """Return a grid with one line of numbers, the first of them at the wall."""
+    """Return a grid with one line of numbers, starting at the wall."""
     down, right = STEPS[direction]
     ordered = values if (down or right) < 0 else values[::-1]
     return with_tiles({(at, 2) if down else (2, at): value for at, value in enumerate(ordered)})

@@ -1,4 +1,4 @@
-"""Boards as lists of rows, for the checks of several courses."""
+"""Boards as lists of rows, shared by the checks of several courses."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def seed_of(submission: Submission, secret: str) -> str:
 def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
     """Return the cache key of a result; empty if files are unreadable.
 
-    It covers the files, the name, the secret, the course and the grader's version.
+    The key covers the files, the name, the secret, the course and the grader's version.
     """
     digest = digest_of(submission)
     if not digest:
@@ -313,7 +313,7 @@ def result_key(submission: Submission, grading: Grading, secret: str = "") -> st
 class ResultsFile:
     """Results stored as JSON lines, so that an interrupted run can be resumed.
 
-    Results without a key are ignored. They have none if the grader failed or the time ran out.
+    Reading the file skips results without a key, for which the grader failed or the time ran out.
     """
 
     def __init__(self, path: Path | None) -> None:

@@ -178,7 +178,7 @@ class GradeReport:
         return msgspec.json.decode(line, type=cls, dec_hook=_from_text)
 
     def printable(self) -> GradeReport:
-        """Return a copy with control characters made visible."""
+        """Return a copy with control characters escaped."""
         plain = _printable(msgspec.to_builtins(self, enc_hook=str))
         return msgspec.convert(plain, GradeReport, dec_hook=_from_text)
 
@@ -189,7 +189,7 @@ def _from_text(kind: type, text: str) -> Any:
 
 
 def _printable(data: Any) -> Any:
-    """Make control characters visible in all strings of plain data."""
+    """Escape control characters in all strings of a nested value."""
     match data:
         case str():
             return printable(data)

@@ -49,8 +49,8 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/g
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
-SCRATCH = "/py2048/scratch"  # Path inside bubblewrap.
-MAX_DISPLAY_KIB = 1 << 20  # Address space of Xvfb.
+SCRATCH = "/py2048/scratch"  # Working folder inside bubblewrap.
+MAX_DISPLAY_KIB = 1 << 20  # Limit on the address space of Xvfb.
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
@@ -371,7 +371,7 @@ def _binds(folders: Folders) -> list[str]:
             words += ["--ro-bind-try", place, place]
     for place in dict.fromkeys(folders.readable):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            for folder in reversed(Path(place).parents[:-1]):  # every user must be able to enter it
+            for folder in reversed(Path(place).parents[:-1]):  # users need access to all parents
                 words += ["--perms", "0755", "--dir", str(folder)]
             words += ["--ro-bind", place, place]
     for package in folders.hidden:

@@ -41,8 +41,8 @@ from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
-MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Per submission.
-MAX_DEPTH = 4  # Nesting of ZIPs.
+MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Limits per submission.
+MAX_DEPTH = 4  # Maximum nesting of ZIPs.
 MAX_CHARACTERS = 200_000  # Longer programs are not checked for Python 2.
 MAX_LISTED = 4
 IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
@@ -175,7 +175,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source to UTF-8, Unix line endings and no coding cookie; note any guess."""
+    """Convert a source to UTF-8 and Unix line endings; add a note if the encoding was guessed."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):

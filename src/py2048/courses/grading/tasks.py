@@ -106,8 +106,8 @@ class Example:
 class Check:
     """One requirement of a task, as examples or as a function that drives the submission.
 
-    All examples must pass. They run by rank, then shortest first, so that reports show the shortest
-    failing example.
+    All examples must pass. Examples run by rank, then shortest first, so that reports show the
+    shortest failing example.
 
     Attributes:
         title: Description for reports.

@@ -264,7 +264,7 @@ def board_patches(*about: str) -> tuple[str, ...]:
 
 @contextmanager
 def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
-    """Replace names of the submission's module with `code` for the duration of a block."""
+    """Run `code` to replace names of the submission's module; restore them after the block."""
     session.run(code)
     session.begin()
     try:

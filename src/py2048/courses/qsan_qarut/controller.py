@@ -15,7 +15,7 @@ from py2048.courses.windows import colors, fitting_font
 if __package__:
     from py2048.courses.qsan_qarut import model as m
     from py2048.courses.qsan_qarut import view as v
-else:  # in a copy outside the package, the modules are in the same folder
+else:  # if copied to another folder
     import model as m  # type: ignore[import-not-found, no-redef]
     import view as v  # type: ignore[import-not-found, no-redef]
 

@@ -48,7 +48,7 @@ def open_game(grid: int | None) -> None:
     def open_window() -> Controller:
         if __package__:
             from py2048.courses.qsan_qarut.controller import Controller
-        else:  # in a copy outside the package, the module is in the same folder
+        else:  # if copied to another folder
             from controller import Controller  # type: ignore[import-not-found, no-redef]
 
         return Controller(grid)

@@ -263,7 +263,7 @@ FILLED_BY_THE_LAST_NUMBER = (
 
 
 def not_finished(seed: str) -> Iterator[Example]:
-    """Yield examples of games that go on after an arrow; equal neighbours are left."""
+    """Yield examples in which the game is not finished after an arrow."""
     yield FINISHED[0]  # so that a method that does nothing fails
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))

@@ -57,7 +57,7 @@ View = Callable[[Request], Awaitable[Response]]
 
 
 def visible(value: object) -> object:
-    """Make control characters in a template value visible; markup is left unchanged."""
+    """Escape control characters in a template value; markup is left unchanged."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
 
 
@@ -164,7 +164,7 @@ def mark_key(mark: Mark) -> str:
 
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
-    """Return the names and lines of the Python files in the hand-in that counts."""
+    """Return the names and lines of the Python files in the hand-in used for a mark."""
     if mark.hand_in is None:
         return []
     one = mark.hand_in.submission

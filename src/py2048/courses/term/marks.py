@@ -27,7 +27,7 @@ class Mark:
 
     Attributes:
         student: The student, or None if the hand-in matches no student.
-        hand_in: The hand-in that counts, if any.
+        hand_in: The hand-in used for the mark, if any.
         report: Its report, if it has been graded.
         days_late: Days late used for the penalty.
         attempts: All hand-ins with their reports, oldest first.

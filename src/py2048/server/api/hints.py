@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
 MAX_QUEUE = 32
-_MIN_DELAY_S = 0.05  # Between two moves of autoplay.
-MAX_AUTOPLAYS = 8  # Number of games on autoplay.
-MAX_AUTOPLAYS_EACH = 2  # Per account.
+_MIN_DELAY_S = 0.05  # Minimum time between two autoplay moves.
+MAX_AUTOPLAYS = 8  # Maximum number of games on autoplay.
+MAX_AUTOPLAYS_EACH = 2  # The same, per account.
 _MAX_ADDRESS_SHARE = 0.5  # Maximum share of `MAX_AUTOPLAYS` per address.
 
 

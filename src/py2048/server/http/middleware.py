@@ -26,8 +26,8 @@ from py2048.server.settings import ServerSettings
 
 _log = logging.getLogger("py2048.access")
 
-MAX_BODY = 8 * 1024  # bytes
-MAX_RECORD = 512 * 1024  # bytes
+MAX_BODY = 8 * 1024  # Bytes.
+MAX_RECORD = 512 * 1024  # Bytes.
 RECORDS_PATH = "/api/records/verify"
 BODY_TIMEOUT_S = 10.0
 

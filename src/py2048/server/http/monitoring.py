@@ -1,7 +1,7 @@
 """Logs and metrics for operators.
 
-Logs are JSON lines on standard error. They carry request ids and contain no secrets. Metrics cover
-this process, or all workers together.
+Logs are JSON lines on standard error, with request ids and without secrets. Metrics cover this
+process, or all workers together.
 """
 
 from __future__ import annotations

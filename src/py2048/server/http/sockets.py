@@ -15,8 +15,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # bytes parsed per token; they hold fewer than 100 of the shortest frames
-_MIN_PAUSE_S = 0.05  # limits polling while many sockets of an address wait for tokens
+_CHUNK = 512  # Bytes parsed per token; fewer than 100 frames fit into them.
+_MIN_PAUSE_S = 0.05  # Limits polling while many sockets of an address wait for tokens.
 
 
 class SocketConnection(WebSocketsSansIOProtocol):

@@ -295,7 +295,7 @@ def _puzzle_of(day: date) -> Puzzle:
 def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return the template values of the solution.
 
-    For a correct answer, it explains why the second-best move is worse.
+    After a correct answer, the solution explains why the second-best move is worse.
     """
     from py2048.presentation.words import mistake_name, mistake_reason
     from py2048.review.mistakes import mistake_kind

@@ -43,8 +43,8 @@ from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import Page, Site, day_name, read_form, render, row_of, title_of
 
-STRIDE = 512  # turns between two replay checkpoints
-WIDTH, HEIGHT = 1200, 630  # picture size in pixels; social networks crop other formats
+STRIDE = 512  # Turns between two replay checkpoints.
+WIDTH, HEIGHT = 1200, 630  # Picture size in pixels. Social networks crop other formats.
 
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")

@@ -119,7 +119,7 @@ def player_page(
     Args:
         games: The game service.
         name: The player's name.
-        rules: Rules text for the plots; None selects the most played rules.
+        rules: The rules to plot, as text; None selects the most played rules.
     """
     store = games.store
     account = store.accounts.find_name(name)

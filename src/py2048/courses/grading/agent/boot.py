@@ -25,13 +25,13 @@ SUBMISSION = "/py2048/submission"
 
 # Landlock's system call numbers, the same on every architecture.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-NO_NEW_PRIVILEGES = 38  # An option of prctl.
+NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # The rights to bind and to connect.
-SCOPES = 0b11  # Scopes for abstract sockets and for signals.
+TCP = 0b11  # Access rights to bind and connect TCP sockets.
+SCOPES = 0b11  # Scopes that restrict abstract sockets and signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:

@@ -240,7 +240,7 @@ class OutOfTime(BaseException):
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that starts to wait for its user while being loaded."""
+    """Raised in a program that starts to wait for user input while it is being loaded."""
 
 
 class Agent:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
-IDLE_POLLS = 12  # Number of polls without events after which a program counts as waiting.
-SPAN_S = 5.0  # Virtual seconds a program may run after each request.
+IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
+SPAN_S = 5.0  # Virtual seconds that a program may run after each request.
 TICK_S = 0.01  # Virtual seconds per poll.
 
 
