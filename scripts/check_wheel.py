@@ -1,9 +1,9 @@
-"""Build the distributions, install the wheel alone into an empty environment, and play.
+"""Build the distributions, install only the wheel into an empty environment, and play.
 
-Users get wheels, not this checkout. This check finds missing data files, missing dependencies, and
-imports that only development tools satisfy. The wheel is built from the source archive and again
-from the checkout; identical bytes show that the archive is complete and the build reproducible.
-Then the strong networks are installed, and py2048 must find them.
+Users install wheels, so this script finds missing data files, missing dependencies, and imports
+that only development tools provide. The wheel is built twice, from the source archive and from the
+checkout. Identical bytes show that the archive is complete and that the build is reproducible.
+Finally the strong networks are installed, and py2048 must find them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ LIMITS = {
     "py2048-*.tar.gz": 30 * MEGABYTE,
     "py2048_weights-*.whl": 95 * MEGABYTE,
 }
-"""Maximum sizes; package indexes accept files of up to 100 MB."""
+"""Maximum file sizes. Package indexes accept files of up to 100 MB."""
 
 RECORD = ROOT / "docs" / "images" / "hero.2048.json"
 BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
 STRONG = "py2048[strong]"
-"""Printed by py2048 if only the small networks are installed."""
+"""Text that py2048 prints if only the small networks are installed."""
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
@@ -63,7 +63,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """Build everything into `folder`; return the files by their patterns in `LIMITS`."""
+    """Build all distributions into `folder`; return the files by their pattern in `LIMITS`."""
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder / "again", ROOT)
     for again in (folder / "again").iterdir():
@@ -80,7 +80,7 @@ def build(folder: Path) -> dict[str, Path]:
 
 
 def check_contents(wheel: Path) -> None:
-    """Check that the wheel contains the typing marker and no foreign files."""
+    """Check that the wheel contains the typing marker and only files of the package."""
     names = zipfile.ZipFile(wheel).namelist()
     if "py2048/py.typed" not in names:
         sys.exit(f"{wheel.name} lacks py2048/py.typed")
@@ -106,7 +106,7 @@ def check_entry(environment: Path) -> None:
 
 
 def install(folder: Path, *wheels: Path) -> Path:
-    """Install wheels into an environment, creating it if needed; return its programs' folder."""
+    """Install wheels into an environment, creating it if needed; return its folder of programs."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     uv = shutil.which("uv")
     if not folder.exists():

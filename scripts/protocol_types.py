@@ -1,7 +1,7 @@
-"""Write the types of the web protocol for the pages' scripts (`make messages`).
+"""Write TypeScript declarations of the web protocol (`make messages`).
 
-`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. TypeScript checks
-the scripts against this file (`make javascript`); browsers never load it.
+`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. The TypeScript
+compiler uses it to check the website's JavaScript (`make javascript`). Browsers never load it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
-"""For each union, the base class of its structs and the field that contains their tags."""
+"""Base class and tag field of each union's structs."""
 
 _SIMPLE: dict[type[mi.Type], str] = {
     mi.BoolType: "boolean",
@@ -38,7 +38,7 @@ _SIMPLE: dict[type[mi.Type], str] = {
 
 
 def structs() -> list[type[msgspec.Struct]]:
-    """Return the structs of the schema, sorted by name, without those that are base classes."""
+    """Return the structs of the schema except base classes, sorted by name."""
     found = inspect.getmembers(schema, lambda each: isinstance(each, type))
     named = [
         each
@@ -50,7 +50,7 @@ def structs() -> list[type[msgspec.Struct]]:
 
 
 def written(kind: mi.Type) -> str:
-    """Return a type as TypeScript writes it."""
+    """Return a type in TypeScript syntax."""
     match kind:
         case mi.Metadata(extra_json_schema={"enum": names}):
             return _one_of(names)

@@ -1,4 +1,4 @@
-// Sentences for screen readers. If events follow each other quickly, only the last is spoken.
+// Sentences for screen readers. Of several events in quick succession, only the last is spoken.
 import { element } from "./elements.js";
 import { _, grouped, signed } from "./language.js";
 import { WAYS } from "./ways.js";
@@ -17,7 +17,7 @@ export class Speech {
     this.#region = region;
   }
 
-  /** Say a sentence, unless another one follows at once. */
+  /** Speak a sentence, unless another one follows immediately. */
   say(text) {
     if (!text) return;
     this.#waiting = text;
@@ -29,7 +29,7 @@ export class Speech {
     }, PAUSE_MS);
   }
 
-  /** Say a sentence even if others follow. */
+  /** Speak a sentence even if others follow. */
   announce(text) {
     this.#flush();
     this.#append(text);
@@ -79,7 +79,7 @@ function spokenMerges(motions, board) {
   });
 }
 
-/** A board in sentences, one per row. */
+/** Describe a board in sentences, one per row. */
 export function spoken(board) {
   return board
     .map((row, index) => {
