@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 import tkinter as tk
 
 import pytest
@@ -126,10 +126,13 @@ def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
     desk.app.controller.players.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(30)
+    workers = [each for each in threading.enumerate() if each.name == "worker"]
     desk.running.close()
     desk.session.undo()  # the session is still usable
     slow.may_answer.set()
-    time.sleep(0.1)
+    for worker in workers:
+        worker.join(60)
+        assert not worker.is_alive()
     assert capfd.readouterr().err == ""
 
 
