@@ -228,23 +228,6 @@ def test_only_the_first_tile_of_its_value_gets_a_ring(desk, clock):
         assert not desk.board.find_withtag("ring")
 
 
-def test_the_board_fades_out_behind_a_result(desk, clock):
-    """The board is dimmed in at least three steps behind a result."""
-    desk.root.geometry("900x1000")
-    desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
-    desk.key("Left")
-    clock.now += 1
-    desk.until(lambda: desk.window.panel)
-    corner = desk.board.winfo_rootx() + 40, desk.board.winfo_rooty() + 40
-    seen = [desk.look().getpixel(corner)]
-    for _ in range(4):
-        clock.now += MOTION_MS["fade"] / 4000
-        desk.pump(0.05)
-        seen.append(desk.look().getpixel(corner))
-    assert len(set(seen)) >= 3
-    assert not desk.board.is_moving
-
-
 def test_nothing_moves_under_reduced_motion(open_desk):
     """With reduced motion, neither tiles nor board nor ring are animated."""
     desk = open_desk(reduced_motion=True)
