@@ -421,5 +421,5 @@ def serve(folder: Path, listener: Any, content: Callable[[str], bytes]) -> None:
     with TemporaryDirectory(prefix="py2048-desk-") as scratch, suppress(KeyboardInterrupt):
         app = make_app(folder, Path(scratch), token, content)
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/", flush=True)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        config = uvicorn.Config(app, log_level="warning", server_header=False)
         uvicorn.Server(config).run(sockets=[listener])
