@@ -37,6 +37,7 @@ from py2048.server.play.games import (
     checked_rules,
     replay_offline,
 )
+from py2048.server.play.messages import rules_info
 from py2048.server.schema import ActionRejected
 
 
@@ -384,3 +385,19 @@ async def test_the_writer_tells_of_failures(games: GameService) -> None:
 def test_names_of_presets_are_kept_for_presets(text: str, name: str) -> None:
     """Custom rules cannot claim the name of a preset."""
     assert checked_rules(text).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "summary"),
+    [
+        ("classic", "classic", "4 x 4 · reach 2048, play on · tiles 2, 4"),
+        ("classic:size=3x5,target=512,end=target", "classic", "3 x 5 · reach 512 · tiles 2, 4"),
+        ("classic:size=3x5", "classic 3x5", "3 x 5 · reach 2048, play on · tiles 2, 4"),
+        ("own:merging=cascade,target=none", "own", "4 x 4 · tiles 2, 4 · merges cascade"),
+    ],
+)
+def test_rules_are_described_in_one_line(text: str, name: str, summary: str) -> None:
+    """The line names size, target, tiles and unusual merging; a resized preset names its size."""
+    info = rules_info(text)
+    shown = f"{info.name}|{info.summary}".replace("\N{MULTIPLICATION SIGN}", "x")
+    assert shown == f"{name}|{summary}"
