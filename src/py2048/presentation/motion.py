@@ -58,7 +58,7 @@ class BoardTransition(NamedTuple):
         return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
 
     def at(self, seconds: float) -> list[Sprite]:
-        """Return the tiles at a time since the start, in drawing order."""
+        """Return the tiles in drawing order, this many seconds into the animation."""
         slide = SLIDE_S * bool(self.moving)
         if seconds < slide:
             progress = glide(max(0.0, seconds) / slide)

@@ -29,7 +29,7 @@ MISTAKE_HEADS = (
 )
 
 MAX_ROWS = 1000
-"""Maximum mistakes listed; those with the largest losses are kept."""
+"""Maximum number of mistakes listed. The costliest ones are kept."""
 
 PAGE_STYLE = """
 :root { color-scheme: light dark; }

@@ -35,7 +35,7 @@ LUCK_DEPTH = 2
 
 
 class ExactJudge(Judge):
-    """Evaluates moves with a solution, and solves on demand from positions the solution lacks.
+    """Evaluates moves with a solution, which it extends on demand to positions it lacks.
 
     Args:
         solution: The exact values.

@@ -22,7 +22,7 @@ SHAPE = 4, 4
 class MistakeKind(StrEnum):
     """Kind of mistake, as named in commands and files.
 
-    The kinds are those that players of 2048 talk about. If several apply, the first in this order
+    The kinds use the vocabulary of 2048 players. If several apply, the first in this order
     is used.
     """
 

@@ -313,7 +313,7 @@ class PracticeWindow(Dialog):
     Args:
         window: The main window.
         run: The practice run.
-        answer: Function that performs an action of `PRACTICE_ACTIONS` on the run.
+        answer: Callback that performs one of the `PRACTICE_ACTIONS`.
     """
 
     def __init__(

@@ -83,7 +83,7 @@ class Exercise:
 
 
 class Notebook:
-    """A player's mistakes, repeated at growing intervals.
+    """A player's mistakes, scheduled for practice at increasing intervals.
 
     A position and its symmetric images count as the same mistake.
 

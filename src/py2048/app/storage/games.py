@@ -85,8 +85,8 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: Whether to return games that are over but have no record yet, because their
-                process ended first, instead of games that are not over. Defaults to both.
+            finished: False selects games that are not over. True selects games that are over but
+                have no record yet, because their process ended first. None selects both.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns; long games have thousands.

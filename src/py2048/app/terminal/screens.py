@@ -482,7 +482,7 @@ class PracticeScreen(BoardScreen[None]):
 
     Args:
         run: The practice run.
-        answer: Function that performs an action of `PRACTICE_ACTIONS` on the run.
+        answer: Callback that performs one of the `PRACTICE_ACTIONS`.
         theme: The theme, reduced to the colours of the terminal.
 
     Attributes:

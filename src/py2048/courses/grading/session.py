@@ -273,7 +273,7 @@ class Runner:
             self._drop(process)
 
     def reset(self) -> None:
-        """End everything that may hold the submission's data; the next process starts clean."""
+        """Stop all processes that may hold the submission's data; the next one starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()

@@ -45,7 +45,7 @@ def is_kernel(value: object) -> TypeGuard[Kernel]:
 
 
 def numba_module(module: str = "") -> Any:
-    """Import Numba or one of its submodules on demand, untyped."""
+    """Import Numba or one of its submodules on first use. The result is untyped."""
     return importlib.import_module(f"numba{module}")
 
 

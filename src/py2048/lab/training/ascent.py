@@ -144,7 +144,8 @@ class AscentPlan:
         ranks: Number of ranks that the bands' weights distinguish. 0 means that of the existing
             bands, or else 16.
         margin: Points added to the measured overestimate.
-        step: Points per unit of a band's weights. 0 means that of the existing bands, or else 48.
+        step: Points per unit of a band's weights. 0 selects the step of the existing
+            bands, or 48 if there are none.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves, the next game starts from its middle.
         depths: Search depths at which a band must improve play to be kept.
@@ -451,7 +452,7 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return the band with the measured overestimate of the base network."""
+        """Return a copy of the band that stores the base network's measured overestimate."""
         plan, band = self.plan, planned.untrained
         # Play as at the beginning of training: with the base network, then with the band above.
         if network.bands:

@@ -101,7 +101,7 @@ class LayerLoops:
     def forward(
         self, problem: Problem, starts: Iterable[int], find: Callable[[int], tuple[int, int]]
     ) -> list[int]:
-        """Find the layers of all reachable sums, in order; return the sums.
+        """Build the layer of each reachable tile sum, in ascending order; return the sums.
 
         Args:
             problem: Rules and goal.

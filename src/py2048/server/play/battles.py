@@ -75,7 +75,7 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
     """Create a battle, take its first seat and return its path.
 
     Raises:
-        ActionRejected: If the rules or the minutes are not allowed.
+        ActionRejected: If battles do not allow these rules or this length.
     """
     if minutes not in map(str, MINUTES):
         some = ", ".join(map(str, MINUTES))
@@ -235,7 +235,7 @@ def players_of(
     Args:
         games: The game service.
         battle: The battle.
-        live: Open games by id, which are more recent than the store.
+        live: Open games by id. They may be newer than their stored versions.
     """
     standings = [
         _standing(games, each, (live or {}).get(each.game_id or "")) for each in battle.players

@@ -393,8 +393,8 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score of 3 out of 4
 
-# zxcvbn's time grows exponentially with the number of substituted letters, to 1 s for 32
-# characters.
+# zxcvbn's running time grows exponentially with the number of substituted letters; 32 characters
+# take 1 s.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")

@@ -171,7 +171,7 @@ class TkControl:
                 pass
 
     def _end_program(self) -> None:
-        """Raise the exception with which a callback ended the program, if any."""
+        """Re-raise the exception of a callback that ended the program, if any."""
         if self._raised is not None:
             error, self._raised = self._raised, None
             raise error
