@@ -221,7 +221,7 @@ def test_the_ten_worst_mistakes_are_moments():
     assert data["expected"] is data["moves"][0]["expected"] is data["moves"][0]["chances"] is None
     assert (data["counts"]["blunder"], data["counts"]["best"]) == (10, 1)
     assert (data["moves"][0]["played"], data["moves"][0]["best"]) == ("up", "down")
-    assert (data["phases"][0]["first"], data["phases"][0]["last"]) == (1, 7)
+    assert (data["phases"][0]["first"], data["phases"][0]["last"]) == (1, 12)
 
 
 @pytest.mark.parametrize(

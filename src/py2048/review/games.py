@@ -16,12 +16,9 @@ from py2048.core.errors import PlayerError, RecordError, check_kind
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
-from py2048.review.levels import Level
-from py2048.review.moves import DIGITS, Goal, Grade, Judge, MoveReview, accuracy_of
+from py2048.review.levels import PERFECT, Goal, Level
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import Habit
-
-PERFECT = "perfect"
-"""Stands for perfect play where a level is named."""
 
 MAX_MOMENTS = 10
 """Maximum number of moments to look at."""
@@ -216,7 +213,7 @@ class Review:
             "score": self.record.score,
             "plies": self.record.plies,
             "judge": self.judge,
-            "level": (self.level.name or str(self.level.slip)).lower() if self.level else PERFECT,
+            "level": str(self.level or PERFECT),
             "accuracy": self.accuracy,
             "goal": self.goal and self.goal.tile,
             "habits": [

@@ -21,6 +21,7 @@ from py2048.core.game import Turn
 from py2048.core.game.turn import score_after
 from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
+from py2048.review.levels import Goal
 from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
@@ -83,18 +84,6 @@ class Basis(NamedTuple):
     source: str
     chances: Mapping[Direction, float] = MappingProxyType({})
     is_exact: bool = False
-
-
-class Goal(NamedTuple):
-    """The tiles whose chances a move is judged by.
-
-    Attributes:
-        tile: Smallest tile above the largest one that players of the level often fail to make.
-        next_tile: The goal after that.
-    """
-
-    tile: int
-    next_tile: int
 
 
 @dataclass(frozen=True, slots=True)
