@@ -165,7 +165,7 @@ def test_perfect_is_no_level():
 
 @pytest.mark.parametrize("text", ["", "0", "0.91", "-0.1", "nan", "inf", "strongest", "expert 2"])
 def test_errors_name_the_value_and_the_choices(text):
-    """A wrong level is named, with all choices."""
+    """The message names the wrong level and lists all choices."""
     with pytest.raises(PlayerError) as caught:
         parse_level(text)
     assert text in str(caught.value)

@@ -1,9 +1,10 @@
-"""Levels of players: how often they slip, and which tile each level plays for.
+"""Levels of players: how far they misjudge moves, and which tile each level plays for.
 
-A player of level ``s`` makes the best move of the small network at one ply, and with probability
-``s`` a random legal move instead (a *slip*). `scripts/make_levels.py` simulated such players; how
-many of their games made each tile is in ``data/levels.json``. `docs/explanation/review.md` says how
-well the model predicts people's moves.
+A player of level ``s`` judges each move anew in every position: the points of its slide plus the
+small network's value of the board after it, times ``1 + s * x`` with a uniformly random ``x`` from
+-1 to 1. The move that is judged best is played. `scripts/make_levels.py` simulates these players
+and writes how many of their games make each tile to ``data/levels.json``. How well the model
+predicts people's moves is in ``docs/explanation/review.md``; `benchmarks/people.py` measures it.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Level(NamedTuple):
 
     Attributes:
         name: Name in English, empty if the slip has none.
-        slip: Probability that a move is random.
+        slip: By how much the player misjudges moves at most, as a share of each move's value.
     """
 
     name: str
@@ -107,6 +108,8 @@ def level_of(slip: float) -> Level:
 def parse_level(text: str) -> Level | None:
     """Parse the name of a level, or a slip such as ``0.15``. Returns `None` for ``perfect``.
 
+    Callers resolve ``me``, which is one of the choices in error messages.
+
     Raises:
         PlayerError: If the text is neither, or the slip is not above 0 and at most 0.9.
     """
@@ -116,7 +119,7 @@ def parse_level(text: str) -> Level | None:
     names = {str(level): level for level in LEVELS}
     if word in names:
         return names[word]
-    choices = f"{', '.join(names)}, {PERFECT}, or a slip above 0, at most {MAX_SLIP}"
+    choices = f"me, {', '.join(names)}, {PERFECT}, or a slip above 0, at most {MAX_SLIP}"
     try:
         slip = float(word)
     except ValueError:
