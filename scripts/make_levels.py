@@ -2,7 +2,7 @@
 
 Usage: make_levels.py [GAMES]
 
-For each preset with a network and each slip, GAMES games (2,000 by default) are played from the
+For each preset with a network and each slip, GAMES games (1,000 by default) are played from the
 start. The table has the median score, and the share of games that made each tile.
 """
 
@@ -33,7 +33,7 @@ def table_of(rules: Rules, games: int) -> dict[str, Any]:
     return {"seed": SEED, "games": games, "slips": slips}
 
 
-def main(games: int = 2000) -> None:
+def main(games: int = 1000) -> None:
     """Write the table, a line for each preset."""
     presets = [rules for rules in list_rules() if isinstance(evaluation_of(rules), Network)]
     lines = [f'"{rules.name}": {json.dumps(table_of(rules, games))}' for rules in presets]

@@ -43,6 +43,11 @@ def _own_networks() -> dict[tuple[object, ...], Path]:
     return {objective_key(Rules.parse(header_of(path)["rules"])): path for path in paths}
 
 
+def misjudgement(rules: Rules, slip: float) -> float:
+    """Return by how much a player misjudges moves at most, as a share of their value."""
+    return slip if isinstance(evaluation_of(rules), Network) else slip * HEURISTIC_SHARE
+
+
 def simulate(
     rules: Rules, slip: float, games: int, seed: int = 0, max_moves: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -58,9 +63,8 @@ def simulate(
     Returns:
         The largest tile and the score of each game: int64 `[games]`.
     """
-    evaluation = evaluation_of(rules)
-    share = slip if isinstance(evaluation, Network) else slip * HEURISTIC_SHARE
-    searcher = Searcher(rules, evaluation, SearchLimits(depth=1))
+    share = misjudgement(rules, slip)
+    searcher = Searcher(rules, evaluation_of(rules), SearchLimits(depth=1))
     batch, draws = BatchGames(rules, games, seed, reset="disabled"), np.random.default_rng(seed)
     directions = np.zeros(games, np.uint8)
     while (playing := np.flatnonzero(~batch.dones)).size and batch.plies.max() != max_moves:
