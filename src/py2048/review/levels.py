@@ -28,7 +28,7 @@ TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
 """For each preset and slip: the median score, and the share of games that made each tile."""
 
 CERTAIN = 0.9
-"""A tile that at least this share of games makes is no goal."""
+"""Tiles that at least this share of games make are not goals."""
 
 PERFECT = "perfect"
 """Text for judging by the best possible play instead of a level."""
