@@ -15,7 +15,7 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
-from py2048.presentation.words import way_of
+from py2048.presentation.words import name_of, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
 from py2048.review.moves import grade_of
@@ -52,14 +52,6 @@ def player_name(spec: str, best: str = "") -> str:
     """
     names = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
     return _(names[spec]) if spec in names else spec
-
-
-_NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))
-
-
-def name_of(direction: Direction) -> str:
-    """Return a direction at the start of a sentence or on its own: "Left"."""
-    return _(_NAMES[direction])
 
 
 class DirectionRow(NamedTuple):
