@@ -210,10 +210,8 @@ TEACHING_MOVES = 3
 """Number of moves during which the tutorial line is shown."""
 
 
-def teaching(rules: Rules, moves: int) -> str:
-    """Return the tutorial line for the first moves; empty afterwards."""
-    if moves >= TEACHING_MOVES:
-        return ""
+def teaching(rules: Rules) -> str:
+    """Return the tutorial line for the first `TEACHING_MOVES`."""
     if rules.target is None:
         return _("Join equal tiles.")
     return _("Join equal tiles. Make {target}.").format(target=rules.target)

@@ -225,6 +225,22 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
     two.close()
 
 
+def test_an_undo_in_another_window_is_not_overwritten(data_folder):
+    """If another window undoes a move, a later move here is kept beside it."""
+    with closing(open_session()) as one, closing(open_session()) as two, open_store() as store:
+        one.start(seed=1)
+        move(one)
+        move(one)
+        assert two.resume()
+        two.undo()
+        two.flush()
+        events = move(one)
+        until(lambda: not one.unsaved)
+        assert StorageFailed(FORKED) in (*events, *one.check_saving())
+        games = {TrackedGame.from_saved(saved).game.board for saved in store.games.select()}
+        assert games == {one.game.board, two.game.board}
+
+
 def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
     """A commit without a reply is recognised later instead of being saved as another game."""
     store = open_store()

@@ -117,8 +117,8 @@ class Coach:
             self._begin()
 
     def follow(self, event: Event) -> None:
-        """Judge the position after an event."""
-        if not self.is_on or self.is_paused:
+        """Judge the position after an event, while the coach is on."""
+        if self.is_paused:
             return
         match event:
             case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal move
