@@ -84,6 +84,8 @@ def test_a_locked_store_holds_up_no_move(data_folder):
         assert told[-1] == session.unsaved
         names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
         assert set(names) == {"classic", "3x3"}
+        assert session.resume_game(names["3x3"].id)
+        move(session)
         assert session.resume_game(names["classic"].id)  # the store has an older state
         assert session.game.board == first
         move(session)
