@@ -87,7 +87,7 @@ gpu: $(VENV)/.ready-dev ## measure a graphics card, and train a network on it, i
 mutants: $(VENV)/.ready-dev ## mutate code to test its tests (ARGS="src/py2048/core --seed 2")
 	@$(BIN)/python scripts/mutants.py $(ARGS)
 
-looks: $(VENV)/.ready-dev ## take pictures of every screen into build/looks (ARGS="--match web" chooses)
+looks: $(VENV)/.ready-dev ## take the screenshots of the documentation
 	@scripts/system-packages test
 	@$(BIN)/python scripts/looks.py $(ARGS)
 

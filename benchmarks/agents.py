@@ -2,8 +2,8 @@
 
 Usage: agents.py [TRACK…] [--agents SPEC…] [--minutes N] [--into FOLDER]
 
-Submissions are kept in FOLDER, and unfinished ones are continued. The table is written to
-``results/agents.md``. ``classic:10`` is the first ten games of a track. With --minutes, DQN and
+Prints a table for each track. Submissions are kept in FOLDER, and unfinished ones are continued.
+``classic:10`` is the first ten games of a track. With --minutes, DQN and
 MaskablePPO are also trained on each track for N minutes on one core (see `learners`) and then
 measured. Measuring the regret on 3x3 needs --solution, a file that ``py2048 solve 3x3 --save``
 wrote.
@@ -36,7 +36,6 @@ BIG = "classic", "short"
 """Tracks without exact values."""
 
 HERE = Path(__file__).parent.resolve()
-PAGE = HERE / "results" / "agents.md"
 HEAD = (
     "| agent | games | mean score (95 %) | regret a game | best moves | ms a move | tile in half |"
 )
@@ -97,7 +96,7 @@ def row(agent: str, track: str, folder: Path, solution: Path | None) -> str:
 
 
 def main() -> None:
-    """Play, and write the page."""
+    """Play, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tracks", nargs="*", default=[*TRACKS])
     parser.add_argument("--agents", nargs="+", default=AGENTS)
@@ -105,15 +104,6 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=Path("build/agents"))
     parser.add_argument("--solution", type=Path)
     wish = parser.parse_args()
-    parts = [
-        f"# Agents\n\n`python benchmarks/agents.py`, on {processor()}.\n",
-        "`ntuple` has no network for `short`: that of `classic` promises points past its end.\n",
-    ]
-    if wish.minutes:
-        parts.append(
-            f"`dqn` and `ppo` learnt for {wish.minutes:g} minutes of one core each, which is "
-            f"{wish.minutes / 2:g} of two; their times have loading in them.\n"
-        )
     for track in wish.tracks:
         published = AgentSubmission("", track, {}, "", "").tournament(is_played=False)
         rules, folder, agents = published.rules, wish.into / track, [*wish.agents]
@@ -121,10 +111,9 @@ def main() -> None:
         if wish.minutes:
             agents += [learned(name, rules, folder, wish.minutes) for name in LEARNED]
         games = f"{published.games} of {TRACKS[track.partition(':')[0]][1]} games"
-        parts.append(f"## {track}\n\n`{rules}`, {games}.\n\n{HEAD}\n|---{6 * '|--:'}|")
-        parts.extend(row(agent, track, folder, perfect) for agent in agents)
-        parts.append("")
-        PAGE.write_text("\n".join(parts), encoding="utf-8")
+        print(f"\n{track}: `{rules}`, {games}, on {processor()}\n\n{HEAD}\n|---{6 * '|--:'}|")
+        for agent in agents:
+            print(row(agent, track, folder, perfect), flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def compiler_version() -> str:
 
 
 def build(source: str, folder: Path, *options: str) -> Path | None:
-    """Compile a C file of this folder into `folder`; return None without a compiler."""
+    """Compile a C file from this folder into `folder`; return None if there is no compiler."""
     path = compiler()
     if path is None:
         return None
@@ -58,7 +58,7 @@ class RowTables:
         self._seed = 0
 
     def speed(self, steps: int) -> float:
-        """Return moves per second over `steps` steps of all games."""
+        """Return moves per second, measured over `steps` steps of all games."""
         running = [self._start(steps) for _ in range(self._processes)]
         times = [float(each.communicate()[0].split()[0]) for each in running]
         return self._games * steps * self._processes / max(times)

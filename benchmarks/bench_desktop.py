@@ -28,9 +28,9 @@ from py2048.core.direction import Direction
 RUNS = 9
 MOVES = 60
 KEYS, PACE_S = 200, 0.1
-"""Number of keys, and seconds between them: the pace of a fast player."""
+"""Number of keys to press, and the seconds between them (a fast player's pace)."""
 POLL_MS = 5
-"""Milliseconds between checks of whether a move's animation has ended."""
+"""Milliseconds between checks for the end of a move's animation."""
 TIMEOUT_S = 20.0
 SETTLING_S = 0.5
 """Seconds to wait after the first frame, while the game opens its store."""
@@ -83,7 +83,7 @@ def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
         screen = VirtualScreen(folder)
         home = str(Path(folder, "home"))
         environment = {**os.environ, "DISPLAY": screen.display, "PY2048_HOME": home}
-        # As on a player's machine, compiled modules are kept from the first run on.
+        # Keep compiled modules after the first run, as on a player's machine.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
             yield screen, environment
@@ -114,7 +114,7 @@ def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[
 
 
 def commands() -> None:
-    """Print the time to the first frame of the real commands."""
+    """Print the time to the first frame for the actual commands."""
     if shutil.which("Xvfb") is None:
         print("first frame of the command: not measured: no Xvfb")
         return
@@ -128,7 +128,7 @@ def commands() -> None:
 
 
 def frames() -> None:
-    """Print the animation's frames per second and the share of a core that it uses."""
+    """Print the animation's frame rate and its CPU usage as a share of one core."""
     from py2048.app.desktop.launch import GameWindow
 
     session = Session()
@@ -172,7 +172,7 @@ def keys() -> None:
 
 
 def key_times(*, is_on: bool) -> tuple[list[float], float]:
-    """Return latencies in milliseconds, and milliseconds of processor time per key."""
+    """Return latencies in milliseconds, and CPU time per key in milliseconds."""
     from py2048.app.controller.coach import SETTING
     from py2048.app.desktop.launch import GameWindow
 
@@ -205,7 +205,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
 
 
 def _live(root: tk.Tk, seconds: float) -> None:
-    """Process a window's events for some seconds."""
+    """Process a window's events for `seconds` seconds."""
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         root.update()

@@ -1,16 +1,16 @@
-"""Measure the cost of grading a class: time, processor time and memory per course.
+"""Measure the cost of grading a class: wall-clock time, CPU time and memory per course.
 
-A class consists of the correct solutions in ``tests/courses`` and of mutants, evenly chosen. It is
-graded with ``py2048 course check``.
+A class consists of the correct solutions in ``tests/courses`` and an even selection of mutants. It
+is graded with ``py2048 course check``.
 
 ``--against TREE`` grades the same class alternately with this and another checkout, and compares
 the two:
 
     python benchmarks/bench_grading.py --submissions 30 --against ../py2048-before
 
-Processor time is that of all processes: grader, submissions and displays. It is sampled fifty times
-a second, because the processor time of killed processes cannot be read afterwards. Memory is the
-peak over all processes, with shared memory counted once.
+CPU time covers all processes: grader, submissions and displays. It is sampled fifty times a second,
+because the CPU time of killed processes cannot be read afterwards. Memory is the peak total of all
+processes, with shared memory counted once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Figures = dict[str, float]
 
 
 def write_class(course: str, count: int, folder: Path) -> None:
-    """Write `count` submissions: correct solutions and mutants, evenly chosen."""
+    """Write `count` submissions: correct solutions and an even selection of mutants."""
     _, *programs = trials(COURSES[course])
     for number in range(count):
         program = programs[number * len(programs) // count % len(programs)]
@@ -63,7 +63,7 @@ def family(pid: int) -> Iterator[Path]:
 
 
 def processor_seconds(place: Path) -> float:
-    """Return the processor seconds of a process and of children it has waited for."""
+    """Return the CPU seconds of a process and of the children it has waited for."""
     try:
         fields = (place / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -117,7 +117,7 @@ def grade_class(tree: Path, course: str, folder: Path, jobs: int) -> Figures:
 
 
 def measure(course: str, options: argparse.Namespace) -> dict[str, Figures]:
-    """Grade a class with each tree in turns; return the minimum over all rounds."""
+    """Grade a class with each checkout in turn; return the minimum over all rounds."""
     trees = {OURS: ROOT} | ({THEIRS: options.against.resolve()} if options.against else {})
     found: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory(prefix="py2048-class-") as folder:

@@ -1,6 +1,6 @@
 """Measure the web server's throughput and latency.
 
-Starts ``py2048 serve`` on loopback, on a temporary SQLite file or PostgreSQL cluster, and connects
+Starts ``py2048 serve`` on loopback with a temporary SQLite file or PostgreSQL cluster, and connects
 players who each move as soon as the previous move is acknowledged. Players and server share the
 machine.
 
@@ -8,9 +8,9 @@ machine.
 
     python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
 
-Processor time is counted from when all players are connected and excludes PostgreSQL's. Latency is
-measured from when a move is due to its acknowledgement; with ``--rate``, a move may be due before
-it is sent.
+CPU time is counted once all players are connected, and excludes PostgreSQL's. Latency is the time
+from when a move is due to its acknowledgement; with ``--rate``, a move may be due before it is
+sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 @dataclass
 class Player:
-    """A connection that plays, and the latency of its moves."""
+    """A player's connection, and the latency of its moves."""
 
     port: int
     reader: asyncio.StreamReader
@@ -99,7 +99,7 @@ class Player:
         return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
-        """Start a game and return its state; reconnect as another guest if refused as busy."""
+        """Start a game and return its state; reconnect as another guest if the server is busy."""
         await self.send('{"type":"new","rules":"classic","mode":"casual"}')
         state = await self.receive()
         if b'"reason":"busy"' in state:
@@ -153,7 +153,7 @@ async def connect(port: int) -> Player:
 
 
 async def enter(ports: Sequence[int], count: int) -> list[Player]:
-    """Connect `count` players, some at a time, and start a game for each."""
+    """Connect `count` players, a few at a time, and start a game for each."""
     gate, start = asyncio.Semaphore(50), asyncio.Event()
     players: list[Player] = []
 
@@ -171,7 +171,7 @@ async def enter(ports: Sequence[int], count: int) -> list[Player]:
 
 
 async def play(players: list[Player], seconds: float, rate: float = 0.0) -> None:
-    """Let all players play for some seconds."""
+    """Let all players play for `seconds` seconds."""
     until = time.perf_counter() + seconds
     results = await asyncio.gather(
         *(player.play(until, rate) for player in players), return_exceptions=True
@@ -192,7 +192,7 @@ class Result:
         players: Number of players.
         seconds: Duration.
         times: Latency of each move in seconds, ascending.
-        processor: Processor seconds of the servers, by kind of thread.
+        processor: CPU seconds of the servers, by kind of thread.
     """
 
     tree: str
@@ -203,7 +203,7 @@ class Result:
 
     @property
     def cost(self) -> float:
-        """Processor time of the servers per move, in microseconds."""
+        """CPU time of the servers per move, in microseconds."""
         return sum(self.processor.values()) / len(self.times) * 1e6
 
     def print(self) -> None:
@@ -222,7 +222,7 @@ class Result:
 
 
 async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
-    """Let `count` players play with the command line's options."""
+    """Let `count` players play, with the options from the command line."""
     await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
     players = await enter([server.port for server in servers], count)
     before = [processor_seconds(server.process.pid) for server in servers]
@@ -251,7 +251,7 @@ def compare(results: Sequence[Result]) -> None:
 
 
 def processor_seconds(pid: int) -> dict[str, float]:
-    """Return the processor seconds that each thread of a process has used."""
+    """Return the CPU seconds that each thread of a process has used."""
     ticks = os.sysconf("SC_CLK_TCK")
     seconds = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
@@ -301,7 +301,7 @@ class Server:
 
 @contextmanager
 def database(kind: str) -> Iterator[tuple[str, Path]]:
-    """Provide an empty database of a kind, and a folder."""
+    """Provide an empty database of the given kind, and a folder."""
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as name:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
@@ -318,7 +318,7 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
 
 
 def run_players(players: Coroutine[object, object, T]) -> T:
-    """Run players on uvloop, which leaves more processor time to the server."""
+    """Run players on uvloop, which leaves more CPU time to the server."""
     with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
         return runner.run(players)
 

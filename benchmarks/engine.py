@@ -42,7 +42,7 @@ def engine(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, Stretch]:
-    """Return the C baseline on `threads` cores, or nothing without a compiler."""
+    """Return the C baseline on `threads` cores, or nothing if there is no compiler."""
     program = build("baseline.c", folder)
     if program is None:
         return {}

@@ -28,7 +28,7 @@ CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Untimed steps at the start, after which games of all ages are in progress."""
+"""Untimed steps at the start, so that games of all ages are in progress when timing begins."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
@@ -37,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure random actions, some of them illegal, with everything that Gymnasium returns.
+    """Measure steps with random actions, some of them illegal, including all Gymnasium outputs.
 
     Raises:
         MissingExtraError: If Gymnasium is not installed.
@@ -133,7 +133,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return each contestant that steps `count` games, the bare batch first."""
+    """Return the contestants that step `count` games, with the bare batch first."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"
@@ -175,7 +175,7 @@ def _functional(count: int) -> Callable[[Any], Any]:
 
 
 def _repeated(step: Callable[[Any], Any], count: int, effort: Effort, warm_up: int) -> Stretch:
-    """Measure stepping all games with random actions."""
+    """Measure steps of all games with random actions."""
     chance = np.random.default_rng(1)
     actions = cycle([chance.integers(0, 4, count) for _ in range(8)])
     for _ in range(warm_up):

@@ -1,4 +1,4 @@
-"""Measure what docs/explanation/exact.md shows, and update its tables and plot.
+"""Measure the figures in docs/explanation/exact.md, and update its tables and plot.
 
 Usage: exact.py values FILE… | regret FILE [--games N] | page
 
@@ -103,7 +103,7 @@ def scores_table() -> str:
 
 
 def tiles_table() -> str:
-    """Return the table of the probabilities of making a tile under the best play for that tile."""
+    """Return the table of probabilities of making a tile by playing optimally for it."""
     head = ["rules", "tile", "highest probability of making it", "± at most", "positions"]
     cells = [
         [
@@ -168,7 +168,7 @@ def draw_regret(path: Path) -> None:
 
 
 def _solved(*, for_score: bool) -> list[Data]:
-    """Return the solutions for the score, or for a tile, small boards first."""
+    """Return the solutions for the score or for tiles, smallest boards first."""
     values = load_results("values").values()
     found = [each for each in values if (each["goal"] == "score") == for_score]
     return sorted(found, key=lambda each: (each["rows"] * each["columns"], each["positions"]))

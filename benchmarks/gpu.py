@@ -1,14 +1,14 @@
-"""Measure a GPU and train a network on it; each result is printed beside a minimum.
+"""Measure a GPU and train a network on it; print each result next to its required minimum.
 
 Usage: gpu.py [--out FOLDER] [quick | table | bands]
 
 `quick` takes about two minutes. It compares the GPU's results with the reference, and measures
-random moves and environment steps per second; pgx and jumanji, if installed, are measured for
-comparison. `table` trains one table for 8 minutes, evaluates it after 30 s and at the end, and
-writes its curve for docs/strength.md. `bands` trains bands on top of that table, from the end of
-the game backwards, as many as fit into 215 s. Both write packed weights to FOLDER in pieces; join
-them with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` likewise. Without an argument,
-all three run, in 14 minutes.
+random moves and environment steps per second; pgx and jumanji are measured for comparison if they
+are installed. `table` trains one table for 8 minutes, evaluates it after 30 s and at the end, and
+writes its curve for docs/strength.md. `bands` trains as many bands on top of that table as fit into
+215 s, from the end of the game backwards. Both write packed weights to FOLDER in pieces; join them
+with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` likewise. Without an argument, all
+three parts run, which takes 14 minutes.
 
 It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
 ten minutes, run the three parts separately while the machine is up. Intermediate files are in
@@ -56,7 +56,7 @@ CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
 THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
-"""Pairs of a fraction of the training time and the learning rate until then."""
+"""Learning rates, each preceded by the fraction of the training time at which it ends."""
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
@@ -66,7 +66,7 @@ WEIGHTS, CURVE = "weights.npz", "card.csv"
 WINDOW_SECONDS = 5.0
 """Seconds between two points of the curve."""
 BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
-"""Learning speed of a band relative to a table's, and seconds to train at each learning rate."""
+"""A band's learning speed relative to a table's, and the training seconds per learning rate."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class Size:
         moves: Random moves per game.
         compared: Number of training moves in the comparison with the reference.
         evaluated: Games for evaluating a network.
-        chunk: Number of training moves between two checks of the clock.
+        chunk: Number of training moves between clock checks.
         seconds: Durations of both parts of the table's training.
         in_all: Total duration of all parts.
         for_bands: Duration of the bands' training.
-        plan: The `AscentPlan`, to which the moves and learning rates of its bands are added.
+        plan: The `AscentPlan`, without the moves and learning rates of its bands.
     """
 
     device: str = "cuda"
@@ -124,7 +124,7 @@ class Size:
         return BatchGames(CLASSIC, games, seed=1, device=device)
 
     def seconds_of(self, work: Callable[[], object]) -> float:
-        """Return the duration of some work on the device."""
+        """Return how long `work` takes on the device, in seconds."""
         wait = self.arrays.cuda.Device().synchronize if self.device == "cuda" else lambda: None
         wait()
         start = time.perf_counter()
@@ -134,13 +134,13 @@ class Size:
 
 
 def bar(what: str, figure: float, least: float, shown: str = ",.0f") -> None:
-    """Print a result beside its minimum."""
+    """Print a result next to its required minimum."""
     is_reached = "reached" if figure >= least else "NOT REACHED"
     print(f"BAR  {what}: {figure:{shown}}, at least {least:{shown}}: {is_reached}")
 
 
 def tell(line: str) -> None:
-    """Print a line with the seconds since the start."""
+    """Print a line, prefixed with the seconds since the start."""
     print(f"{time.perf_counter() - BEGUN:6.1f} s  {line}")
 
 
@@ -150,7 +150,7 @@ BEGUN = time.perf_counter()
 
 
 def compare(size: Size) -> None:
-    """Compare the results of the GPU with the reference: a table, a band and a batch."""
+    """Compare a table, a band and a batch from the GPU with the reference."""
     config = replace(
         size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
@@ -172,7 +172,7 @@ def compare(size: Size) -> None:
 
 
 def band_weights(device: str, moves: int) -> bytes:
-    """Train a band over random weights on games that start with 8 and 4; return its weights."""
+    """Train a band on random weights, in games that start with 8 and 4; return its weights."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
@@ -194,7 +194,7 @@ def play(size: Size) -> None:
     actions = np.random.default_rng(1).integers(0, 4, (8, size.games), np.uint8)
 
     def speed(step: Callable[[Any], Any], ways: list[Any], steps: int) -> float:
-        """Return steps of all games per second, after a warm-up."""
+        """Return the steps per second of all games together, after a warm-up."""
 
         def some(count: int) -> None:
             for way in islice(cycle(ways), count):
@@ -219,7 +219,7 @@ def play(size: Size) -> None:
             theirs = speed(
                 make(size.games), list(map(jax.device_put, actions.astype(np.int32))), 20
             )
-        except Exception as error:  # noqa: BLE001 - another version or machine than it was made for
+        except Exception as error:  # noqa: BLE001 - the library may not support this machine
             print(f"{name} does not run here: {error!r}")
             continue
         print(
@@ -246,7 +246,7 @@ class Table:
         self._before, self._told = self.trainer.tally, 0.0
 
     def train(self, seconds: float) -> None:
-        """Train for some seconds with falling learning rates."""
+        """Train for `seconds` seconds with decreasing learning rates."""
         trainer, begun = self.trainer, self.seconds
         for share, rate in PHASES:
             trainer.config = trainer.config.changed({"learning_rate": rate})
@@ -280,7 +280,7 @@ class Table:
         )
 
     def judge(self, least: float) -> None:
-        """Print how the network plays without search."""
+        """Print the network's strength without search."""
         tally = self.trainer.evaluate(self.size.evaluated, EVALUATION_SEED)
         bar(f"1-ply after {self.seconds:.0f} s", tally.mean, least)
         print(said(tally))
@@ -332,7 +332,7 @@ def leave(path: Path, folder: Path) -> None:
 
 
 def train_bands(size: Size, folder: Path, seconds: float) -> None:
-    """Train as many bands as time allows, and print the network's strength with them."""
+    """Train as many bands as time allows, and print the strength of the banded network."""
     until, home, path = time.perf_counter() + seconds, KEPT / "ascent", KEPT / "bands.npz"
     shutil.rmtree(home, ignore_errors=True)
     network = load(KEPT / WEIGHTS)
@@ -380,17 +380,17 @@ def measure(size: Size, folder: Path, part: str | None) -> None:
         train_table(size, folder)
     if part in (None, "bands"):
         left = size.in_all - (time.perf_counter() - BEGUN)
-        train_bands(size, folder, min(size.for_bands, left) - 30)  # then it is packed and judged
+        train_bands(size, folder, min(size.for_bands, left) - 30)  # time to pack and evaluate it
     tell("done")
 
 
 def main() -> int:
-    """Run the measurement; return 2 without a GPU."""
+    """Run the measurement; return 2 if there is no GPU."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=["quick", "table", "bands"])
     parser.add_argument("--out", type=Path, default=KEPT)
     given = parser.parse_args()
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX leaves the card to others
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would reserve the memory
     try:
         cuda.card()
     except Py2048Error as error:

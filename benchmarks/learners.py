@@ -1,8 +1,8 @@
-"""Learners with a budget of processor time: TD, DQN and MaskablePPO.
+"""Learners with a CPU-time budget: TD, DQN and MaskablePPO.
 
 The trained agents play as ``py2048 benchmark-agent policy:learners:dqn`` (or ``ppo``), run in the
-folder of ``dqn.zip`` with this folder in PYTHONPATH. DQN and PPO need the extra ``sb3``. Everything
-runs in one thread.
+folder of ``dqn.zip`` with this folder in PYTHONPATH. DQN and PPO require the extra ``sb3``.
+Everything runs in one thread.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ CHUNK = 20_000
 
 
 class Budget:
-    """A budget of processor time for learning; evaluations do not count.
+    """A CPU-time budget for learning; evaluations do not count.
 
     Args:
-        marks: Times of evaluations in seconds, ascending; the last one ends the budget.
+        marks: When to evaluate, in seconds of CPU time, ascending; the last mark ends the budget.
         judge: Called with the policy, the seconds used and the moves made.
     """
 
@@ -44,7 +44,10 @@ class Budget:
         self._began: float | None = None
 
     def is_spent(self, policy: Policy, moves: int) -> bool:
-        """Evaluate at a mark; return whether it was the last. The first call starts the clock."""
+        """Evaluate when a mark is reached; return whether it was the last.
+
+        The first call starts the clock.
+        """
         if self._began is None:
             self._began = time.process_time()
         used = time.process_time() - self._began

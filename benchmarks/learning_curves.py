@@ -3,8 +3,8 @@
 Usage: learning_curves.py [BOARD…] [--learners td dqn ppo] [--minutes N] [--games N] [--seed N]
 
 Each learner has N minutes on one core. It is evaluated seven times on the same games, each time
-with twice as much training as the time before. Losses against perfect play are exact. The results
-are written to ``results/learning-curves.md``.
+after twice as much training as before. Losses relative to perfect play are exact. The results are
+written to ``results/learning-curves.md``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAGE = Path(__file__).parent / "results" / "learning-curves.md"
 
 
 class Judge:
-    """Measures a policy's mean loss against perfect play.
+    """Measures a policy's mean loss relative to perfect play.
 
     Args:
         solution: Perfect play.

@@ -1,8 +1,8 @@
 """Fair measurements: contestants take turns, and results are compared within one run.
 
-Other programs and changes of the clock rate can only slow a program down. Contestants take turns in
-short stretches, so a disturbance affects all of them, and the fastest stretch shows what a program
-can do.
+Other processes and clock-rate changes can only slow a program down. Contestants take turns in short
+stretches, so a disturbance affects all of them, and the fastest stretch shows what a program can
+do.
 """
 
 from __future__ import annotations
@@ -142,13 +142,13 @@ def race(
 
 
 def show(text: str, effort: Effort) -> None:
-    """Show on a terminal what is being measured, replacing the previous text."""
+    """Show a progress text on the terminal, replacing the previous one."""
     if effort.shows:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def stretch(some: Callable[[], int], seconds: float) -> Stretch:
-    """Create a stretch that repeats `some` for about `seconds` and returns its count a second."""
+    """Create a stretch that repeats `some` for about `seconds` and returns its count per second."""
 
     def play() -> float:
         done, start, now = 0, time.perf_counter(), 0.0
@@ -164,7 +164,7 @@ def stretch(some: Callable[[], int], seconds: float) -> Stretch:
 
 
 def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
-    """Return a stretch for each way in which the engine plays many games on `threads` threads."""
+    """Return a stretch for each of the engine's ways to play many games on `threads` threads."""
     classic = get_rules("classic")
     batch = BatchGames(classic, GAMES, seed=1, threads=threads)
     batch.play_random(WARM_UP_STEPS)

@@ -1,4 +1,4 @@
-"""Measure the memory of a game, alone and among many."""
+"""Measure the memory that a game takes, alone and among many."""
 
 from __future__ import annotations
 

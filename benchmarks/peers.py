@@ -47,4 +47,4 @@ def _jumanji(count: int) -> Callable[[Any], Any]:
 
 
 PEERS = {"pgx": _pgx, "jumanji": _jumanji}
-"""Functions that create a step function for a number of games, by library."""
+"""For each library, a function that creates a step function for a given number of games."""

@@ -29,7 +29,7 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure new Python processes, with all kernels already compiled and with none."""
+    """Measure new Python processes, with all kernels compiled beforehand and with none."""
     codes = {
         "import py2048": "import py2048",
         "py2048 --version": "from py2048.cli import main; main(['--version'])",
@@ -60,7 +60,7 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
 
 
 def new_installation(folder: Path) -> dict[str, str]:
-    """Copy the package without compiled files; return the environment that uses the copy."""
+    """Copy the package without compiled files; return the environment variables that select it."""
     folder = Path(tempfile.mkdtemp(dir=folder))
     source = Path(py2048.__file__).parent
     shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))

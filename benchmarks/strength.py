@@ -4,7 +4,8 @@ Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
 NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``. By default, everything without
 a result is measured. Finished games are saved in ``results/strength/`` every minute and on Ctrl-C,
-and the same command resumes the measurement. With --minutes, a row starts no game after M minutes.
+and the same command resumes the measurement. With --minutes, no row starts another game after M
+minutes.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Number of moves that are compared to see whether a timed player has changed."""
+"""Number of moves compared to detect whether a timed player has changed."""
 WORK = HERE.parent / "build" / "strength"
 
 
@@ -100,7 +101,7 @@ class Row:
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game, with the assumed speed of search held constant."""
+        """Return the first moves of a game, searched at a fixed assumed speed."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "record"):
@@ -149,7 +150,7 @@ def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.in
 
 
 def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
-    _machine()  # describe the machine before the load of the measurement
+    _machine()  # describe the machine before the measurement loads it
     saved = start = time.monotonic()
     try:
         with closing(local_pool(jobs)) as pool:
@@ -165,7 +166,7 @@ def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
 
 
 def measure_nodes() -> None:
-    """Measure nodes per second of a search on positions of a game, with one thread."""
+    """Measure a single-threaded search in nodes per second, on positions from a game."""
     rules = Rules.parse("classic")
     boards = list(_positions(rules))
     found = []
@@ -193,9 +194,9 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train six tuples for as long as the other program trained, and evaluate 10,000 games.
+    """Train six tuples for as long as the other program did, and evaluate over 10,000 games.
 
-    In the last fifth of the time, the learning rate is a tenth of the usual one, which averages out
+    In the last fifth of the time, the learning rate is reduced to a tenth, which averages out
     noise.
     """
     from py2048.lab.training.boards import evaluate

@@ -26,8 +26,10 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
-MEASURED, STRONG = "our measurement", 600_000
-"""Source named for our own measurements, and the minimum mean score of quoted programs."""
+MEASURED = "our measurement"
+"""Source named in strength.toml for programs that we measured."""
+STRONG = 600_000
+"""Minimum mean score of quoted programs."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
@@ -148,7 +150,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Return the table of mean scores after each minute of training, beside the other program's."""
+    """Return the table of mean scores by minute of training, ours and the other program's."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -165,7 +167,7 @@ def training_table() -> str:
 
 
 def machine_text() -> str:
-    """Describe the machine of the newest results."""
+    """Describe the machine that produced the newest results."""
     found = rows()
     if not found:
         return "Nothing is measured yet."
@@ -215,7 +217,7 @@ def _other_row(other: Data) -> list[str]:
 
 
 def table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
-    """Return a Markdown table; the first columns are text, the others numbers."""
+    """Return a Markdown table whose first `texts` columns hold text and the others numbers."""
     if not cells:
         return "Not measured yet."
     rule = ["---" if column < texts else "--:" for column in range(len(head))]
@@ -255,12 +257,12 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return the mean score of the first point at `seconds` or later; NaN after the last point."""
+    """Return a curve's mean score at `seconds` or the next later point; NaN after its end."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 
 def draw_strength(path: Path) -> None:
-    """Plot mean scores against the time per move, ours and others'."""
+    """Plot mean scores against the time per move, for our players and others."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 

@@ -1,6 +1,6 @@
 """A bot for a py2048 server, built on py2048's client.
 
-Make an account for it on the server's account page, under *Programs*, then::
+Create an account for the bot on the server's account page, under *Programs*, then::
 
     PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048 classic
 """

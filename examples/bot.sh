@@ -1,5 +1,5 @@
 #!/bin/sh
-# A bot for a py2048 server with curl and sed alone: it slides where it can, down and left first.
+# A bot for a py2048 server that needs only curl and sed. It prefers down, then left, up and right.
 # Usage: PY2048_TOKEN=... sh examples/bot.sh http://127.0.0.1:2048 classic
 url=${1:-http://127.0.0.1:2048}
 wanted="{\"rules\": \"${2:-classic}\"}"

@@ -1,6 +1,6 @@
-"""Train a masked PPO agent for a short run, and compare it with random play.
+"""Train a masked PPO agent briefly, and compare it with random play.
 
-Needs the extra ``sb3``, which brings PyTorch::
+Requires the extra ``sb3``, which installs PyTorch::
 
     python examples/masked_ppo.py --steps 200000
 """

@@ -1,6 +1,6 @@
 """2048 in PufferLib's native interface, which has no action masks.
 
-PufferLib 3.0.0 asks for an older NumPy than py2048: run it from its source, in PYTHONPATH::
+PufferLib 3.0.0 requires an older NumPy than py2048, so run it from source, through PYTHONPATH::
 
     python examples/pufferlib_games.py
 """

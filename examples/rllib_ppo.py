@@ -1,6 +1,6 @@
 """Train RLlib's PPO on many games at once, with action masks.
 
-Needs ``pip install py2048[rl] "ray[rllib]" torch``::
+Requires ``pip install py2048[rl] "ray[rllib]" torch``::
 
     python examples/rllib_ppo.py --iterations 20
 """
@@ -28,7 +28,8 @@ except ModuleNotFoundError as error:
 class MaskedGames(gymnasium.vector.VectorWrapper):
     """Games with flat observations and action masks, as RLlib's module expects them.
 
-    RLlib gives `options` the number of games; it wants episodes to begin anew at the next step.
+    RLlib passes the number of games in `options`, and expects finished episodes to restart at the
+    next step.
     """
 
     def __init__(self, options: dict[str, Any]) -> None:

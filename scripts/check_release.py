@@ -1,8 +1,8 @@
-"""Check that a tag is ready for release, and print its release notes.
+"""Check that a tag can be released, and print its release notes.
 
 ``check_release.py v0.2.0`` compares the tag with ``__version__``, requires ``[project.urls]``, and
-prints the section of ``CHANGELOG.md`` for the version. If something is missing, it prints a line
-for each problem and exits with status 1.
+prints the section of ``CHANGELOG.md`` for the version. If there are problems, it prints one line
+for each of them and exits with status 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def release_notes(changelog: str, version: str) -> str:
-    """Return the changelog section of a version, or an empty string."""
+    """Return the changelog section of a version, or "" if there is none."""
     heading = rf"^## \[?{re.escape(version)}\]?(?: [^\n]*)?$"
     found = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""

@@ -107,46 +107,16 @@ COVERED = {(3, 3): 1150}
 """Maximum sum of stored boards; perfect play almost never reaches boards with larger sums."""
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """Boards on which moves differ in value, with their best moves.
-
-    Attributes:
-        boards: Boards in canonical form.
-        masks: As computed by `find_best`.
-    """
-
-    boards: Words
-    masks: Bytes
-
-
-def distil(solution: Solution, covered: int | None = None) -> DistilledMoves:
-    """Extract the best moves of a solution.
-
-    Args:
-        solution: Exact values for the score, with symmetric boards merged.
-        covered: Maximum sum of stored boards; by default the one in `COVERED`.
-
-    Raises:
-        SolvingError: The goal is a tile.
-    """
+def distil(solution: Solution) -> DistilledMoves:
+    """Extract the best moves of a solution for the score, with symmetric boards merged."""
     rules, most = solution.rules, solution.layers[-1].total
-    if solution.goal.tile is not None:
-        raise SolvingError("only solutions for the score can be distilled")
-    if covered is None:
-        covered = min(most, COVERED.get(rules.shape, most))
-    answers = _answers(solution, covered)
-    predictor = trained(solution, most.bit_length(), answers.boards, answers.masks)
-    order, masks = _ordered(predictor, answers, *rules.shape)
-    return DistilledMoves(rules, most, covered, predictor, *_stored(order, masks))
-
-
-def _answers(solution: Solution, covered: int) -> _Answers:
-    parts = list(best_moves(solution, covered))
-    boards = np.concatenate([boards for boards, _ in parts])
-    masks = np.concatenate([masks for _, masks in parts])
+    covered = min(most, COVERED.get(rules.shape, most))
+    boards, masks = map(np.concatenate, zip(*best_moves(solution, covered), strict=True))
     is_asked = masks & 15 != masks >> 4
-    return _Answers(boards[is_asked], masks[is_asked])
+    boards, masks = boards[is_asked], masks[is_asked]
+    predictor = trained(solution, most.bit_length(), boards, masks)
+    order = _ordered(predictor, boards, *rules.shape)
+    return DistilledMoves(rules, most, covered, predictor, *_stored(order, masks))
 
 
 def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]]:
@@ -202,21 +172,15 @@ def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Pred
     return Predictor(tuples, radix, tables, gains)
 
 
-def _parts(boards: Words) -> list[Words]:
-    return [boards[first : first + BATCH_BOARDS] for first in range(0, len(boards), BATCH_BOARDS)]
+# --- corrections ---------------------------------------------------------------------------------
 
 
-# --- corrections
-# -----------------------------------------------------------------------------------
-
-
-def _ordered(
-    predictor: Predictor, answers: _Answers, rows: int, columns: int
-) -> tuple[Order, Bytes]:
-    parts = [Order.of(predictor, part, rows, columns) for part in _parts(answers.boards)]
+def _ordered(predictor: Predictor, boards: Words, rows: int, columns: int) -> Order:
+    firsts = range(0, len(boards), BATCH_BOARDS)
+    batches = [boards[first : first + BATCH_BOARDS] for first in firsts]
+    parts = [Order.of(predictor, batch, rows, columns) for batch in batches]
     moves = np.concatenate([part.moves.astype(np.int8) for part in parts])
-    scores = np.concatenate([part.scores for part in parts])
-    return Order(answers.boards, moves, scores), answers.masks
+    return Order(boards, moves, np.concatenate([part.scores for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -453,12 +417,12 @@ def _score(
 
 
 @kernel(inline=True, borrows=True)
-def _compare(mask: Int, scores: Vector, slopes: Vector) -> bool:
-    """Compute the gradients of the scores; return whether the top move is best."""
-    top, choice = np.float32(-np.inf), 0
+def _compare(mask: Int, scores: Vector, slopes: Vector) -> None:
+    """Compute the gradients of the scores."""
+    top = np.float32(-np.inf)
     for k in range(4):
-        if mask >> (4 + k) & 1 and scores[k] > top:
-            top, choice = scores[k], k
+        if mask >> (4 + k) & 1:
+            top = max(top, scores[k])
     total, good = np.float32(0), np.float32(1e-20)
     for k in range(4):
         slopes[k] = np.exp(scores[k] - top) if mask >> (4 + k) & 1 else np.float32(0)
@@ -466,7 +430,6 @@ def _compare(mask: Int, scores: Vector, slopes: Vector) -> bool:
         good += slopes[k] * np.float32(mask >> k & 1)
     for k in range(4):
         slopes[k] *= np.float32(1) / total - np.float32(mask >> k & 1) / good
-    return (mask >> choice & 1) == 1
 
 
 @kernel
@@ -479,7 +442,7 @@ def train(
     weights: Vector,
     squares: Vector,
     rate: np.float32,
-) -> Int:
+) -> None:
     """Train on each board once, minimising the cross-entropy of its best moves.
 
     Steps follow AdaGrad (Duchi, Hazan & Singer, "Adaptive subgradient methods", 2011).
@@ -494,13 +457,9 @@ def train(
         weights: Trainable weights of the tuples and, last, of the gains: float32, updated.
         squares: Sums of squared gradients per weight: float32, updated.
         rate: Learning rate.
-
-    Returns:
-        Number of boards whose best move was predicted.
     """
     scores, slopes = np.zeros(4, np.float32), np.zeros(4, np.float32)
     chosen = np.zeros((4, len(places) + 1), np.int64)
-    hits = 0
     for at in range(len(boards)):
         mask = np.int64(masks[at])
         for direction in range(4):
@@ -508,14 +467,13 @@ def train(
                 scores[direction] = _score(
                     boards[at], direction, spec, places, radix, weights, chosen
                 )
-        hits += _compare(mask, scores, slopes)
+        _compare(mask, scores, slopes)
         for direction in range(4):
             slope = slopes[direction]
             if abs(slope) > SURE:
                 for place in chosen[direction]:
                     squares[place] += slope * slope
                     weights[place] -= rate * slope / np.sqrt(squares[place] + np.float32(1))
-    return hits
 
 
 if __name__ == "__main__":

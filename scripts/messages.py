@@ -1,8 +1,8 @@
 """Update translations from the sources (`make messages`).
 
-Extracts the marked texts from Python, templates and JavaScript, adds new ones to
-`locale/<code>/LC_MESSAGES/py2048.po` of each language for translators, compiles the catalogues,
-and writes the texts of the pages' scripts to `static/js/messages-<code>.js`.
+Extracts the marked texts from Python, templates and JavaScript, and adds new texts to
+`locale/<code>/LC_MESSAGES/py2048.po` for translators. Then compiles the catalogues, and writes the
+texts for JavaScript to `static/js/messages-<code>.js`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _OPTIONS = {
 
 
 def extracted() -> Catalog:
-    """Return the texts of the sources, with the files that contain them."""
-    found = Catalog(creation_date=_NO_DATE)  # files change only if their texts do
+    """Return the texts in the sources, with the files that contain them."""
+    found = Catalog(creation_date=_NO_DATE)  # without a date, files change only if texts change
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
@@ -54,7 +54,7 @@ def extracted() -> Catalog:
         for text in (task.title, task.asked, *(check.title for check in task.checks)):
             found.add(text, None, [("courses/ist/tasks.py", 0)])
     found.add(COURSES["ist"].grading().not_graded, None, [("courses/ist/tasks.py", 0)])
-    for _title, actions in HELP_SECTIONS:  # a table, so its texts are not marked by calls
+    for _title, actions in HELP_SECTIONS:  # a table, whose texts are not marked by calls
         for action in actions:
             for text in filter(None, (action.menu, action.title, action.label, action.help)):
                 found.add(text, None, [("presentation/actions.py", 0)])
@@ -62,7 +62,7 @@ def extracted() -> Catalog:
 
 
 def po_file(code: str) -> Path:
-    """Return the path of a language's translations."""
+    """Return the path of a language's translation file."""
     return CATALOGUES / code / "LC_MESSAGES" / "py2048.po"
 
 
@@ -73,13 +73,13 @@ def read(code: str) -> Catalog:
 
 
 def is_translated(message: Message) -> bool:
-    """Return whether a person translated all forms of a message."""
+    """Return whether all forms of a message have been translated by a person."""
     texts = message.string if isinstance(message.string, tuple) else (message.string,)
     return all(texts) and not message.fuzzy
 
 
 def script_of(catalogue: Catalog) -> str:
-    """Return a script with the translations used by the pages' scripts."""
+    """Return a JavaScript module with the translations that pages use."""
     texts = {
         message.id[0] if message.pluralizable else message.id: message.string
         for message in catalogue

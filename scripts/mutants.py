@@ -1,11 +1,11 @@
-"""Test the tests: change single lines of code and count the changes that no test notices.
+"""Mutation testing: change single lines of code, and report changes that no test detects.
 
 Usage: mutants.py PATH [--count N] [--seed N] [--tests TESTS…]
 
-PATH is a module or folder below `src/py2048`. Cosmic Ray mutates a seeded sample of N of its lines,
-one at a time, in a copy of the checkout. Each mutant is run only against the folder of `tests` that
-mirrors PATH, or against the tests named by `--tests`. The script prints a diff of each mutant that
-passes them.
+PATH is a module or folder below `src/py2048`. In a copy of the checkout, Cosmic Ray mutates a
+random sample of N lines, one at a time. Each mutant is tested with the folder of `tests` that
+mirrors PATH, or with the tests given by `--tests`. The script prints a diff of each mutant that
+passes its tests.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
-"""Operators that mostly change annotations (`int | None`), caches or string identity."""
+"""Mutation operators that mostly change annotations (`int | None`), caches or string identity."""
 TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
-"""Lines that size a cache, freeze a class or set a constant; a test could only repeat them."""
+"""Lines that configure a cache or dataclass, or set a constant. A test could only repeat them."""
 MIN_TIMEOUT_S = 60.0
 
 
 def tests_beside(path: Path) -> list[str]:
-    """Return the tests that mirror a path below `src/py2048`, or the nearest folder with tests."""
+    """Return the tests that mirror a path below `src/py2048`, or those of the nearest folder."""
     mirror = Path("tests", *path.relative_to("src/py2048").with_suffix("").parts)
     while not mirror.is_dir():
         mirror = mirror.parent
@@ -47,7 +47,7 @@ def tests_beside(path: Path) -> list[str]:
 
 
 def sample(path: Path, count: int, seed: int) -> list[MutationSpec]:
-    """Return a mutant for each of `count` lines, drawn at random."""
+    """Return one mutant for each of `count` random lines."""
     database = WorkDB(":memory:", WorkDB.Mode.create)
     init([path] if path.is_file() else sorted(path.rglob("*.py")), database, {})
     by_line: dict[tuple[str, int], list[MutationSpec]] = defaultdict(list)
@@ -87,7 +87,7 @@ def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[s
 
 
 def main() -> None:
-    """Mutate what the arguments name."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, help="a module or folder, such as src/py2048/core")
     parser.add_argument("--count", type=int, default=40)

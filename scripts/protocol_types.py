@@ -1,7 +1,7 @@
-"""Write the types of the web protocol for the pages' scripts (`make messages`).
+"""Write TypeScript declarations of the web protocol (`make messages`).
 
-`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. TypeScript checks
-the scripts against this file (`make javascript`); browsers never load it.
+`src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. The TypeScript
+compiler uses it to check the website's JavaScript (`make javascript`). Browsers never load it.
 """
 
 from __future__ import annotations
@@ -14,24 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import msgspec.inspect as mi
 from msgspec import UNSET
-from msgspec.inspect import (
-    BoolType,
-    CustomType,
-    DictType,
-    FloatType,
-    IntType,
-    ListType,
-    LiteralType,
-    Metadata,
-    NoneType,
-    StrType,
-    StructType,
-    TupleType,
-    Type,
-    UnionType,
-    VarTupleType,
-)
 
 from py2048.server import schema
 
@@ -42,19 +26,19 @@ _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
-"""For each union, the base class of its structs and the field that contains their tags."""
+"""Base class and tag field of each union's structs."""
 
-_SIMPLE: dict[type[Type], str] = {
-    BoolType: "boolean",
-    FloatType: "number",
-    IntType: "number",
-    NoneType: "null",
-    StrType: "string",
+_SIMPLE: dict[type[mi.Type], str] = {
+    mi.BoolType: "boolean",
+    mi.FloatType: "number",
+    mi.IntType: "number",
+    mi.NoneType: "null",
+    mi.StrType: "string",
 }
 
 
 def structs() -> list[type[msgspec.Struct]]:
-    """Return the structs of the schema, sorted by name, without those that are base classes."""
+    """Return the structs of the schema except base classes, sorted by name."""
     found = inspect.getmembers(schema, lambda each: isinstance(each, type))
     named = [
         each
@@ -65,24 +49,24 @@ def structs() -> list[type[msgspec.Struct]]:
     return [each for each in named if each not in bases and each is not schema.Reply]
 
 
-def written(kind: Type) -> str:
-    """Return a type as TypeScript writes it."""
+def written(kind: mi.Type) -> str:
+    """Return a type in TypeScript syntax."""
     match kind:
-        case Metadata(extra_json_schema={"enum": names}):
+        case mi.Metadata(extra_json_schema={"enum": names}):
             return _one_of(names)
-        case Metadata(type=inner):
+        case mi.Metadata(type=inner):
             return written(inner)
-        case LiteralType(values=values):
+        case mi.LiteralType(values=values):
             return _one_of(values)
-        case StructType(cls=cls):
+        case mi.StructType(cls=cls):
             return cls.__name__
-        case ListType(item_type=item) | VarTupleType(item_type=item):
+        case mi.ListType(item_type=item) | mi.VarTupleType(item_type=item):
             return f"{_grouped(item)}[]"
-        case TupleType(item_types=items):
+        case mi.TupleType(item_types=items):
             return f"[{', '.join(map(written, items))}]"
-        case DictType(key_type=key, value_type=value):
+        case mi.DictType(key_type=key, value_type=value):
             return f"{{ [name in {written(key)}]?: {written(value)} }}"
-        case UnionType(types=types):
+        case mi.UnionType(types=types):
             return " | ".join(written(each) for each in types if not _is_unset(each))
     return _SIMPLE[type(kind)]
 
@@ -91,17 +75,17 @@ def _one_of(values: Iterable[object]) -> str:
     return " | ".join(map(json.dumps, values))
 
 
-def _grouped(kind: Type) -> str:
+def _grouped(kind: mi.Type) -> str:
     text = written(kind)
     return f"({text})" if " | " in text else text
 
 
-def _is_unset(kind: Type) -> bool:
-    return isinstance(kind, CustomType) and kind.cls is msgspec.UnsetType
+def _is_unset(kind: mi.Type) -> bool:
+    return isinstance(kind, mi.CustomType) and kind.cls is msgspec.UnsetType
 
 
 def _members(kind: type[msgspec.Struct]) -> Iterator[str]:
-    info: Any = msgspec.inspect.type_info(kind)
+    info: Any = mi.type_info(kind)
     if info.tag_field:
         yield f"{info.tag_field}: {json.dumps(info.tag)};"
     is_request = not issubclass(kind, schema.Reply)

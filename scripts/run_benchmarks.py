@@ -26,14 +26,12 @@ sys.path.insert(0, str(FOLDER))
 from measuring import Effort, Measurement, report  # noqa: E402  # needs the path above
 
 SUBJECTS = {
-    "engine": ("engine", "random play: batches, whole games, one game in Python"),
-    "environments": ("environments", "Gymnasium environments, single and vector"),
-    "startup": ("startup", "imports and first steps, compiled and not"),
-    "memory": ("memory", "bytes a game"),
+    "engine": "random play: batches, whole games, one game in Python",
+    "environments": "Gymnasium environments, single and vector",
+    "startup": "imports and first steps, compiled and not",
+    "memory": "bytes a game",
 }
-"""For each benchmark, its module, which has a function of the benchmark's name, and a summary."""
-
-USUAL = ("engine", "environments", "startup", "memory")
+"""The benchmarks that run by default. Each is a module with a function of the same name."""
 
 
 def main(words: list[str]) -> int:
@@ -41,8 +39,8 @@ def main(words: list[str]) -> int:
     scripts = {path.stem.removeprefix("bench_"): path for path in FOLDER.glob("bench_*.py")}
     options = _parsed(words, [*SUBJECTS, *sorted(scripts)])
     if options.list:
-        for name, (_, summary) in SUBJECTS.items():
-            print(f"{name:<14}{summary}{'' if name in USUAL else '; not run by default'}")
+        for name, summary in SUBJECTS.items():
+            print(f"{name:<14}{summary}")
         for name, path in sorted(scripts.items()):
             print(f"{name:<14}benchmarks/{path.name}; not run by default")
         return 0
@@ -82,13 +80,13 @@ def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
 def _usual() -> list[str]:
     """Return the default benchmarks that can run here."""
     if importlib.util.find_spec("gymnasium") is not None:
-        return list(USUAL)
+        return list(SUBJECTS)
     print("environments are skipped: they need pip install 'py2048[rl]'", file=sys.stderr)
-    return [name for name in USUAL if name != "environments"]
+    return [name for name in SUBJECTS if name != "environments"]
 
 
 def _measure(name: str, effort: Effort, folder: Path) -> list[Measurement]:
-    module = importlib.import_module(SUBJECTS[name][0])
+    module = importlib.import_module(name)
     return list(getattr(module, name)(effort, folder))
 
 

@@ -120,7 +120,7 @@ class BotClient:
     def stream(self, game_id: str) -> Iterator[Json]:
         """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message after every connection is the whole state, so it may repeat moves you
+        The first message after each connection contains the whole state, so it may repeat moves you
         already have; compare ``version`` to detect them.
 
         Raises:
@@ -275,7 +275,7 @@ class RemoteGame:
 
     @property
     def think_ms(self) -> int:
-        """Total time of all moves by the server's clock, in milliseconds, including latency."""
+        """Total thinking time in milliseconds by the server's clock, including latency."""
         return int(self.state["think_ms"])
 
     @property
@@ -304,7 +304,7 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # at the maximum length; otherwise another client changed the game
+                raise  # the game has its maximum length; otherwise another client changed it
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")

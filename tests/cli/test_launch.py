@@ -170,9 +170,8 @@ def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start):
     game.until(TERMINAL)
 
 
-def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
+def test_with_nothing_a_demonstration_is_played(start):
     """A demonstration plays moves, then explains how to play, with any kind of output."""
-    began = time.monotonic()
     places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
     started = [start(where, stdin, None) for where, stdin in places]
     unseen = start("closed", CLOSED, None)
@@ -181,7 +180,6 @@ def test_with_nothing_a_demonstration_ends_in_ten_seconds(start):
     watched = started[2]
     watched.until(b"To play, start py2048")
     assert watched.end() == unseen.end() == 0
-    assert time.monotonic() - began < 30  # ten, and what a busy machine adds
     assert watched.printed.count(b". Score ") > 5
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,6 +87,17 @@ def test_attempts_of_a_student_are_not_compared(tmp_path):
     one, other = handed_in(tmp_path, {"a": program(1), "b": program(1)})
     both = (Student("a"), Student("b"))
     hand_ins = [HandIn(each.entry, both, each.when, "", each.submission) for each in (one, other)]
+    assert not pairs_of(programs_of(hand_ins, set(), set()))
+
+
+def test_a_student_is_counted_once_in_the_class(tmp_path):
+    """Code of more than a quarter of the class is common, however many attempts there are."""
+    texts = {str(n): program(9 if n < 5 else 10 + n) + f"v = {n}\n" for n in range(16)}
+    hand_ins = [
+        replace(one, submission=replace(one.submission, name=f"{one.entry} attempt {attempt}"))
+        for one in handed_in(tmp_path, texts)
+        for attempt in (1, 2)
+    ]
     assert not pairs_of(programs_of(hand_ins, set(), set()))
 
 

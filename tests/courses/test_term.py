@@ -212,6 +212,34 @@ def test_a_term_from_roster_to_mark_files(term, run):
     assert "6 / 6 marks" not in page
 
 
+def test_lateness_decides_which_attempt_counts(term, run):
+    """The best attempt is chosen after late penalties; the last one must precede the cut-off."""
+    for who, attempts in {
+        "first/1001": (("1 2", "2026-10-10"), ("1 2 3", "2026-10-21")),  # 5 days late
+        "first/1002": (("1 2", "2026-10-10"), ("1 2 3", "2026-10-17")),  # 1 day late
+        "third/1001": (("1 2", "2026-12-01"), ("1", "2026-12-02")),
+        "third/1002": (("1", "2026-12-01"), ("1 2", "2026-12-30")),  # after the cut-off
+        "third/1003": (("1", "2026-12-29"), ("1 2", "2026-12-30")),
+    }.items():
+        for number, (earned, day) in enumerate(attempts, 1):
+            hand_in(term, f"{who}/{number}/app.py", f"# earns {earned}", f"{day}T12:00")
+    assert run("grade")[0] == 0
+    marks = {name: rows(term, name) for name in ("first", "third")}
+    counted = {
+        (name, who): (row["attempt"], row["total"])
+        for name, table in marks.items()
+        for who, row in table.items()
+        if row["attempt"]
+    }
+    assert counted == {
+        ("first", "1001"): ("1", "6"),
+        ("first", "1002"): ("2", "8.1"),
+        ("third", "1001"): ("2", "4"),
+        ("third", "1002"): ("1", "4"),
+        ("third", "1003"): ("1", "0"),
+    }
+
+
 def test_manual_decisions_survive_every_run(term, run):
     """Marks, lateness, attempts and comments set by hand are kept and shown to students."""
     hand_in(term, "second/1003/1/app.py", "# earns 1", "2026-11-15T10:00")

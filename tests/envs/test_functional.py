@@ -145,6 +145,6 @@ def test_mistakes_are_explained() -> None:
         functional.chance_outcomes(rules, boards, 0)
     full = np.ones((4, 4), np.uint8)
     with pytest.raises(BoardError, match="full"):
-        functional.spawn(rules, full, 0, 1)
+        functional.spawn(rules, np.stack([boards[0], full]), [0, 0], 1)
     with pytest.raises(BoardError, match="full"):
         functional.chance_outcomes(rules, full, 0)

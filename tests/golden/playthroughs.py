@@ -10,7 +10,7 @@ from pathlib import Path
 
 from py2048 import Board, Direction, Game, Rules, list_rules
 from py2048.core import rng
-from py2048.core.game.record import encode_turn
+from py2048.core.game.turn import encode_turn
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 2048
@@ -23,7 +23,7 @@ def playthrough(rules: Rules) -> str:
     key = rng.key_of(rng.derive_seed(SEED, 1))
     lines = [f"rules {rules}", f"seed {SEED}", f"start {_row(game.start)}"]
     for attempt in range(ATTEMPTS):
-        direction = Direction(rng.pick(rng.high(rng.draw(key, attempt)), 4))
+        direction = Direction(rng.pick_high(rng.draw(key, attempt), 4))
         before = game.turn_count
         game.attempt(direction)
         if game.turn_count > before and game.last_turn:

@@ -120,10 +120,9 @@ def test_players_have_names_for_people_on_every_board():
     assert hints.player_name("montecarlo:games=5") == "montecarlo:games=5"
 
 
-def test_a_beginner_is_taught_for_three_moves():
-    """The tutorial line names the target, if any, and disappears after three moves."""
+def test_a_beginner_is_told_the_target():
+    """The tutorial line names the target, if any."""
     rules = get_rules("classic")
-    assert hints.teaching(rules, 2) == "Join equal tiles. Make 2048."
-    assert hints.teaching(rules, 3) == ""
-    assert hints.teaching(get_rules("2x4"), 0) == "Join equal tiles. Make 256."
-    assert hints.teaching(get_rules("classic:target=none"), 0) == "Join equal tiles."
+    assert hints.teaching(rules) == "Join equal tiles. Make 2048."
+    assert hints.teaching(get_rules("2x4")) == "Join equal tiles. Make 256."
+    assert hints.teaching(get_rules("classic:target=none")) == "Join equal tiles."

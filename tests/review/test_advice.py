@@ -102,8 +102,6 @@ def test_the_process_that_compiles_ends_with_the_one_that_asked():
     with preparing("greedy") as process:
         assert process.wait(60) == 0
     with preparing("quick:ms=1e12") as process:  # would think forever
-        time.sleep(1.0)
-        assert process.poll() is None
         process.stdin.close()
         assert process.wait(60) == 1
 

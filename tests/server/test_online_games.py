@@ -23,7 +23,7 @@ from py2048.app.storage import GameChange, open_store
 from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
-from py2048.core.game.record import encode_turn
+from py2048.core.game.turn import encode_turn
 from py2048.core.rules import MAX_POINTS
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit

@@ -12,8 +12,7 @@ from tests.server.test_page_modules import node
 
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
-from py2048.core.game.record import decode_steps
-from py2048.core.game.turn import Turn, outcome_of, score_after, spawn_error
+from py2048.core.game.turn import Turn, decode_steps, outcome_of, score_after, spawn_error
 from py2048.core.rules import BoardSum, Rules, list_rules
 from py2048.server.http.assets import STATIC
 

@@ -170,7 +170,8 @@ async def test_live_games_are_listed(web_server: WebServer) -> None:
         assert f"/game/{game}" in browser.get("/player/Live%20player").text
         row = ", ".join(str(tile or "empty") for tile in socket.state["board"][0])
         assert f"Row 1: {row}." in browser.get("/live").text
-    await asyncio.sleep(0.3)
+    while "py2048_sockets 0.0" not in browser.get("/metrics").text:
+        await asyncio.sleep(0.05)
     assert f"Row 1: {row}." in browser.get("/live").text
 
 

@@ -11,7 +11,7 @@ from inside import Json, Visitor, running
 
 from py2048.core.board import Board
 from py2048.core.game import Game
-from py2048.core.game.record import encode_turn
+from py2048.core.game.turn import encode_turn
 from py2048.core.rules import Rules
 from py2048.server.app import Server
 from py2048.server.schema import BOARDS

@@ -50,6 +50,22 @@ async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
             server.backend.rooms.leave(request)
 
 
+async def test_a_watcher_who_leaves_changes_nothing(tmp_path: Path) -> None:
+    """The game stays open for its player, and its autoplay continues."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        player, watcher = Visitor(server), Visitor(server)
+        game = (await player.new())["game"]
+        await player.ask("autoplay", player="random", delay=10_000)
+        await watcher.ask("watch", game=game)
+        room = server.backend.rooms.open[game]
+        watcher.leave()
+        assert room.clients == {player.connection}
+        assert server.backend.rooms.open[game] is room
+        assert room.autoplayer == "random"
+        player.leave()
+        assert room.autoplayer is None
+
+
 async def _until(holds: Callable[[], bool]) -> None:
     while not holds():
         await asyncio.sleep(0.01)

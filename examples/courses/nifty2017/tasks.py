@@ -1,4 +1,4 @@
-"""How the tasks are checked; text and marks are in starter/TASKS.md."""
+"""The checks for each task; the task texts and marks are in starter/TASKS.md."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PIECES = ("*", "*", "2", "2", "4", "8")
 
 
 def as_pieces(rows: list[list[int]]) -> Board:
-    """Return a board of numbers as a student has it."""
+    """Convert a board of numbers to the students' representation."""
     return [[str(tile or "*") for tile in row] for row in rows]
 
 
@@ -38,7 +38,7 @@ def boards(seed: str) -> Iterator[Board]:
 
 
 def on(board: Board, code: str, expected: object, after: Board | None = None) -> Example:
-    """Return an example on a board, which is `after` then, by default what it was."""
+    """Return an example that turns `board` into `after`, or by default leaves it unchanged."""
     then = {"board": board if after is None else after}
     return Example(code, expected, given=f"board = {board}", then=then)
 
@@ -54,21 +54,21 @@ MADE = (
 
 
 def on_and_off(size: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield places on a board and around it, and whether they are on it."""
+    """Yield positions on and around a board, and whether each is on the board."""
     for x in range(-1, size + 1):
         for y in range(-1, size + 1):
             yield x, y, 0 <= x < size and 0 <= y < size
 
 
 def got(seed: str) -> Iterator[Example]:
-    """Ask for every place on a board, and those around it."""
+    """Get the piece at every position on and around a board."""
     for board in boards(seed):
         for x, y, is_on in on_and_off(len(board)):
             yield on(board, f"get_piece({x}, {y}, board)", board[y][x] if is_on else None)
 
 
 def placed(seed: str) -> Iterator[Example]:
-    """Place a piece on each of those."""
+    """Place a piece at every position on and around a board."""
     for board in boards(seed):
         for x, y, is_on in on_and_off(len(board)):
             after = [list(row) for row in board]
@@ -82,7 +82,7 @@ ODDS = {"2": 0.6, "4": 0.37, "8": 0.03}
 
 
 def places_at_random(session: SubmissionSession) -> None:
-    """Check that each piece comes as often as it should, in each empty square equally often."""
+    """Check how often each piece appears, and that all empty squares are equally likely."""
     tests = {piece: Odds(0.5 if piece == "8" else 0.2, of=7) for piece in ODDS}
     squares = {place: Odds(0.5, of=7) for place in ((0, 0), (1, 0), (1, 1), (2, 2))}
     board = [["*" if (x, y) in squares else "16" for x in range(3)] for y in range(3)]
@@ -113,7 +113,7 @@ def places_at_random(session: SubmissionSession) -> None:
 
 
 def lost(seed: str) -> Iterator[Example]:
-    """Yield boards on which nothing can move, and boards on which just one thing can."""
+    """Yield boards without a legal move, and boards with a single gap or pair."""
     for size in (2, 3, 4):
         yield on(as_pieces(checkered(size, size)), "have_lost(board)", True)
         for rows in [*with_one_gap(size, size), *with_one_pair(size, size)]:
@@ -134,7 +134,7 @@ def packed(line: list[str]) -> list[str]:
 
 
 def swipes(seed: str) -> Iterator[Example]:
-    """Yield boards in all directions; `end_move` only counts."""
+    """Yield swipes in all directions; `end_move` is replaced, to count its calls."""
     traps = [["2", "2", "4", "8"], ["8", "4", "2", "2"], ["2", "2", "2", "2"], ["*", "2", "*", "4"]]
     for board in [traps, *boards(seed)]:
         columns = [list(column) for column in zip(*board, strict=True)]
@@ -164,7 +164,7 @@ CHECKS = {
 
 
 def lent(own: str) -> tuple[str, ...]:
-    """Return right versions of what the other tasks ask for."""
+    """Return correct implementations of the other tasks' functions."""
     others = [name for name in CHECKS if name not in {own, "swipe"}]
     return (right_versions(piece_by_piece, others, "game"),)
 

@@ -1,4 +1,4 @@
-"""How the tasks are checked; text and marks are in starter/TASKS.md."""
+"""The checks for each task; the task texts and marks are in starter/TASKS.md."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def lent(*own: str) -> tuple[str, ...]:
-    """Return right versions of what tasks other than that of these methods ask for.
+    """Return correct implementations of all methods that the task does not ask for.
 
-    First those that call other methods only, whatever the student keeps the tiles in.
+    Methods that only call other methods come first, because they work with any representation.
     """
     methods = sorted(METHODS.difference(own))
     callers = [name for name in methods if not name.startswith(("get", "set", "__init"))]
@@ -67,7 +67,7 @@ def boards(seed: str, values: tuple[int, ...] = TILES) -> Iterator[Rows]:
 
 
 def merges(seed: str) -> Iterator[Example]:
-    """Yield lines that have traps in them, and others that are drawn."""
+    """Yield lines that are easy to get wrong, and random lines."""
     draw = random.Random(seed)
     lines = [
         [2, 2, 4, 0],
@@ -90,7 +90,7 @@ NEW_LINES = (
 
 
 def sizes(seed: str) -> Iterator[Example]:
-    """Ask for height and width, in this order."""
+    """Get the height and the width of boards."""
     for board in boards(seed):
         yield on(
             board, "game.get_grid_height(), game.get_grid_width()", (len(board), len(board[0]))
@@ -116,14 +116,14 @@ BEGINNINGS = (
 
 
 def texts(seed: str) -> Iterator[Example]:
-    """Ask for a text that shows all tiles, in their order."""
+    """Yield checks that ``str`` shows all tiles in order."""
     for board in boards(seed, (16, 32, 64, 128)):
         found = partial(re.search, r"\D+".join(str(tile) for row in board for tile in row))
         yield on(board, "str(game)", Satisfies(f"a text with {board}, row by row", found))
 
 
 def draw_tiles(game_class: Any, times: int) -> list[Any]:
-    """Return the new tiles of many boards with three empty squares, beside the submission."""
+    """Collect the new tiles on many boards with three empty squares; runs beside the submission."""
     found = []
     for _ in range(times):
         game = game_class(2, 3)
@@ -135,7 +135,7 @@ def draw_tiles(game_class: Any, times: int) -> list[Any]:
 
 
 def draws_tiles(session: SubmissionSession) -> None:
-    """Check that a 2 or a 4 comes, nine to one, in each empty square equally often."""
+    """Check that 2s and 4s appear nine to one, in each empty square equally often."""
     four, squares = Odds(of=4), [Odds(of=4) for _ in range(3)]
     for seed in range(12):
         session.begin()
@@ -158,7 +158,7 @@ def draws_tiles(session: SubmissionSession) -> None:
 
 
 def has_one_more(after: Rows, board: Rows) -> bool:
-    """Return whether a board is that after a move with one new tile."""
+    """Return whether `board` is `after` plus one new tile."""
     pairs = zip(chain(*board), chain(*after), strict=True)
     return sorted(pair for pair in pairs if pair[0] != pair[1]) in ([(2, 0)], [(4, 0)])
 

@@ -1,4 +1,4 @@
-"""The command ``py2048``, which reports errors as a single line and an exit status."""
+"""The command ``py2048``. Errors are reported on a single line and by the exit status."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ COMPLETION = "_PY2048_COMPLETE"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    Errors print a single line on stderr and return 2. In Python's development mode (``python -X
-    dev``), operating system errors keep their traceback.
+    Errors are printed on a single line of stderr, and the status is 2. In Python's development mode
+    (``python -X dev``), operating system errors keep their traceback.
 
     Args:
-        arguments: Words after ``py2048``; those of the process by default.
+        arguments: Words after ``py2048``. By default, those of the process.
     """
     words = sys.argv[1:] if arguments is None else arguments
     streams.settle()
@@ -50,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     """Run a command.
 
-    Without arguments the last game opens right away, without loading the argument parser. Shell
-    completion also runs without arguments.
+    Without arguments, the last game is opened without loading the argument parser, which is slow.
+    Shell completion also runs without arguments.
     """
     if not words and COMPLETION not in os.environ:
         from py2048.app.commands.screens import open_last_game
@@ -87,7 +87,7 @@ def _run(words: Sequence[str]) -> int:
         return _fail(usage_message(error), error.exit_code)
     except Abort:
         return streams.INTERRUPTED
-    except SystemExit as ending:  # Typer exits when the reader of its output has gone
+    except SystemExit as ending:  # Typer exits on a broken pipe
         if isinstance(ending.__context__, BrokenPipeError):
             raise ending.__context__ from None
         raise
@@ -96,9 +96,10 @@ def _run(words: Sequence[str]) -> int:
 
 @contextmanager
 def _words_split_by_bash() -> Iterator[None]:
-    """Rejoin the words that Bash splits at ``:`` and ``=``, and print matching completions.
+    """Rejoin words that Bash splits at ``:`` and ``=``, and adapt the printed completions.
 
-    Bash keeps the part of a word before the last separator, so completions are printed without it.
+    Bash keeps the part of a word up to the last separator, so completions are printed without this
+    part.
     """
     words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))

@@ -1,4 +1,4 @@
-"""The Typer application, which lists every command in the order of the help."""
+"""The Typer application with all commands, in the order of the help."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from py2048.server import commands as serve
 
 
 class Commands(NearCommands):
-    """The root group. Options without a command belong to ``play``."""
+    """The root command group. Options without a command are passed to ``play``."""
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-        """Insert ``play`` before leading options, unless they are the group's own."""
+        """Insert ``play`` before leading options, unless they belong to the group itself."""
         if args and args[0].startswith("-"):
             name = args[0].partition("=")[0]
             group_options = option_names(self.get_params(ctx))
@@ -83,7 +83,7 @@ def _common(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Accept the options before a command."""
+    """Define the options that precede a command."""
 
 
 GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
@@ -102,7 +102,7 @@ GROUPS: dict[str, tuple[Callable[..., int | None], ...]] = {
         *(serve.backup, serve.restore, doctor.doctor),
     ),
 }
-"""Commands by help group; each command is named after its function."""
+"""Command functions by help group. Commands are named after their functions."""
 
 for panel, functions in GROUPS.items():
     for function in functions:

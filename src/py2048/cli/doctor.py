@@ -18,10 +18,10 @@ from py2048.core.language import language_of_environment as wanted_language
 from py2048.presentation import options, streams
 
 COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
-"""Colour depth in bits, by Rich's name for it."""
+"""Colour depth in bits, by Rich's name of the colour system."""
 
 EXTRA = re.compile(r"([\w.-]+).*extra == ['\"](\w+)['\"]")
-"""Matches a library and its extra in the package metadata."""
+"""Matches the name of a library and its extra in the package metadata."""
 
 
 class ComponentStatus(NamedTuple):
@@ -30,7 +30,7 @@ class ComponentStatus(NamedTuple):
     Attributes:
         part: Name of the component.
         state: ``ok``, ``missing`` or ``broken``.
-        about: Details; for a missing or broken component, how to fix it.
+        about: Details, or how to fix the component if it is missing or broken.
     """
 
     part: str
@@ -139,7 +139,7 @@ def _grader() -> str:
 
 
 def _extras() -> dict[str, list[str]]:
-    """Return the libraries of each extra."""
+    """Return the names of the libraries in each extra."""
     extras: dict[str, list[str]] = {}
     for each in importlib.metadata.requires("py2048") or ():
         if (parts := EXTRA.match(each)) and parts[1] != "py2048" and parts[2] != "all":
@@ -164,4 +164,4 @@ CHECKS = {
     N_("compiler"): _compiler,
     N_("grader"): _grader,
 }
-"""The checks, by component."""
+"""Check functions by component."""

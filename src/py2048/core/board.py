@@ -284,13 +284,11 @@ class Board:
                 f"{shown(merging)} is not a merging: give Merging.ONCE or Merging.CASCADE"
             )
         along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - same length
-        slid = list(map(_CACHED_SLIDES[merging, direction.is_forward], along))
-        after = tuple([line.line for line in slid])
+        after, points, _ = zip(*map(_CACHED_SLIDES[merging, direction.is_forward], along))  # noqa: B905
         if after == along:
             return Slide(self, direction, merging, self, 0)
-        points = sum([line.points for line in slid])
         rows = tuple(zip(*after)) if direction.is_vertical else after  # noqa: B905
-        return Slide(self, direction, merging, Board._trusted(rows), points)
+        return Slide(self, direction, merging, Board._trusted(rows), sum(points))
 
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the directions that change the board, in the order of `Direction`."""
@@ -387,12 +385,13 @@ class Slide:
     @property
     def motions(self) -> tuple[Motion, ...]:
         """The motion of every tile, line by line, starting at the wall."""
-        rows, is_vertical = self.before.rows, self.direction.is_vertical
+        rows, is_vertical = self.before._rows, self.direction.is_vertical
         along = zip(*rows) if is_vertical else rows  # noqa: B905 - same length
         slid = map(_CACHED_SLIDES[self.merging, self.direction.is_forward], along)
-        return tuple(
-            [each for at, line in enumerate(slid) for each in _motions(is_vertical, at, line.steps)]
-        )
+        motions: list[Motion] = []
+        for index, line in enumerate(slid):
+            motions += _motions(is_vertical, index, line.steps)
+        return tuple(motions)
 
 
 @lru_cache(maxsize=4096)  # games on 4x4 boards use a few hundred entries

@@ -20,8 +20,8 @@
     │   └── StaleGameError                a write based on an outdated game
     └── MissingExtraError  (ImportError)  an optional library that is not installed
 
-Each message is a single line that names the offending value, what is wrong with it and what would
-be right, so a front end can print it unchanged.
+Each message is a single line that names the offending value, what is wrong with it and how to fix
+it, so a front end can print it unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 MAX_SHOWN_LENGTH = 80
-"""Longest representation of a value in a message, in characters."""
+"""Maximum length of a value's representation in a message, in characters."""
 
 
 class Py2048Error(Exception):
@@ -47,7 +47,7 @@ class RulesError(Py2048Error, ValueError):
 
 
 class BoardError(Py2048Error, ValueError):
-    """A board is invalid: it has ragged rows, a value that is not a tile, or a single cell."""
+    """A board is invalid: it has ragged rows, a value that is not a tile, or only one cell."""
 
 
 class DirectionError(Py2048Error, ValueError):
@@ -87,7 +87,7 @@ class CourseError(Py2048Error, ValueError):
 
 
 class TournamentError(Py2048Error, ValueError):
-    """A tournament cannot be run, or its games do not belong together."""
+    """A tournament cannot be run, or its log or submission cannot be used."""
 
 
 class ClientError(Py2048Error):
@@ -163,7 +163,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
 
     Args:
         what: The feature that needs the library; the message begins with it.
-        extra: The extra of py2048 that installs the library.
+        extra: The py2048 extra that installs the library.
     """
     try:
         yield
@@ -207,7 +207,7 @@ def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Convert operating-system errors to `kind`, prefixed with the failed action `what`.
+    """Convert operating-system errors to `kind`; the message starts with the failed action `what`.
 
     Also converts the `ValueError` that Python raises for paths with a NUL or a surrogate.
     """
@@ -222,7 +222,7 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
 
 
 def unknown(word: object, known: Iterable[str], otherwise: str = "") -> str:
-    """Return the quoted word, followed by the suggestion of `did_you_mean`."""
+    """Return the word in quotes, followed by a suggestion from `did_you_mean`."""
     return f"{shown(word)}{did_you_mean(str(word or ''), known, otherwise)}"
 
 

@@ -1,4 +1,4 @@
-"""Provably fair games: tiles come from a secret that is committed to before the first move.
+"""Provably fair games: all tiles are drawn from a secret that the server commits to in advance.
 
 The commitment is the SHA-256 hash of the secret (32 random bytes). Draw number `counter` of a game
 is the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number.
@@ -7,11 +7,11 @@ the secret, and the secret cannot be replaced without breaking the commitment. O
 revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
 All games of a daily challenge share one secret, which starts with ``daily-``. Their draws also
-depend on the board: the HMAC message is the counter followed by the tiles of the board on which the
-tile spawns, 8 bytes per cell, row-major. Players who make the same moves get the same tiles, but
-watching a game reveals nothing about the tiles of a different line of play. The secret is revealed
-one day after the day ends. The secret of a battle starts with ``battle-``. It determines draws in
-the same way, and is revealed when the battle is over.
+depend on the board: the HMAC message is the counter followed by the tiles already on the board, 8
+bytes per cell, row-major. Players who make the same moves get the same tiles, but watching a game
+reveals nothing about the tiles of a different line of play. The secret is revealed one day after
+the day ends. The secret of a battle starts with ``battle-``. It determines draws in the same way,
+and is revealed when the battle is over.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def commitment_of(secret: str) -> str:
 
 
 def draws_of(secret: str) -> Draws:
-    """Return the draw function of a game with this secret.
+    """Return the draw function for games with this secret.
 
     Raises:
         RecordError: If the secret is not hexadecimal.
@@ -60,8 +60,8 @@ def draws_of(secret: str) -> Draws:
         message = counter.to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
-        # Unlike `hmac.digest`, copying the keyed state does not release the GIL; on a busy server,
-        # reacquiring it takes long.
+        # Copying the keyed state keeps the GIL, unlike `hmac.digest`. On a busy server, reacquiring
+        # the GIL is slow.
         drawn = keyed.copy()
         drawn.update(message)
         return int.from_bytes(drawn.digest()[:8])
@@ -70,7 +70,7 @@ def draws_of(secret: str) -> Draws:
 
 
 def check_fair(record: Record, secret: str, commitment: str | None = None) -> None:
-    """Verify that every tile of a record was drawn from its secret.
+    """Verify that every tile in a record was drawn from the game's secret.
 
     Args:
         record: Record of the game.
@@ -90,7 +90,7 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
 
 def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[Turn]) -> None:
-    """Verify that the start position and the spawns of turns were drawn from a secret.
+    """Verify that the start position and all spawns were drawn from a secret.
 
     Args:
         secret: The revealed secret.

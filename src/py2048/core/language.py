@@ -57,7 +57,7 @@ def use_language(code: str) -> Iterator[None]:
 
 def _(text: str) -> str:
     """Translate `text` to the current language."""
-    code = _context_language.get() or _process_language  # inlines `language()`, as this runs often
+    code = _context_language.get() or _process_language  # inlined `language()`: called often
     return text if code == ENGLISH else catalogue(code).gettext(text)
 
 
@@ -76,7 +76,7 @@ def N_(text: str) -> str:  # noqa: N802 (gettext's name)
 
 @cache
 def catalogue(code: str) -> GNUTranslations:
-    """Return the gettext catalogue of a language; it is read once."""
+    """Return the gettext catalogue of a language (cached)."""
     from gettext import GNUTranslations
 
     with (CATALOGUES / code / "LC_MESSAGES" / "py2048.mo").open("rb") as file:

@@ -1,4 +1,4 @@
-"""The documented generator of start tiles and spawns.
+"""The random number generator for start tiles and spawns, specified bit for bit.
 
 The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
 the counter. Any turn can therefore be reproduced without its history, on any machine, and compiled
@@ -14,9 +14,8 @@ counter of a turn              its ply: 0 for the first
 counter of the start           ``2**63`` for the number of start tiles, ``2**63 + 1 + k`` for
                                the k-th of them
 counter of a derived seed      ``2**62 + i`` for game number i of a batch or series
-tile of a draw                 from its high 32 bits, `pick`-ed among the integer weights
-cell of a draw                 from its low 32 bits, `pick`-ed among the empty cells,
-                               row-major
+tile of a draw                 `pick_high` among the integer weights
+cell of a draw                 `pick_low` among the empty cells, row-major
 =============================  ===========================================================
 
 Scaling a 32-bit number to `n` choices biases each choice by less than ``n / 2**32``.
@@ -47,7 +46,7 @@ def mix64(value: int) -> int:
 
 
 def key_of(seed: int) -> int:
-    """Return the key that a game with this seed draws from."""
+    """Return the generator key of the game with this seed."""
     return mix64(seed + GOLDEN)
 
 
@@ -56,25 +55,20 @@ def draw(key: int, counter: int) -> int:
     return mix64(key + (counter + 1) * GOLDEN)
 
 
-def pick(bits: int, choices: int) -> int:
-    """Scale 32 random `bits` to a number below `choices`."""
-    return (bits * choices) >> 32
+def pick_high(word: int, choices: int) -> int:
+    """Scale the high 32 bits of a draw to a number below `choices`."""
+    return ((word >> 32) * choices) >> 32
 
 
-def high(word: int) -> int:
-    """Return the high 32 bits of a draw."""
-    return word >> 32
-
-
-def low(word: int) -> int:
-    """Return the low 32 bits of a draw."""
-    return word & 0xFFFFFFFF
+def pick_low(word: int, choices: int) -> int:
+    """Scale the low 32 bits of a draw to a number below `choices`."""
+    return ((word & 0xFFFFFFFF) * choices) >> 32
 
 
 def pick_tile(weights: Weights, word: int) -> int:
     """Return the tile selected by the high half of `word`."""
     integers = weights.integers
-    remaining = pick(high(word), sum(integers))
+    remaining = pick_high(word, sum(integers))
     for tile, weight in zip(weights.tiles, integers, strict=True):
         if remaining < weight:
             return tile

@@ -1,4 +1,4 @@
-"""`Rules`: the rules of a game of 2048 as one frozen value.
+"""`Rules`: the rules of a 2048 game as a single frozen value.
 
 On the command line, in records and in URLs, rules are written as text:
 
@@ -33,12 +33,12 @@ from typing import Any, get_args
 from py2048.core.errors import RulesError, check_kind, did_you_mean, shown, unknown
 
 MAX_POINTS = 1_000_000
-"""Maximum points that rules may give or take for making a move."""
+"""Maximum points that rules may award or deduct for making a move."""
 
 MAX_RANK = 63
-"""Largest rank that rules may use, because records write a rank as one base-64 digit.
+"""Largest rank that rules may use; records write a rank as one base-64 digit.
 
-`py2048.engine.rules` has the limits of compiled code.
+`py2048.engine.rules` defines the limits of compiled code.
 """
 
 MAX_TOTAL_WEIGHT = 2**32
@@ -46,7 +46,7 @@ MAX_TOTAL_WEIGHT = 2**32
 
 
 def whole_number(value: object) -> int | None:
-    """Convert an integer, including NumPy's, to an int; return None for bools and other values."""
+    """Return `value` as an int if it is an integer of any type except bool, otherwise None."""
     try:
         return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except TypeError:
@@ -67,10 +67,10 @@ class Merging(Enum):
     """How often a tile may merge in one slide."""
 
     ONCE = "once"
-    """A tile merges at most once per slide: ``2 2 4`` left is ``4 4 .``."""
+    """A tile merges at most once per slide: ``2 2 4`` slides left to ``4 4 .``."""
 
     CASCADE = "cascade"
-    """A merged tile may merge again: ``2 2 4`` left is ``8 . .`` (comp1127)."""
+    """A merged tile may merge again: ``2 2 4`` slides left to ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
     """Members compare by identity. `Enum.__hash__` is Python code and would slow every slide."""
@@ -84,7 +84,7 @@ class Weights:
     to sum to one, so ``{2: 9, 4: 1}`` equals ``{2: "0.9", 4: "0.1"}``.
 
     Attributes:
-        pairs: ``(tile, probability)``, by ascending tile.
+        pairs: ``(tile, probability)`` pairs, sorted by tile.
         tiles: The possible tiles, ascending.
         integers: The smallest integer weights in the same ratio, in the order of `tiles`.
 
@@ -143,7 +143,7 @@ def checked_tile(value: object, what: str = "") -> int:
         what: A description of the tile; the error message begins with it.
 
     Raises:
-        RulesError: If the value is not a tile, or is too large for rules.
+        RulesError: If the value is not a tile, or is larger than rules allow.
     """
     tile = whole_number(value)
     if tile is None or not is_tile(tile):
@@ -182,7 +182,7 @@ class RandomStart:
     Attributes:
         low: Minimum number of start tiles.
         high: Maximum number; every number from `low` to `high` is equally likely.
-        weights: Distribution of the tiles, or ``None`` to use the distribution of the spawn.
+        weights: Distribution of the start tiles, or ``None`` to use the spawn distribution.
     """
 
     low: int
@@ -206,7 +206,7 @@ class RandomStart:
 
 @dataclass(frozen=True, slots=True)
 class RandomSpawn:
-    """After each legal move, a tile drawn by `weights` spawns on a uniformly random empty cell."""
+    """Each legal move spawns a tile drawn from `weights` on a uniformly random empty cell."""
 
     weights: Weights
 
@@ -270,7 +270,7 @@ class MovePoints:
 
 @dataclass(frozen=True, slots=True)
 class BoardSum:
-    """The score is the sum of the board after each turn, and 0 before the first."""
+    """The score is the sum of all tiles after each turn, and 0 before the first turn."""
 
     def __str__(self) -> str:
         return "sum"
@@ -295,12 +295,12 @@ PRESETS = {
     "7x7": "size=7x7",
     "8x8": "size=8x8",
 }
-"""Every rule set that py2048 knows by name, in the grammar above.
+"""All presets by name, in the grammar above.
 
 Omitted settings are those of ``classic``. Menus, documentation and tests read this table through
 `list_rules`, and no other code refers to a preset by name. The five course presets follow
 ``docs/courses``. The remaining presets are community boards whose target a good player can reach.
-Games continue after the target, except in comp1127.
+Games continue after the target is reached, except in comp1127.
 """
 
 MAX_SIDE = 64
@@ -336,8 +336,7 @@ class Rules:
         ends_at_target: Whether the game ends when the target is reached.
 
     Raises:
-        RulesError: If a value does not give a playable game; the message names the value and the
-            reason.
+        RulesError: If the rules are not playable; the message names the value and the reason.
     """
 
     name: str
@@ -358,7 +357,7 @@ class Rules:
         self._check_target()
 
     def _check_name(self) -> None:
-        # Unprintable characters might not be encodable, or could affect a terminal.
+        # Unprintable characters may not be encodable, and may control a terminal.
         if not self.name or any(
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
@@ -460,7 +459,7 @@ class Rules:
         changes = parse_changes(rest) if colon else {}
         is_complete = (
             len(changes) == len(fields(Rules)) - 1
-        )  # as in the output of `str`, where a name such as 3x3 need not match the size
+        )  # as written by `str`; a name such as 3x3 then need not match the size
         if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
             name = name.lower()
             changes = _changes_for_size(name, changes)
@@ -497,16 +496,16 @@ def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
     """Return a preset or other rules, with fields replaced by `changes`.
 
     Args:
-        rules: `Rules`, or their text. If omitted, the preset named by ``name`` in `changes`, by
-            default ``"classic"``.
+        rules: `Rules`, or their text. If omitted, ``name`` in `changes` selects the preset; the
+            default is ``"classic"``.
         **changes: Fields of `Rules` to replace.
 
     >>> get_rules("classic", rows=5, columns=5).shape
     (5, 5)
 
     Raises:
-        RulesError: If the text cannot be parsed, a field does not exist, or the changed rules do
-            not give a playable game.
+        RulesError: If the text cannot be parsed, a field does not exist, or the resulting rules are
+            not playable.
     """
     if rules is None:
         rules = changes.pop("name", "classic")
@@ -524,7 +523,7 @@ def parse_changes(text: str) -> dict[str, Any]:
     """Parse ``key=value,…`` into fields of `Rules`.
 
     Raises:
-        RulesError: If a part cannot be parsed; the message names the part and what would be right.
+        RulesError: If a part cannot be parsed; the message names the part and how to fix it.
     """
     changes: dict[str, Any] = {}
     for part in text.split(","):

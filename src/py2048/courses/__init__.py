@@ -1,4 +1,4 @@
-"""Course packages and where to find them.
+"""Find and load courses.
 
 A course is a folder with ``about.toml``, ``tasks.py`` (its grading) and ``starter`` (the files that
 students receive). Five courses come with py2048. Others can be installed as packages with an entry
@@ -36,7 +36,7 @@ SUBMISSION_S = 60.0
 
 @dataclass(frozen=True)
 class Course:
-    """A course and where its files are.
+    """A course's description and the location of its files.
 
     Attributes:
         name: Identifier, such as ``cits1401``.
@@ -44,8 +44,8 @@ class Course:
         asks: What students have to program, in a few words.
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
-        package: Name under which the folder can be imported.
-        given: Files in the folder that students receive in addition to the starter.
+        package: Import name of the folder.
+        given: File names, relative to `folder`, handed out along with the starter.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Course:
 
     @classmethod
     def read(cls, folder: Path, package: str = "") -> Course:
-        """Read the course in a folder, which may already be importable as `package`.
+        """Read a course from its folder; `package` is the folder's import name, if known.
 
         Raises:
             CourseError: If ``about.toml`` is missing or invalid.
@@ -79,7 +79,7 @@ class Course:
 
     @property
     def starter(self) -> Path:
-        """Folder with the files a student starts from."""
+        """Folder with the starter files."""
         return self.folder / "starter"
 
     @property
@@ -116,7 +116,7 @@ class Course:
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:
-        """Load the course's tasks with their marks and checks.
+        """Load the course's tasks, with marks and checks.
 
         Raises:
             CourseError: If ``tasks.py`` cannot be imported; the message names the line.
@@ -211,18 +211,18 @@ COURSES: dict[str, Course] = {
     name: Course.read(Path(__file__).parent / name, f"{__name__}.{name}")
     for name in ("cits1401", "cmput175", "comp1127", "ist", "qsan_qarut")
 }
-"""Courses that come with py2048, by name."""
+"""Built-in courses by name."""
 
 
 def _installed() -> Mapping[str, str]:
-    """Return the packages of third-party courses by entry point name."""
+    """Return the package of each installed third-party course, by entry point name."""
     from importlib.metadata import entry_points  # slow to import and rarely needed
 
     return {entry.name: entry.value for entry in entry_points(group="py2048.courses")}
 
 
 def course_names() -> list[str]:
-    """Return the names of built-in courses, then of installed ones."""
+    """Return all course names: built-in courses first, then installed third-party courses."""
     return [*COURSES, *_installed()]
 
 

@@ -35,7 +35,7 @@ app = typer.Typer(
 
 
 def names_and_folders(incomplete: str) -> list[str]:
-    """Return shell completions for a course."""
+    """Return shell completions for a course argument."""
     return [*course_names(), *options.files_that_end()(incomplete)]
 
 
@@ -44,7 +44,7 @@ FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
 
 
 def assignments(ctx: typer.Context) -> list[str]:
-    """Return shell completions for an assignment of the term in the given folder."""
+    """Return shell completions for the assignments of the term named on the command line."""
     from py2048.courses.term.settings import read_settings
 
     with suppress(CourseError):
@@ -73,7 +73,7 @@ class Machine:
         return self.jobs or os.cpu_count() or 1
 
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
-        """Return the sandbox settings; each submission may take `seconds` in total."""
+        """Return sandbox settings with a time limit of `seconds` per submission."""
         from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 
         protection = choose_protection(unprotected=self.unprotected)
@@ -98,7 +98,7 @@ class Outputs:
     force: options.ForceOption = False
 
     def refuse_changed(self) -> None:
-        """Raise `CourseError` if the gradebook to be replaced was edited by hand."""
+        """Raise `CourseError` if the existing gradebook was edited by hand."""
         from py2048.courses.term.tables import WrittenFiles
 
         if self.csv:
@@ -114,7 +114,7 @@ class Outputs:
     def write(
         self, grading: Grading, run: RunInfo, reports: list[GradeReport], submission: Path
     ) -> None:
-        """Write the requested files, and print the reports."""
+        """Write the requested output files and print the reports."""
         from py2048.courses.grading import report
         from py2048.courses.term.tables import WrittenFiles
 
@@ -310,7 +310,7 @@ def mutants(
 def _prepare_run(
     title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
 ) -> tuple[SandboxConfig, RunInfo]:
-    """Check that submissions can be run here; return the sandbox and the facts for reports."""
+    """Check that submissions can run on this machine; return the sandbox and run metadata."""
     from py2048.courses.grading.report import RunInfo
     from py2048.courses.grading.session import check_start
 
@@ -320,7 +320,7 @@ def _prepare_run(
 
 
 def _write_gradescope(path: Path, run: RunInfo, graded: GradeReport, submission: Path) -> None:
-    """Write ``results.json``, with the days late that Gradescope's metadata implies."""
+    """Write ``results.json``, including the days late according to Gradescope's metadata."""
     from py2048.courses.grading.report import to_gradescope
     from py2048.courses.term.handins import AUTOGRADER, read_autograder
 
@@ -376,7 +376,7 @@ def _run_grader(
         def on_start(submission: Submission) -> None:
             running.append(submission.name)
             show_progress()
-            if not progress.tasks[0].started:  # earlier results are left out of the time estimate
+            if not progress.tasks[0].started:  # exclude earlier results from the time estimate
                 progress.reset(bar, completed=len(found))
 
         results = ResultsFile(log)
@@ -413,7 +413,7 @@ def new_term(
 def _graded_assignment(
     folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
 ) -> Iterator[tuple[Term, RunInfo, list[Mark]]]:
-    """Grade an assignment's new submissions; unpacked files are deleted on exit."""
+    """Grade an assignment's new submissions; unpacked files are deleted when the block ends."""
     from py2048.courses.term import marks
 
     term = marks.Term.read(folder)

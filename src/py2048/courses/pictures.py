@@ -1,6 +1,6 @@
 """Antialiased Tk images, drawn with Pillow at four times their size and scaled down.
 
-Students of comp1127 receive this file as it is.
+This file is handed out to students of comp1127 unchanged.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ SCALE = 4
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """Draw a rounded square on the background colour `around`, transparent by default.
+    """Draw a rounded square; `around` is the background colour, transparent by default.
 
-    Tk draws opaque images many times faster.
+    Set `around` where possible, because Tk draws opaque images many times faster.
     """
     # Transparent pixels have the fill colour, so that scaling down leaves no dark rim.
     side *= SCALE
@@ -28,13 +28,13 @@ def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Imag
 
 
 def smaller(image: Image.Image) -> Image.Image:
-    """Scale an image drawn `SCALE` times too large down to its final size."""
+    """Downscale a supersampled image to its final size."""
     size = image.width // SCALE, image.height // SCALE
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def photo(master: tkinter.Misc, image: Image.Image) -> tkinter.PhotoImage:
-    """Return a Tk image; it is passed as PNG, which needs no extra library."""
+    """Convert a Pillow image to a Tk image, using PNG because it needs no extra library."""
     data = io.BytesIO()
     image.save(data, "PNG", compress_level=1)
     return tkinter.PhotoImage(master=master, data=data.getvalue())

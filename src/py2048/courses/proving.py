@@ -1,11 +1,12 @@
 """Test a course's grading on programs whose marks are known.
 
 The starter must run and earn nothing, and the solutions in ``right`` must earn full marks.
-``mutants.toml`` derives wrong programs from them: ``[solution.name]`` replaces each search text of
-``changes`` in that solution. The mutant must lose marks in exactly the tasks in ``loses`` (task ids
-or ``all``), and exactly as many as ``costs`` lists, if given. Each search text must occur once in
-the solution, unless ``everywhere`` is set. Mutants that hang can set a smaller time limit per call
-with ``seconds``.
+``mutants.toml`` defines incorrect variants of these solutions. The table ``[solution.name]`` lists
+the text replacements (``changes``) that turn a solution into a mutant. Each search text must occur
+once in the solution, unless ``everywhere`` is set. The mutant must lose marks in all tasks listed
+in ``loses`` (task ids or ``all``) and in no other. If ``costs`` is given, it lists how many marks
+the mutant must lose in each of these tasks. For mutants that hang, ``seconds`` sets a shorter time
+limit per call.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from py2048.courses.grading.tasks import Grading, read_sheet, validate
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
-TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang run into it, even on a busy machine
+TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang reach it, even on a busy machine
 
 
 class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +85,7 @@ class Trial:
         return dict(zip((file.name for file in files), changed, strict=True))
 
     def write(self, folder: Path) -> Path:
-        """Write the program into a folder; return its path."""
+        """Write the program to a folder; return the program's path."""
         path = folder / (self.name + self.source.suffix)
         (shutil.copytree if self.source.is_dir() else shutil.copy)(self.source, path)
         for name, text in self.changed_files.items():
@@ -194,7 +195,7 @@ def grade_trials(
 
 
 def new_course(folder: Path) -> list[Path]:
-    """Create the folder of a small working course; return its files.
+    """Create a small working course in a new folder; return its files.
 
     Raises:
         CourseError: If a file already exists or the folder's name is not a valid course name.

@@ -39,7 +39,7 @@ def opened(open_window: Callable[[], T]) -> T:
 
 
 def run(play: Callable[[], object]) -> int:
-    """Run a course program and return its exit status; errors print one line and return 2."""
+    """Run a course program and return its exit status: 2 after an error, printed on one line."""
     try:
         status = play()
     except (CourseError, MissingExtraError) as error:
@@ -59,7 +59,8 @@ class Colors(dict[int, str]):
         number = int(number)
         if number < 2 or number & (number - 1):
             raise KeyError(number)
-        # Steps of the golden angle, so that the colours of neighbouring numbers differ clearly.
+        # Hues advance by the golden angle, so that the colours of neighbouring numbers differ
+        # clearly.
         hue = number.bit_length() * 0.381966 % 1
         red, green, blue = (round(255 * c) for c in colorsys.hls_to_rgb(hue, 0.27, 0.55))
         self[number] = f"#{red:02x}{green:02x}{blue:02x}"

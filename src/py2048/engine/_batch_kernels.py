@@ -90,8 +90,8 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
-"""Rows of `BatchState.words` after the rows of a block: the episode number in each slot, the key
-that the slot derives its seeds from, and the number of steps in an episode with a step limit.
+"""Further rows of `BatchState.words`, after those of a block: the slot's episode number, the key
+that its seeds are derived from, and the episode's step count if there is a step limit.
 """
 
 
@@ -149,7 +149,7 @@ class BatchState(NamedTuple):
         """Copy the contents of another state.
 
         Raises:
-            BoardError: If it has another number of games or another board size.
+            BoardError: If the number of games or the board size differs.
         """
         pairs: list[tuple[np.ndarray, np.ndarray]] = list(zip(self, other, strict=True))
         for own, saved in pairs:
@@ -223,7 +223,7 @@ def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
 
 @kernel(borrows=True)
 def save_was_over(flags: Bytes, reset: Int) -> None:
-    """Clear ``DONE``, after copying it to ``WAS_OVER`` unless games restart immediately."""
+    """Move ``DONE`` to ``WAS_OVER``; if games restart immediately, clear both."""
     kept = np.uint8(reset != SAME_STEP)
     for lane in range(WIDTH):
         flags[WAS_OVER + lane] = flags[DONE + lane] & kept
@@ -232,7 +232,7 @@ def save_was_over(flags: Bytes, reset: Int) -> None:
 
 @kernel(borrows=True)
 def clear_finished(flags: Bytes) -> None:
-    """Clear the legal directions of finished episodes, whose games may not be over."""
+    """Clear the legal directions of finished episodes, which may still have legal moves."""
     for lane in range(WIDTH):
         over = flags[WAS_OVER + lane] != EMPTY
         flags[LEGAL + lane] = select(over, EMPTY, flags[LEGAL + lane])
@@ -274,7 +274,7 @@ def finish(
 
 @kernel(borrows=True)
 def mark_episode_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
-    """Set which episodes the step terminated or truncated, and count their steps."""
+    """Mark the episodes that the step terminated or truncated, and count steps."""
     for lane in range(WIDTH):
         flags[IS_TERMINATED + lane] = flags[DONE + lane]
         flags[IS_TRUNCATED + lane] = EMPTY
@@ -332,7 +332,7 @@ def save_final(
 
 @kernel(inline=True, borrows=True)
 def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Restore the final board of a finished game, which this step may have slid."""
+    """Restore a finished game's final board, because this step may have changed it."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
@@ -468,7 +468,7 @@ def make_turn_boards(turn: Turn, find_legal: Legal) -> Callable[..., None]:
         rules: RuleArrays,
         space: Workspace,
     ) -> None:
-        """Play a turn on the blocks of boards from `first` to `end` (exclusive).
+        """Play one turn on each board in blocks `first` to `end` (exclusive).
 
         Args:
             first: First block.
@@ -520,7 +520,7 @@ def slide_boards(
 def enter_boards(
     games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:
-    """Start the next episode of each game, from a given board or from a drawn start.
+    """Start the next episode of each game, from a given board or a random start position.
 
     Args:
         games: int64 `[k]`, slot numbers.
@@ -547,7 +547,7 @@ def enter_boards(
 
 @kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the first lane of the workspace to a game of the batch that just started."""
+    """Copy the workspace's first lane to a game that was just started."""
     for cell in range(state.cells.shape[0]):
         state.cells[cell, game] = space.board[cell * LANES]
         state.last_cells[game, cell] = space.board[cell * LANES]
@@ -562,7 +562,7 @@ def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
 def slide_each(
     boards: Bytes, rows: Int, columns: Int, cascade: bool, after: Bytes, points: NDArray[np.int64]
 ) -> None:
-    """Write the slides of boards, `[n, cells]`, in all directions, and their points or -1."""
+    """Slide boards, `[n, cells]`, all four ways; write afterstates and points, -1 if illegal."""
     for game in range(len(boards)):
         for way in range(4):
             for cell in range(boards.shape[1]):
@@ -577,7 +577,7 @@ def slide_each(
 
 
 FORCED = WAS_OVER
-"""Row of flags with one plus the direction that a game must start with, or 0."""
+"""Row of flags: one plus the direction of the game's fixed first move, or 0."""
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
@@ -597,11 +597,11 @@ class Series(NamedTuple):
     boards: Bytes
     """uint8 `[m, cells]`."""
     firsts: Bytes
-    """One plus the first direction for each board, or 0 for a random one."""
+    """For each board, one plus the direction of the first move, or 0 to choose it at random."""
     scores: Longs
-    """int64 `[m * count]`, receives the points gained."""
+    """int64 `[m * count]`, overwritten with the points gained."""
     plies: Longs
-    """int64 `[m * count]`, receives the number of turns."""
+    """int64 `[m * count]`, overwritten with the number of turns."""
 
 
 class Lanes(NamedTuple):
@@ -610,7 +610,7 @@ class Lanes(NamedTuple):
     jobs: Longs
     """Number of the job, or `IDLE`."""
     ends: Longs
-    """The turn of the block after which the game stops."""
+    """Number of the block's turn after which the game stops."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 
@@ -653,7 +653,7 @@ def take_job(
 
 @kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
-    """Replace the random direction of games with a fixed first move."""
+    """Override the random direction in games that have a fixed first move."""
     for lane in range(WIDTH):
         forced = flags[FORCED + lane]
         direction = np.uint8(forced - B1)
@@ -663,7 +663,7 @@ def force_first(flags: Bytes) -> None:
 
 @kernel(borrows=True)
 def stop_at_limit(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
-    """End the games that have reached their turn limit; return when the next ones will."""
+    """End games at their turn limit; return the turn at which the next limit is reached."""
     due = np.int64(clock + moves)
     for number in range(WIDTH):
         lane = np.uint64(number)

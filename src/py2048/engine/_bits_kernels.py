@@ -24,7 +24,7 @@ _SUM = np.uint64(0x0101010101010101)
 
 @kernel(inline=True)
 def popcount(word: np.uint64) -> np.uint64:
-    """Return the number of ones in `word`; LLVM compiles this idiom to a single instruction."""
+    """Return the number of set bits in `word`; LLVM compiles this idiom to a single instruction."""
     word = word - ((word >> ONE) & _PAIRS)
     word = (word & _QUADS) + ((word >> np.uint64(2)) & _QUADS)
     word = (word + (word >> np.uint64(4))) & _BYTES
@@ -33,7 +33,7 @@ def popcount(word: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def trailing_zeros(word: np.uint64) -> np.uint64:
-    """Return the index of the lowest one in `word`, which must not be zero."""
+    """Return the index of the lowest set bit in `word`, which must not be zero."""
     return popcount(~word & (word - ONE))
 
 
@@ -47,7 +47,7 @@ def mix64(word: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def key_of(seed: np.uint64) -> np.uint64:
-    """Return the key that a game with this seed draws from."""
+    """Return the generator key of the game with this seed."""
     return mix64(seed + GOLDEN)
 
 

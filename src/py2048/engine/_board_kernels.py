@@ -25,9 +25,10 @@ hash                `mix64`                 `hash_packed`                       
 ==================  ======================  ======================================  ==============
 
 Boards with sides of up to four cells slide by lookup in tables of all lines, which fit the CPU
-cache. The table kernels ignore ``high``, so small tiles pay nothing for it. When two 32768s merge,
-the table leaves a 32768 as the new tile, but the points are correct and therefore at least
-`MIN_LARGE_POINTS`. Kernels that need the exact board test for this and fall back to `slide_lines`.
+cache. The table kernels ignore ``high``, so it costs nothing on boards without large tiles. When
+two 32768s merge, the table leaves a 32768 as the new tile, but the points are correct and therefore
+at least `MIN_LARGE_POINTS`. Kernels that need the exact board test for this and fall back to
+`slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
 Each entry has four 16-bit numbers: the line after sliding towards its first cell, the line after
@@ -60,7 +61,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate in two words, and its points or -1 if nothing moved."""
+"""An afterstate in two words and the points of the slide, -1 if nothing moved."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -76,7 +77,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""Rows and columns of a 4x4 board. A typed constant avoids one compilation per literal argument."""
+"""Side of a 4x4 board; typed, because Numba compiles again for each literal argument."""
 
 TABLE_CELLS = 4
 """Maximum length of a line with a table."""
@@ -97,13 +98,13 @@ def empty_cells(board: Word, cells: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def word_of(low: Word, high: Word) -> Word:
-    """Return a board as a single word, in which ranks above 15 become 15."""
+    """Return a board as a single word, with ranks above 15 lowered to 15."""
     return low | ((high << NIBBLE) - high)
 
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return a word with one bit per rank on the board, which is the sum of its distinct tiles."""
+    """Return the sum of the board's distinct tiles, a word with one bit per rank."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -129,8 +130,8 @@ def tile_sum(board: Word) -> Word:
 
 @kernel(borrows=True)
 def sum_packed(low: Word, high: Word) -> np.int64:
-    """Return the sum of the tiles of a board in two words."""
-    # `low` has the rank minus 16 for ranks above 15.
+    """Return the tile sum of a two-word board."""
+    # For ranks above 15, `low` holds the rank minus 16.
     total, cell = np.int64(tile_sum(low)), 0
     while high != ZERO:
         if high & ONE:
@@ -264,7 +265,7 @@ def slide_lines(
 
 @kernel("(uint64, uint64, int64)", inline=True)
 def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
-    """Return the rank on a cell of a board in two words."""
+    """Return the rank of one cell on a two-word board."""
     shift = np.uint64(4 * cell)
     return np.int64(((low >> shift) & RANKS) | ((high >> shift) & ONE) << NIBBLE)
 
@@ -295,7 +296,7 @@ def checked_slide(
 
 @kernel(inline=True, borrows=True)
 def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
-    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
+    """Slide a 4x4 board's rows both ways; return both afterstates, then the points of each.
 
     Table entries contain both results, so this needs only the four lookups of a single slide.
     """
@@ -385,12 +386,12 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""For each side length of a square board, the nibbles ``k`` cells right of the diagonal."""
+"""Masks by side length of a square board: the nibbles 1, 2 and 3 cells right of the diagonal."""
 
 
 @kernel(inline=True)
 def _transpose_square(board: Word, side: Word) -> Word:
-    """Exchange the cells on both sides of the diagonal, one distance at a time."""
+    """Swap the cells across the diagonal, in order of their distance from it."""
     apart = (side - ONE) << TWO
     shift = ZERO
     for distance in range(side - ONE):
@@ -431,7 +432,7 @@ def flip(board: Word, rows: Word, columns: Word) -> Word:
 def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
     """Write the symmetric images of `board` to `images`; return their number.
 
-    There are eight images of a square board, otherwise four; `images` has room for eight.
+    A square board has eight images, any other board four; `images` has room for eight.
     """
     images[0], images[1] = board, mirror(board, rows, columns)
     images[2], images[3] = flip(board, rows, columns), flip(images[1], rows, columns)
@@ -444,7 +445,7 @@ def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
 
 @kernel("(uint64, uint64, uint64)")
 def canonical(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the smallest symmetric image of `board`, equal for all its images."""
+    """Return the smallest symmetric image of `board`, the same for all its images."""
     mirrored = mirror(board, rows, columns)
     flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
     best = min(board, mirrored, flipped, turned)
@@ -562,7 +563,7 @@ def start_all_cells(
 
 @kernel(borrows=True)
 def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
-    """Place a tile on the first empty cell of a list, which is padded with -1."""
+    """Place a tile on the first empty cell in a list that is padded with -1."""
     for cell in landing:
         if cell >= 0 and cells[cell] == 0:
             cells[cell] = rank
@@ -580,7 +581,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return a word with one bit per rank on the board, which is the sum of its distinct tiles."""
+    """Return the sum of the board's distinct tiles, a word with one bit per rank."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)

@@ -1,9 +1,9 @@
 """Kernels that write the results of a step for agents: observations, masks, rewards and scores.
 
 Blocks store boards by cell, which suits vector instructions, but agents need one board after
-another. Four cells at a time are joined to a 32-bit word in vectorised loops, and the words are
-then written in board order. Output arrays are passed by address, because they change with every
-step, and worker threads that poll for the next round receive nothing but the shared arrays.
+another. Vectorised loops pack four cells at a time into a 32-bit word, and the words are then
+written in board order. Output arrays are passed by address, because they change with every step,
+and polling worker threads see only the arrays they share.
 """
 
 from __future__ import annotations
@@ -75,8 +75,10 @@ MASK_AT, SHOWN_AT = 8, 12
 """Byte offsets of mask and observation in a final-position record, which begins with the score."""
 
 EXPONENTS, ONEHOT, NORMALISED = range(3)
-SQUARE, MAX_PLANES = 16, 32
-"""Cells of a 4x4 board; maximum number of one-hot planes."""
+SQUARE = 16
+"""Number of cells on a 4x4 board."""
+MAX_PLANES = 32
+"""Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
 """Rows of `flags` after a turn: whether the step terminated or truncated the episode, and the legal
@@ -86,7 +88,7 @@ directions before the restart.
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""Number of each plane of a 4x4 board, repeated in all bytes of two words."""
+"""`PLANES` holds each plane's number, repeated in every byte of two words."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
@@ -180,7 +182,7 @@ def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def write_square_planes(board: Words, planes: Words) -> None:
-    """Write one-hot planes, with one for every exponent, of a 4x4 board by eight cells."""
+    """Write a 4x4 board's one-hot planes, one per exponent, eight cells at a time."""
     a, b = board[0], board[1]
     for place in range(np.uint64(len(planes))):
         other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
@@ -214,7 +216,7 @@ def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
 
 @kernel(inline=True, borrows=True)
 def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
-    """Join the four cells from `row` on of each board to one word in `out`, from `start` on."""
+    """Pack four cells of each board, from `row` on, into a word of `out`, from `start` on."""
     for lane in range(WIDTH):
         word = np.uint32(board[row + lane])
         word |= np.uint32(board[row + WIDTH + lane]) << BYTE
@@ -242,7 +244,7 @@ def to_cell_order(boards: Bytes, board: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
-    """Write the four cells of word number `quad` of each board to their rows."""
+    """Unpack word number `quad` of each board into the rows of its four cells."""
     row = FOUR * quad * WIDTH
     for lane in range(WIDTH):
         word = words[quads * lane + quad]

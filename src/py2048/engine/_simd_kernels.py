@@ -216,7 +216,7 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return the new value of a cell, and the index counted down at empty cells."""
+    """Return a cell's new value, and the index, reduced by one if the cell was empty."""
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
@@ -229,7 +229,7 @@ def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
     Args:
         board: The boards.
         flags: The flags.
-        landing: int64 `[4, k]`: the cells for each direction, best first, padded with -1.
+        landing: int64 `[4, k]`: for each direction, the cells to try in order, padded with -1.
     """
     for lane in range(WIDTH):
         flags[INDEX + lane] = flags[MOVED + lane]
@@ -269,8 +269,8 @@ def score_turns(
         unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
         rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
     if numbers[SUM_POINTS]:
-        # A slide keeps the sum of the board and the spawn adds its tile. The first turn also scores
-        # the start.
+        # Slides preserve the board's sum, so only the spawned tile adds to it. The first turn also
+        # scores the start tiles.
         for lane in range(WIDTH):
             bonus, moved = words[BONUS + lane], flags[MOVED + lane] != EMPTY
             tile = np.int32(U1 << np.uint32(flags[RANK + lane]))
@@ -323,7 +323,7 @@ def start_board(
     thresholds: Words,
     placed: Bytes,
 ) -> Int:
-    """Set up the start position of the game with this key, as drawn by `py2048.core.game`.
+    """Set up the same start position for this key as `py2048.core.game`.
 
     Returns:
         The number of tiles; `placed` has their cells in ascending order.
@@ -340,7 +340,7 @@ def start_board(
         tile = 0
         while tile + 1 < len(ranks) and word >> HALF >= thresholds[tile + 1]:
             tile += 1
-        # Turn the index among free cells into a cell number by skipping the occupied cells before
+        # Convert the index among free cells to a cell number by skipping the occupied cells before
         # it.
         cell, before = ((word & LOW_HALF) * (free - np.uint64(number))) >> HALF, 0
         while before < number and placed[before] <= cell:
@@ -368,7 +368,7 @@ def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: Longs) -> n
 
 @kernel(inline=True)
 def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
-    """Return bit 0 if a tile can move from the second of two cells to the first, bit 1 if back."""
+    """Return as bits whether a tile can move from `b` to `a` (0) and from `a` to `b` (1)."""
     no_a, no_b = a == EMPTY, b == EMPTY
     merge = (a == b) & (not no_a)
     first, last = merge | (no_a & (not no_b)), merge | (no_b & (not no_a))
@@ -377,7 +377,7 @@ def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
 
 @kernel(inline=True, borrows=True)
 def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
-    """Return the sum of the tiles of one board of the block."""
+    """Return the tile sum of one board in the block."""
     total = ZERO
     for cell in range(lane, np.uint64(len(board)), WIDTH):
         if board[cell] != EMPTY:
@@ -512,7 +512,7 @@ def legal_classic(board: Bytes, flags: Bytes, _numbers: Longs) -> None:
 
 @kernel(inline=True)
 def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
-    """Return bit 0 if a tile can move towards the line's first cell, bit 1 for the last."""
+    """Return as bits whether a tile can move towards the line's first cell (0) and its last (1)."""
     no_a, no_b, no_c, no_d = a == EMPTY, b == EMPTY, c == EMPTY, d == EMPTY
     merge = ((a == b) & (not no_a)) | ((b == c) & (not no_b)) | ((c == d) & (not no_c))
     first = (no_a & (not no_b)) | (no_b & (not no_c)) | (no_c & (not no_d)) | merge
@@ -581,7 +581,7 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy one cell of the boards that move along the axis; `behind` if they move backward."""
+    """Copy one cell of boards that move along the axis: `ahead`, or `behind` for backward moves."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -616,7 +616,7 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Where `gaps` is set, replace the tile by the one behind it."""
+    """Where `gaps` is set, replace the tile with the one behind it."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
@@ -658,7 +658,7 @@ def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
 
 @kernel(borrows=True)
 def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
-    """Add the directions in which two neighbouring cells allow a move."""
+    """Add the directions that two neighbouring cells make legal."""
     for lane in range(WIDTH):
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 

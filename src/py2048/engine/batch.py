@@ -44,7 +44,7 @@ RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
 """Minimum steps per thread; with fewer, an additional thread costs more than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Minimum random games per thread, for the same reason."""
+"""Minimum random games per thread, for the same reason as `STEPS_PER_THREAD`."""
 
 
 class BatchGames:
@@ -70,8 +70,8 @@ class BatchGames:
         threads: Maximum number of threads. Defaults to one per CPU.
         reset: When a finished game restarts: ``"same_step"`` immediately, ``"next_step"`` in the
             next step, which ignores the direction, ``"disabled"`` when `reset` is called.
-        history: Whether to keep the directions for `history`. Costs five bytes per step and game:
-            one for the direction, four for the game's number.
+        history: Whether to record directions, which `history` returns. Costs five bytes per step
+            and game: one for the direction, four for the game's number.
         device: ``"cpu"``, or ``"cuda"`` for a GPU, which plays the same games on 4x4 boards with
             random spawns. Arrays are then CuPy arrays, which PyTorch and JAX import without a copy
             (``torch.from_dlpack``). History is not available on a GPU.
@@ -330,7 +330,7 @@ class BatchGames:
     def step(self, directions: ArrayLike) -> NDArray[np.int32]:
         """Slide each board, spawn tiles, and restart games according to `reset`.
 
-        An illegal direction changes nothing and costs what the rules say.
+        An illegal direction changes nothing, but the rules may deduct points for it.
 
         Args:
             directions: Values of `Direction`, 0 to 3: `[n]`.
@@ -346,7 +346,7 @@ class BatchGames:
         return self.rewards
 
     def enter(self, directions: ArrayLike) -> None:
-        """Set the directions of the next step.
+        """Set the directions for the next step.
 
         Raises:
             DirectionError: If there are not `n` numbers from 0 to 3.
@@ -413,7 +413,7 @@ class BatchGames:
     # --- states and records ----------------------------------------------------------------------
 
     def get_state(self) -> BatchState:
-        """Return a copy of the state, from which `set_state` continues."""
+        """Return a copy of the state, for use with `set_state`."""
         return self._state.copy()
 
     @property
@@ -427,7 +427,7 @@ class BatchGames:
         The history is cleared, because it belongs to other games.
 
         Raises:
-            BoardError: If the state has another shape.
+            BoardError: If the state has a different shape.
         """
         self._state.assign(state)
         if self._log is not None:
@@ -438,7 +438,8 @@ class BatchGames:
 
         Args:
             slot: The slot.
-            episode: Number of the game in this slot. Defaults to the last game that has a turn.
+            episode: Number of the game in this slot. Defaults to the latest game with at least one
+                turn.
 
         Raises:
             ValueError: If the batch was created without ``history=True``.
@@ -499,11 +500,11 @@ class HistoryLog:
         self._starts[slot, episode] = board
 
     def start(self, slot: int, episode: int) -> Board | None:
-        """Return the position that a game was set to start from."""
+        """Return the position recorded by `set_start`, or `None`."""
         return self._starts.get((slot, episode))
 
     def last_episode(self, slot: int) -> int:
-        """Return the number of the last game of a slot that has a turn, or 0."""
+        """Return the number of the slot's latest game with at least one turn, or 0."""
         return int(self._steps[-1][1][slot]) if self._steps else 0
 
     def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
@@ -600,15 +601,15 @@ def rollouts(
         count: Games per position.
         seed: A whole number from 0 to 2**64 - 1.
         directions: A legal first direction for each board, `[m]`. Defaults to random ones.
-        moves: Maximum number of turns. By default games run to their end, which takes long on large
+        moves: Maximum number of turns. By default games run to their end, which is slow on large
             boards: random 6x6 games last 4,300 turns on average; a few 8x8 games took 18 minutes.
         threads: Maximum number of threads. Defaults to one per CPU.
 
     Raises:
-        BoardError: If the boards do not fit the rules.
+        BoardError: If the boards do not match the rules.
         RulesError: If a tile that can appear is too large.
-        DirectionError: If `directions` are not directions.
-        ValueError: If `count` is negative, or `moves` less than 1.
+        DirectionError: If `directions` contains an invalid direction.
+        ValueError: If `count` is negative, or `moves` is less than 1.
     """
     exponents = checked_boards(boards, rules)
     if exponents.ndim != 3:
@@ -652,8 +653,8 @@ def behaviour_signature(steps: int = 200, games: int = 48) -> int:
     """Return a 64-bit hash of fixed random games under every preset.
 
     The signature covers the compiled engine's rules, starts, slides, points, spawns, game ends and
-    generator. If the signature changes, existing records and players no longer mean the same, so
-    the change must be announced.
+    generator. If the signature changes, existing records and trained players may no longer be
+    valid, so the change must be announced.
 
     Args:
         steps: Number of steps to play.

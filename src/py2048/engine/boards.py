@@ -23,8 +23,8 @@ MAX_EXPONENT = 30
 """Largest exponent in arrays."""
 
 MAX_SUM = 1 << 30
-"""Maximum sum of the tiles on a board, because batches store the points of a turn, which are less
-than twice this sum, as 32-bit numbers.
+"""Maximum tile sum of a board. A turn scores less than twice this sum, and batches store its points
+as a 32-bit integer.
 """
 
 
@@ -115,7 +115,7 @@ def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
-    """Return the drawn start position for each seed as exponents: uint8 `[n, cells]`.
+    """Return each seed's start position as exponents: uint8 `[n, cells]`.
 
     Args:
         rules: Rules of the game.

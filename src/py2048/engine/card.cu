@@ -1,4 +1,4 @@
-// The generator of rng.py, slides, and the batch, for CUDA. What begins with RULE_ is defined by cuda.py for the rules.
+// CUDA version of the rng.py generator, slides and the batch. cuda.py defines the RULE_ constants for given rules.
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned char u8;
@@ -35,7 +35,7 @@ INLINE u32 slide(u32& a, u32& b, u32& c, u32& d) {
   return points;
 }
 
-// --- the batch: one thread a game; _batch_kernels.py is the reference --------------------------------
+// --- the batch: one thread per game; _batch_kernels.py is the reference --------------------------------
 
 const u32 CELLS = 16, NEXT_STEP = 1, DISABLED = 2;
 enum { DIRECTION, LEGAL, DONE, ILLEGAL };             // rows of flags

@@ -1,11 +1,11 @@
-"""`Crew`: threads that step the blocks of a batch together, started by a single write.
+"""`Crew`: threads that step the blocks of a batch together, started by a single memory write.
 
 Each thread owns a range of blocks and takes one after another; when its range is empty it steals
 from the others. A round therefore never waits for a late or descheduled thread, except to finish
 its current block. Idle threads poll inside compiled code for tens of microseconds before they
 return to the pool.
 
-The threads share an int64 array `[8 * (threads + 1)]`: one cache line per thread and one for all.
+The threads share an int64 array `[8 * (threads + 1)]`: one cache line per thread and a shared one.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ DONE = 0
 """Word of the shared line: number of finished blocks."""
 
 MAX_IDLE_POLLS = 1000
-"""Number of polls without work, lasting tens of microseconds, before a thread returns to the
-pool."""
+"""Polls without work (tens of microseconds in all) before a thread returns to the pool."""
 
 ZERO, ONE = np.int64(0), np.int64(1)
 
@@ -48,7 +47,7 @@ class Crew:
     Args:
         play: A kernel called with a thread number, whether to open a round, and `arguments`. It
             returns whether all blocks are finished.
-        arguments: The arguments of each thread after the shared array.
+        arguments: Each thread's arguments, without the shared array.
         blocks: Number of blocks.
     """
 

@@ -26,7 +26,7 @@ scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
-"""Compiler options; fused multiply-add is off because it rounds differently from CPUs."""
+"""Compiler options; fused multiply-add is off, because its rounding differs from the CPU's."""
 THREADS = 128
 """Threads per CUDA block."""
 
@@ -169,7 +169,7 @@ class BatchCard:
         return BatchState._make(map(self.card.put, state))
 
     def enter(self, slots: NDArray[np.int64], boards: NDArray[np.uint8], state: BatchState) -> None:
-        """Start the next game in `slots`, from `boards` or, if that is empty, from drawn starts."""
+        """Start the next game in `slots`, from `boards` or, if empty, from random positions."""
         counts = np.uint32(len(slots)), np.uint32(len(state.rewards)), np.uint32(len(boards) > 0)
         given = self.card.put(slots), self.card.put(boards if len(boards) else boards[:1])
         arrays = state.cells, state.flags, state.words, state.last_cells

@@ -2,8 +2,8 @@
 
 Batches, rollouts, environments, searches and networks all use this encoding, and only this module
 distinguishes the kinds of rules. Scoring is a sum of four terms, and a spawn is a table of tiles
-and a table of cells. A new kind of scoring or spawn that fits the encoding needs no change to any
-kernel.
+and a table of cells. A new kind of scoring or spawn that fits the encoding requires no kernel
+changes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ together score less than 128 times the largest tile.
 
 
 class TileTable(NamedTuple):
-    """A tile distribution, in the representations needed for drawing.
+    """A tile distribution, in the forms that drawing needs.
 
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
@@ -135,8 +135,8 @@ class CompiledRules:
         spawn: The tiles that can spawn after a move.
         start: The tiles that can appear at the start.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: Candidate cells of a fixed spawn after a move in each direction; the first empty
-            one is used. int64 `[4, k]`, padded with -1.
+        landing: For each direction, the cells to try for a fixed spawn, in order; int64 `[4, k]`,
+            padded with -1.
 
     Raises:
         RulesError: If tiles could grow beyond `MAX_INT64_RANK`.
@@ -274,7 +274,7 @@ def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint6
 
 
 def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return the cells where an `EdgeSpawn` may land after each direction, best first.
+    """Return the cells to try for an `EdgeSpawn` after a move in each direction, in order.
 
     After Up this is the bottom row from the right, after Down the top row from the left, after Left
     the right column from the top, and after Right the left column from the bottom.

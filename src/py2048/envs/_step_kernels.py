@@ -1,4 +1,4 @@
-"""Kernels that play one game of any rules, one compiled call per step.
+"""Kernels that play a single game under any rules, with one compiled call per step.
 
 A game is an int64 array: the numbers named below, followed by tables of tiles. Rules and state
 share one array because each array argument costs 0.1 µs per call. Each row of the uint8 array
@@ -31,7 +31,7 @@ from py2048.engine._board_kernels import (
 from py2048.engine._show_kernels import MASK_AT, SHOWN_AT, encode
 from py2048.engine.jit import kernel
 
-# Places in the array of a game, after those of `RuleArrays.numbers`.
+# Indices into a game's array, after those of `RuleArrays.numbers`.
 (
     FIXED_CELLS,
     REWARD,
@@ -47,8 +47,8 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # Then the tables: ranks and cumulative weights of start tiles, the same of spawns, and for
-    # each direction the cells where a spawn may land.
+    # Then the tables: ranks and cumulative weights of start tiles and of spawns, and for each
+    # direction the cells to try for a fixed spawn.
     TABLES,
 ) = range(11, 25)
 
@@ -56,7 +56,7 @@ from py2048.engine.jit import kernel
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
-"""A game may be `OVER` without having reported it, at the start or after a restore."""
+"""At the start or after a restore, a game may be `OVER` without having reported it."""
 
 # Flags of a step; most steps have none.
 IS_ENDED = 1
@@ -98,7 +98,7 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
 
 @kernel("(int64[::1], uint8[:, ::1], int64, uint64)", borrows=True)
 def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
-    """Start the game of `seed` and write its outputs to a row."""
+    """Start the game with this seed and write its outputs to a row."""
     words = game.view(np.uint64)
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     key = key_of(seed)
@@ -137,7 +137,7 @@ def show(game: Game, rows: Rows, row: int) -> None:
 
 @kernel(borrows=True)
 def reward_of(points: Int, kind: Int) -> float:
-    """Return the reward for `points`: unchanged, or their signed logarithm."""
+    """Return the reward for `points`: the points themselves, or their signed logarithm."""
     if kind == LOG:
         return math.copysign(math.log2(1.0 + math.fabs(points)), points)
     return float(points)

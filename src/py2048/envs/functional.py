@@ -3,8 +3,8 @@
 Boards are uint8 exponents `[..., rows, columns]`, with 0 for an empty cell and any number of
 leading axes. Per-board inputs and outputs have the same leading axes. Actions are 0 up, 1 down, 2
 left and 3 right. Randomness is explicit: a turn is a slide to an *afterstate*, chosen by the
-player, followed by a spawn, determined by a 64-bit draw. The draws of `draws_of` reproduce the
-games of `py2048.Game`; any other random numbers work as well.
+player, followed by a spawn, determined by a 64-bit draw. The draws returned by `draws_of` reproduce
+the games of `py2048.Game`; any other random numbers work as well.
 
 >>> from py2048 import get_rules
 >>> from py2048.envs import functional
@@ -143,7 +143,7 @@ def step(
     """Play a turn on each board: slide and, if anything moved, spawn.
 
     Returns:
-        The boards, the points of the turn by the rules, int64 `[...]`, and whether the game is
+        The boards, the points of the turn under the rules, int64 `[...]`, and whether the game is
         over, bool `[...]`. If the score is the sum of the board, the points are the increase in
         that sum. Boards of finished games do not change.
     """
@@ -156,7 +156,7 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draw of turn `plies` (0 for the first) in each seed's game.
+    """Return the draw for turn number `plies` (0 for the first) of each seed's game.
 
     Raises:
         OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes do not

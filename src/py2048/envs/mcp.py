@@ -1,4 +1,4 @@
-"""An MCP server with which an agent plays 2048; needs the extra ``mcp``.
+"""An MCP server that lets agents play 2048; requires the extra ``mcp``.
 
 ``py2048 mcp`` serves it on standard input and output.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
 RETRIES = 9
-"""Maximum consecutive answers without a legal move before the game is given up."""
+"""Maximum consecutive answers without a legal move before the game ends."""
 
 
 def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = None) -> MCPServer:
@@ -27,8 +27,8 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
 
     Args:
         rules: Rules of the games.
-        seed: Seed of the series of games, which are the same as in ``py2048 evaluate``.
-        hints: Player that answers the tool ``hint``; without one, there is no such tool.
+        seed: Seed of the series of games; ``py2048 evaluate`` plays the same games.
+        hints: Spec of the player behind the ``hint`` tool. Without it, the tool is not offered.
 
     Raises:
         MissingExtraError: If the SDK is not installed.

@@ -1,4 +1,4 @@
-"""2048 as an OpenEnv environment for language models; needs the extra ``openenv``.
+"""2048 as an OpenEnv environment for language models; requires the extra ``openenv``.
 
 ``uvicorn py2048.envs.openenv:app`` serves it. Each connection plays its own games.
 """
@@ -35,7 +35,7 @@ class Reply(Observation):
 
     Attributes:
         observation: The board as text, JSON or a ``data:`` URL of an image.
-        message: The instructions at the start; afterwards, why an answer was not a legal move.
+        message: Instructions at the start; after an answer that is not a legal move, the reason.
         legal_moves: Names of the legal moves.
         is_legal: Whether the answer was a legal move.
         score: Points so far.

@@ -33,14 +33,14 @@ class Observation(Enum):
     """One plane of zeros and ones per exponent: uint8 `[planes, rows, columns]`."""
 
     NORMALISED = "normalised"
-    """Exponents divided by the largest possible one: float32 `[rows, columns]`."""
+    """Exponents divided by the largest possible exponent: float32 `[rows, columns]`."""
 
 
 class Illegal(Enum):
     """The effect of an action that moves no tile."""
 
     NOOP = "noop"
-    """No effect, except that the rules themselves may deduct points."""
+    """The action has no effect, but the rules may deduct points."""
 
     PENALTY = "penalty"
     """The board stays, and the penalty (default -1) is added to the reward."""
@@ -54,7 +54,7 @@ class Illegal(Enum):
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""Observations of one of the kinds in `Observation`."""
+"""Observations, of a kind listed in `Observation`."""
 Each = Any
 """A value, or an array with one value per environment."""
 Info = dict[str, Any]
@@ -63,14 +63,15 @@ Info = dict[str, Any]
 class Transition(NamedTuple):
     """The arguments of a custom reward.
 
-    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each is an array with a
-    first axis of `num_envs`, so a function that only does arithmetic works in both environments.
+    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each field is an array whose
+    first axis has length `num_envs`, so a function that only does arithmetic works in both
+    environments.
 
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.
         action: The action, 0 to 3.
-        after: Exponents after the step, including the new tile. For a finished game, this is its
-            last board.
+        after: Exponents after the step, including the new tile. For a finished game, the final
+            board.
         points: Points by the rules.
         legal: Whether the move was legal.
         terminated: Whether the episode is over.
@@ -200,8 +201,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds of a board's exponents, sorted in descending order: uint8 `[cells]`.
 
-    The bounds hold because a board can at most hold the largest spawning tile twice and one tile of
-    each larger size: 17 (131072), 16, ... 2 on the classic board.
+    The bounds hold because a board has at most two tiles of the largest spawning size and one tile
+    of each larger size: 17 (131072), 16, ... 2 on the classic board.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1

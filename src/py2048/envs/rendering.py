@@ -47,7 +47,7 @@ class DisplayError(Py2048Error):
 
 
 class Screen:
-    """Shows an environment as text, as an image, in a window, or not at all.
+    """Shows an environment's board as text, as an image, in a window, or not at all.
 
     After the user closes the window, nothing more is shown and the program continues.
 
@@ -81,7 +81,7 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window, if any. Showing another board opens a new one."""
+        """Close the window, if any. Showing another board opens a new window."""
         if self._root is not None:
             self._root.destroy()
             self._root = None
@@ -99,7 +99,7 @@ class Screen:
         picture.save(data, "PPM")
         image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
         self._label.configure(image=image)
-        self._image = image  # Tk needs a reference to keep showing it
+        self._image = image  # Tk does not keep a reference of its own
         self._root.update()
 
     def _open_window(self) -> None:

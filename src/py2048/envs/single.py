@@ -45,7 +45,7 @@ class GameState(NamedTuple):
     """A game in progress: immutable, hashable and picklable.
 
     Restoring a state and repeating the actions repeats the game, because spawns depend only on
-    `seed` and `ply`. Use another seed for other spawns: ``state._replace(seed=5)``.
+    `seed` and `ply`. To get different spawns, change the seed: ``state._replace(seed=5)``.
 
     Attributes:
         exponents: Base-2 logarithm of each tile in row-major order, 0 for an empty cell.
@@ -64,7 +64,7 @@ class GameState(NamedTuple):
 
     @classmethod
     def of(cls, board: Board, *, score: int = 0, ply: int = 0, seed: int = 0) -> GameState:
-        """Create the state of a game on `board`."""
+        """Create the state of a game in progress on `board`."""
         tiles = (tile for row in board.rows for tile in row)
         return cls(bytes(tile.bit_length() - 1 if tile else 0 for tile in tiles), score, ply, seed)
 
@@ -115,7 +115,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
 
     Raises:
-        RulesError: If the rules do not exist, or a spawning tile is too large to compute with.
+        RulesError: If the rules do not exist, or a spawning tile is too large.
         OptionError: If another argument is invalid.
     """
 
@@ -240,7 +240,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._game_seed
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, bool `[4]`, under the name masked agents expect."""
+        """Return which actions are legal now, bool `[4]`; masked agents expect this method name."""
         return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
 
     def state(self) -> GameState:
@@ -333,7 +333,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Return the array of a game, which refuses steps until `begin` is called."""
+    """Return a new game's array, which refuses steps until `begin` is called."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

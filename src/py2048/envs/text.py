@@ -1,4 +1,4 @@
-"""`TextGame`: one game played by the text output of a language model.
+"""`TextGame`: one game played through a language model's text output.
 
 It needs no optional library. The adapters for OpenEnv, verifiers and MCP are built on it::
 
@@ -44,7 +44,7 @@ END = "End your answer with one move, such as <move>left</move>."
 # --- what a model answers -------------------------------------------------------------------------
 
 MAX_ANSWER = 1 << 16
-"""Maximum number of characters read, from the end of an answer."""
+"""Only the last characters of an answer are read, up to this number."""
 
 _KEY = r"(?:move|action|direction|answer)"
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -67,9 +67,9 @@ def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
     If the whole answer is a move (a name, letter, arrow or action number), it is used. Otherwise
-    the move is taken from the last tag, JSON field, box or label. If there is none, the last line
-    that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and ambiguous
-    answers are rejected.
+    the move is taken from the last tag, JSON field, box or label. If there are none of these, the
+    last line that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and
+    ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
     (<Direction.DOWN: 1>, <Direction.LEFT: 2>)
@@ -262,7 +262,7 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return a game's board in one of the forms of `OBSERVATIONS`."""
+    """Return a game's board in one of the forms listed in `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]

@@ -170,7 +170,7 @@ class FramePool:
 
 
 class ShownBatch(BatchGames):
-    """A batch that produces an environment's outputs, as its options specify."""
+    """A batch that produces the outputs of an environment with given options."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class ShownBatch(BatchGames):
         self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Frame, Shown, int]:
-        """Play `steps` steps of the entered directions and show the last one.
+        """Play `steps` steps with the directions set by `enter`, and write the outputs of the last.
 
         Returns the frame (for final positions), the outputs, and the number of episodes that ended.
         No later step overwrites the frame while a view of it is in use.
@@ -228,7 +228,7 @@ class ShownBatch(BatchGames):
     def _directed(
         self, out: Sequence[Array | None], shown: Shown, places: NDArray[np.int64]
     ) -> tuple[Shown, NDArray[np.int64]]:
-        """Let the kernel write directly to the caller's arrays where it can."""
+        """Let the kernel write directly to the caller's arrays where possible."""
         if self.n % LANES:
             return shown, places
         arrays: list[Array] = list(shown)
@@ -243,7 +243,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Return the caller's array filled with the outputs, or just the outputs if there is none."""
+    """Copy the outputs to the caller's array, if any; return the array with the outputs."""
     if given is None:
         return own
     if given is not own:
@@ -349,7 +349,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, Info]:
-        """Start the next episode in all environments, or in those of a mask.
+        """Start the next episode in all environments, or in those that a mask selects.
 
         Environment ``i`` after ``reset(seed=s)`` equals a `GameEnv` after
         ``reset(seed=derive_seed(s, i))``. With a list of seeds, environment ``i`` equals a
@@ -361,12 +361,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             options: ``reset_mask``, bool `[num_envs]`, selects environments. ``boards``, exponents
                 `[num_envs, rows, columns]`, are start positions with a score of 0. ``rules``
                 replaces the rules of all environments; their boards must have the same shape and no
-                larger tiles than under the first rules.
+                larger tiles than under the original rules.
 
         Raises:
             OptionError: If an option is unknown, or the mask or the rules do not fit.
             RulesError: If the rules do not exist, or a batch cannot play them.
-            BoardError: If the boards do not fit, or cannot occur under the rules.
+            BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
         """
         reset_mask, boards, given = reset_options(options, "reset_mask", "boards", "rules")
@@ -397,17 +397,17 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
-                ``terminations``, ``truncations``, ``action_mask``, ``score``. Arrays that are not
-                given are allocated. Arrays of the same type are filled without a copy if `num_envs`
-                is a multiple of 512.
+                ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing arrays are
+                allocated. Arrays of the same type are filled without a copy if `num_envs` is a
+                multiple of 512.
 
         Raises:
             ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
                 not reset.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name.
-            IllegalMoveError: If an action is illegal and `illegal` is ``raise``; then no game
-                changes.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. No game has
+                changed then.
         """
         self._check(actions)
         custom = self._options.custom_reward is not None
@@ -446,13 +446,13 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return VectorState(self.rules, self.num_envs, self._batch.get_state())
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
-        """Continue from a state, which may come from another environment with equal arguments.
+        """Continue from a state, which may come from another environment with the same arguments.
 
         Returns observations and infos like `reset`.
 
         Raises:
             BoardError: If the state has other rules or another number of games.
-            OptionError: If it is not a state.
+            OptionError: If `state` is not a `VectorState`.
         """
         check_kind(state, VectorState, OptionError, "a state: give a VectorState")
         if state.rules != self.rules:
@@ -556,7 +556,7 @@ def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
 
 
 def _last_info(last: list[Array], over: Flags) -> Info:
-    """Return ``final_obs`` and ``final_info`` with their masks, as Gymnasium names them."""
+    """Return Gymnasium's ``final_obs`` and ``final_info``, with their masks."""
     observations, masks, scores = last
     info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
     return {"final_obs": observations, "_final_obs": over, "final_info": info, "_final_info": over}

@@ -1,4 +1,4 @@
-"""2048 as a task set for verifiers v1, with one task per seed; needs the extra ``verifiers``.
+"""2048 as a task set for verifiers v1, one task per seed; requires the extra ``verifiers``.
 
 verifiers imports plugins by top-level module name, so the id ``py2048-verifiers`` refers to a small
 module that re-exports this one.
@@ -65,7 +65,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
-    """The player; by default a model that only answers and needs no sandbox."""
+    """Settings of the player; by default a model that only answers and needs no sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 

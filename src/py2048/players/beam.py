@@ -14,7 +14,7 @@ from py2048.players.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
 RATING_DEPTH = 256
-"""Number of moves searched after each direction to rate it."""
+"""Number of moves to search ahead when rating a direction."""
 
 
 class BeamPlayer:
@@ -43,7 +43,7 @@ class BeamPlayer:
         return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points that a search earns after each direction.
+        """Return the points that a search gains after moving in each direction.
 
         No direction is rated above the planned one, which was searched more deeply.
 
@@ -71,7 +71,7 @@ class BeamPlayer:
     def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
-        score = before = board.sum  # the score so far if the board's sum is the score
+        score = before = board.sum  # equals the score so far if the rules score the board's sum
         for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board

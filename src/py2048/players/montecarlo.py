@@ -15,9 +15,9 @@ from py2048.players.player import ChoosesBest, Meaning, Unit, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
-"""More than random games have on boards of up to 5x5; on 6x6 they have about 4,300 moves."""
+"""Random games are shorter than this on boards of up to 5x5; on 6x6 they last about 4,300 moves."""
 MAX_EXACT_CELLS = 25
-"""On larger boards, random games are cut short, which underestimates their points."""
+"""On larger boards, random games are cut short, so their points are underestimated."""
 
 
 class MonteCarloPlayer(ChoosesBest):
@@ -37,7 +37,7 @@ class MonteCarloPlayer(ChoosesBest):
         self._seed = random_seed() if seed is None else checked_seed(seed)
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points that random games earn, starting with each legal direction.
+        """Return the mean points of random games that start with each legal direction.
 
         The random games depend only on the seed and the board.
         """
@@ -57,14 +57,14 @@ class MonteCarloPlayer(ChoosesBest):
         return dict(zip(legal, (results.scores.mean(axis=1) - score_so_far).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return what values mean: points of random play, or ratings if games are cut short."""
+        """Return the unit: points of random play, or ratings if games are cut short."""
         if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")
 
 
 def _seed_of(seed: int, board: bytes) -> int:
-    """Return the seed of the games from one board."""
+    """Return the seed of the random games played from a board."""
     for start in range(0, len(board), 8):
         seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
     return seed

@@ -15,11 +15,11 @@ from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped
 from py2048.players.solving.solver import solve_from
 
 QUICK_CELLS = 8
-"""Boards of up to this many cells are solved on first use, which takes some seconds."""
+"""Boards of up to this many cells are solved on first use, which takes a few seconds."""
 
 
 _solved = Recent[Solution](4)
-"""Shared by all players, because each tournament game creates a new one."""
+"""Shared by all players, because each tournament game creates a new player."""
 
 _followed = Recent[Solution](4)
 """Solutions for positions that the bundled moves do not cover."""
@@ -34,8 +34,9 @@ class PerfectPlayer(ChoosesBest):
     """Plays the optimal move on boards that are small enough to be solved.
 
     Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
-    without their values. Other boards of up to eight cells are solved on first use. Everything else
-    needs a file made by ``py2048 solve RULES --save FILE``, which also contains the values.
+    without their values. Other boards of up to eight cells are solved on first use. All other
+    problems require a file created by ``py2048 solve RULES --save FILE``, which also contains the
+    values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.
@@ -56,7 +57,7 @@ class PerfectPlayer(ChoosesBest):
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal move, in points to come or as a percentage.
+        """Return the value of each legal move, in future points or as a percentage.
 
         If only the best move is known, it is worth 1 and all others 0.
 
@@ -81,7 +82,7 @@ class PerfectPlayer(ChoosesBest):
         return {direction: 100 * chance for direction, chance in chances.items()}
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the meaning of the values: the best move is proven, and values may be points."""
+        """Return the unit of the values, and whether the best move is proven."""
         if self._goal.tile is not None:
             return Meaning()
         moves = self._moves(game.rules)

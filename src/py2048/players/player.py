@@ -19,18 +19,18 @@ class Unit(StrEnum):
     """Unit of a player's values."""
 
     POINTS = "points"
-    """Expected points still to come if the policy of the `Meaning` plays on.
+    """Expected future points if `Meaning.policy` plays on.
 
     If the score is the board's sum, points are counted from the current sum.
     """
     CHANCE = "chance"
     """Probability of making a tile, from 0 to 1."""
     RATING = "rating"
-    """The player's own scale, on which more is better."""
+    """The player's own scale; higher is better."""
 
 
 class Chance(NamedTuple):
-    """How often recorded games that reached a position's stage went on to make a tile.
+    """How often recorded games made a tile after they reached a position's stage.
 
     Attributes:
         tile: The next tile that is not certain to be made.
@@ -48,11 +48,10 @@ class Meaning(NamedTuple):
 
     Attributes:
         unit: Unit of the values.
-        policy: Player that earns these points and makes the tile this often when it plays on; empty
-            if unknown.
+        policy: Player whose further play the points and the chance refer to; empty if unknown.
         excess: Measured overestimate in points, which hints subtract.
         chance: How often the next large tile was made, if enough games were recorded.
-        is_exact: Whether the values are proven instead of estimated.
+        is_exact: Whether the values are exact rather than estimated.
     """
 
     unit: Unit = Unit.RATING
@@ -66,7 +65,7 @@ def checked_game(game: Game) -> Game:
     """Return `game`, or raise if it is not a `Game`.
 
     Raises:
-        PlayerError: If it is something else, such as a board.
+        PlayerError: If `game` is something else, such as a board.
     """
     check_kind(game, Game, PlayerError, "a Game: use Game(rules, board=board)")
     return game
@@ -100,7 +99,7 @@ class Player(Protocol):
 
 @runtime_checkable
 class Explains(Protocol):
-    """Optional extension for players whose values are more than ratings."""
+    """Optional extension for players that can say what their values mean."""
 
     def meaning(self, game: Game) -> Meaning:
         """Return what the values of `rate` mean for `game`."""
@@ -161,9 +160,9 @@ class PlaysGames(Protocol):
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        Each game is the one that a new player's `choose` would play in a `Game` with that seed, and
-        does not depend on the other `seeds`. If there are no seeds, the player just loads and
-        compiles what it needs.
+        Each game is the one that a new player would play with `choose` in a `Game` with that seed,
+        and does not depend on the other `seeds`. Without seeds, the player only loads and compiles
+        what it needs.
         """
 
 
@@ -204,7 +203,7 @@ class Recent(Generic[Value]):
         make: Callable[[], Value],
         is_good: Callable[[Value], bool] = lambda _: True,
     ) -> Value:
-        """Return the object cached under `key`, or create it if it is missing or not good."""
+        """Return the object cached under `key`; create it if missing or rejected by `is_good`."""
         with self._lock:
             value = self._kept.pop(key, None)
             if value is None or not is_good(value):

@@ -1,8 +1,8 @@
 """Compile kernels, for one player in the background or for all ahead of time.
 
 Compiled kernels are stored in an on-disk cache, so a subprocess can compile them. Compiling on a
-thread would block this process's screen for tenths of a second, or for seconds on a busy machine. A
-thread is used only if no cache can be written.
+thread would freeze this process's screen for tenths of a second, or for seconds on a busy machine.
+A thread is used only if no cache can be written.
 
 The subprocess runs ``python -m py2048.players.preparing SPEC RULES``.
 """

@@ -73,7 +73,7 @@ def make_player(spec: str) -> Player:
 
     Raises:
         PlayerError: If the name or an option is unknown, or a value is invalid. The message quotes
-            the wrong part and suggests the closest match.
+            the invalid part and suggests the closest match.
     """
     _check_text(spec)
     name, colon, rest = spec.strip().partition(":")

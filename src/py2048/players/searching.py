@@ -37,7 +37,7 @@ DEPTH = 3
 PYTHON_DEPTH = 2
 """Depth of the plain Python search, used for unsupported rules."""
 PYTHON_MAX_CELLS = 1 << 20
-"""Work limit of a plain Python search, in boards times cells; about half a second."""
+"""Work limit of a plain Python search, in boards times cells; takes about half a second."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
 """If more boards than this can follow a move, exhaustive searches are limited to depth 2."""
@@ -56,7 +56,7 @@ HEURISTIC, NTUPLE = "heuristic", "ntuple"
 class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
-    The first search on a kind of board compiles kernels, which takes some seconds and happens once
+    The first search on a kind of board compiles kernels, which takes a few seconds and happens once
     per machine. If a user is waiting, search on another thread, or run ``py2048 warm-up``
     beforehand.
 
@@ -105,8 +105,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return what the values mean, based on the network's records.
 
-        The policy is always the network without search: however deep a search is, it estimates the
-        points that such play earns from a few moves ahead.
+        The policy is always the network without search. A search looks a few moves ahead, but its
+        leaves still estimate the points that play without search would earn.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -271,7 +271,7 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
 
 
 _networks = Recent[tuple[object, Network]](64)
-"""Loaded networks with the state of their files, since files may be replaced."""
+"""Loaded networks with the state of their files, because files may be replaced."""
 
 
 def _loaded(weights: str) -> Network:

@@ -40,7 +40,7 @@ class GreedyPlayer(ChoosesBest):
     name = "greedy"
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return each slide's points, plus the share of cells that are then empty."""
+        """Return each slide's points, plus the share of cells that are empty after it."""
         board, rules = checked_game(game).board, game.rules
         slides = [board.slide(direction, rules.merging) for direction in game.legal_directions()]
         return {s.direction: s.points + len(s.board.empty_cells()) / rules.cells for s in slides}
@@ -68,7 +68,7 @@ class QuickPlayer(ChoosesBest):
         self._seconds = ms / 1000
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the values of the deepest search that fits the time."""
+        """Return the values of the deepest search that fits into the time limit."""
         if not checked_game(game).legal_directions():
             return {}
         rules, win_value = game.rules, heuristic_win_value(game.rules)

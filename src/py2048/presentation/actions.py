@@ -1,4 +1,4 @@
-"""The tables of actions: their names, keys, menu items and help.
+"""Tables of actions, with their names, keys, menu items and help.
 
 The terminal and the window derive their key bindings, menus and help from these tables.
 """
@@ -12,20 +12,20 @@ from py2048.core.language import N_
 
 MENUS = ("Game", "Learn", "File")
 MOVES = (*map(str, Direction), "undo", "redo")
-"""Actions that a key list summarises in one line."""
+"""Actions summarised on one line in key lists."""
 
 
 class UserAction(NamedTuple):
-    """A command available to the player. Menu, title, label and help are translated when shown.
+    """A command for the player. Menu, title, label and help are translated when displayed.
 
     Attributes:
         name: Identifier; each front end maps it to a method.
         menu: Name of its menu.
         title: Menu item.
-        keys: Keys in the window and the terminal, as Textual names them.
-        window_keys: Additional keys in the window, as Tk names them.
+        keys: Keys in the window and the terminal, by Textual's names.
+        window_keys: Additional keys in the window, by Tk's names.
         shown: Keys as displayed to the player.
-        label: Short label for key lists; empty if only the window has the action.
+        label: Short label for key lists, or "" if only the window has the action.
         help: Help text.
     """
 
@@ -132,7 +132,7 @@ HELP_SECTIONS = (
     (N_("In a review"), REVIEW_ACTIONS),
     (N_("While practising"), PRACTICE_ACTIONS),
 )
-"""Sections of the help: translatable titles and their actions."""
+"""Sections of the help, each with a translatable title and its actions."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 
@@ -142,7 +142,7 @@ _WASD = dict(zip("wsad", Direction, strict=True))
 def direction_of_word(word: str) -> Direction:
     """Parse a typed direction: a letter of WASD, or anything `Direction.parse` accepts.
 
-    As on every screen, ``w`` is up and ``d`` is right, not west and down.
+    Letters mean the same as on all screens: ``w`` is up and ``d`` is right, not west and down.
 
     Raises:
         DirectionError: The word is not a direction.

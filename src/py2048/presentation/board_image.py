@@ -1,7 +1,7 @@
-"""Draw boards, tiles, buttons' icons and animated games with Pillow.
+"""Draw boards, tiles, icons and animated games with Pillow.
 
-No display and no system font is needed, so a tile looks the same on every machine: `digits.ttf`
-holds the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
+Drawing needs neither a display nor a system font, so tiles look the same on every machine. The file
+`digits.ttf` contains the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ IMAGE_SIDE = 720
 """Longer side of an exported board, in pixels."""
 
 SAMPLES = 8
-"""Curves and lines are drawn this many times larger and scaled down, which smooths them."""
+"""Supersampling factor for antialiased curves and lines."""
 
 MIN_DIGITS = 6
-"""Minimum font size in pixels; if a number does not fit, a shorter spelling is used."""
+"""Minimum font size in pixels. Numbers that do not fit at this size are abbreviated."""
 
 DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
-"""Font size relative to the tile's side, by number of characters."""
+"""Font size relative to the tile's side, by the number of characters."""
 
 RINGED = 2048
-"""The tile that is drawn with a ring inside its edge, in the colour of its number."""
+"""Value of the tile that has a ring along its edge, in the colour of its number."""
 
 GAP = 0.1
-"""Gap between cells, relative to a cell's side."""
+"""Gap between cells, relative to the side of a cell."""
 
 
 class BoardGrid(NamedTuple):
-    """The geometry of a board, in pixels.
+    """Geometry of a board, in pixels.
 
     Attributes:
         shape: Rows and columns.
         left: Left edge of the frame.
         top: Top edge of the frame.
         cell: Side of a cell.
-        gap: Gap between cells, and between cells and the frame's edge.
+        gap: Distance between cells, and between cells and the edge of the frame.
     """
 
     shape: tuple[int, int]
@@ -75,7 +75,7 @@ class BoardGrid(NamedTuple):
 
     @property
     def pitch(self) -> int:
-        """Distance between neighbouring cells."""
+        """Distance between the left edges of adjacent cells."""
         return self.cell + self.gap
 
     @property
@@ -99,12 +99,12 @@ class BoardGrid(NamedTuple):
         return self.left + self.width / 2, self.top + self.height / 2
 
     def middle(self, row: float, column: float) -> tuple[float, float]:
-        """Return the centre of a cell; fractions are positions between cells."""
+        """Return the centre of a cell; fractional coordinates lie between cells."""
         offset = self.gap + self.cell / 2
         return self.left + offset + column * self.pitch, self.top + offset + row * self.pitch
 
     def cell_at(self, x: float, y: float) -> Cell | None:
-        """Return the cell at a point, or None."""
+        """Return the cell at a point, or None if there is none."""
         rows, columns = self.shape
         column, in_x = divmod(x - self.left - self.gap, self.pitch)
         row, in_y = divmod(y - self.top - self.gap, self.pitch)
@@ -114,9 +114,9 @@ class BoardGrid(NamedTuple):
 
 
 def encode(image: Image.Image) -> bytes:
-    """Encode an image for Tk: as PNG if it is RGBA, otherwise as PPM."""
+    """Encode an image for Tk, as PNG if it has an alpha channel, otherwise as PPM."""
     buffer = BytesIO()
-    # Given a file name rather than a format, Pillow loads only the plugin it needs.
+    # With a file name instead of a format, Pillow loads only the required plugin.
     buffer.name = "image.png" if image.mode == "RGBA" else "image.ppm"
     image.save(buffer, compress_level=1)
     return buffer.getvalue()
@@ -132,9 +132,10 @@ def rounded(
         height: Height in pixels.
         radius: Corner radius in pixels.
         colour: ``#rrggbb``, ``#rrggbbaa``, or an empty string for transparent.
-        inner: Insets and colours of smaller rectangles, which replace the pixels inside them.
+        inner: Insets and colours of smaller rectangles, drawn on top.
     """
-    # Transparent pixels get the neighbouring layer's colour, so that smooth edges have no fringe.
+    # Transparent pixels get the colour of the adjacent layer, so that antialiased edges have no
+    # fringe.
     ink = colour or next((fill for _inset, fill in inner if fill), "#000000")
     image = Image.new("RGBA", (width, height), f"{ink[:7]}00")
     for inset, fill in ((0, colour), *inner):
@@ -146,7 +147,7 @@ def rounded(
 
 @lru_cache(maxsize=64)
 def _rounded_mask(width: int, height: int, radius: int) -> Image.Image:
-    """Return the antialiased mask of a rectangle with rounded corners."""
+    """Return an antialiased mask for a rectangle with rounded corners."""
     mask = Image.new("L", (width, height), 255)
     if (radius := min(radius, width // 2, height // 2)) > 0:
         side = 2 * radius * SAMPLES
@@ -160,7 +161,7 @@ def _rounded_mask(width: int, height: int, radius: int) -> Image.Image:
 
 
 def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
-    """Draw the frame and the empty cells of a board, on the page's background."""
+    """Draw the frame and the empty cells of a board on the page background."""
     image = Image.new("RGB", (grid.width, grid.height), theme.page)
     image.paste(theme.board, mask=_rounded_mask(*image.size, round(1.4 * grid.radius)))
     cell = _rounded_mask(grid.cell, grid.cell, grid.radius)
@@ -197,11 +198,11 @@ LINES = {
     "up": "10,16 10,4; 5,9 10,4 15,9",
     "down": "10,4 10,16; 5,11 10,16 15,11",
 }
-"""Polylines of each icon: points on a grid of 20 by 20, lines separated by semicolons."""
+"""Polylines of each icon, separated by semicolons; points are on a grid of 20 by 20."""
 
 
 def glyph(name: str, side: int, colour: str) -> Image.Image:
-    """Draw a button's icon, `side` pixels square."""
+    """Draw a button's icon, with sides of `side` pixels."""
     image = Image.new("RGBA", (side, side), colour)
     image.putalpha(_glyph_mask(name, side))
     return image
@@ -225,24 +226,24 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font for numbers at a size in pixels."""
+    """Return the font for numbers; `size` is in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 
 def digits(value: int, side: int) -> tuple[str, int]:
-    """Return the text on a tile of `side` pixels, and its font size."""
+    """Return the text for a tile with sides of `side` pixels, and the font size."""
     for text in spellings(value):
         largest = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
         size = int(min(largest, 84 * side / number_font(100).getlength(text)))
         while size > MIN_DIGITS and number_font(size).getlength(text) > 0.84 * side:
-            size -= 1  # hinting makes small letters wider in proportion
+            size -= 1  # hinting makes small letters relatively wider
         if size >= MIN_DIGITS and number_font(size).getlength(text) <= 0.86 * side:
             break
     return text, max(size, 4)
 
 
 def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
-    """Draw a tile, `side` pixels square, with transparent corners."""
+    """Draw a tile with sides of `side` pixels and transparent corners."""
     style, inset = theme.tile(value), round(side * 0.035)
     ring = (inset, style.text), (inset + max(1, side // 50), style.background)
     inside = ring if value == RINGED else ()
@@ -257,7 +258,7 @@ def write(
 ) -> None:
     """Draw a number centred on a point."""
     font = number_font(size)
-    # Centre the digits, not the line, which leaves room for descenders.
+    # Centre the digits instead of the line, which includes room for descenders.
     left, top, right, bottom = font.getbbox(text, anchor="ls")
     x, y = centre[0] - (left + right) / 2, centre[1] - (top + bottom) / 2
     ImageDraw.Draw(image).text((x, y), text, colour, font, "ls")
@@ -266,7 +267,7 @@ def write(
 def board(
     position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw a position; pass its `ground` as `base` if it is already drawn."""
+    """Draw a position on `base`, the image of its `ground`, which is drawn by default."""
     image = base.copy() if base else ground(grid, theme)
     for row, line in enumerate(position.rows):
         for column, value in enumerate(line):
@@ -281,7 +282,7 @@ _cached_tile = lru_cache(maxsize=128)(tile)
 
 
 def icon(side: int, theme: Theme) -> Image.Image:
-    """Draw the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
+    """Draw the application icon: four tiles with the digits 2, 0, 4 and 8."""
     big = 2 * side
     image = rounded(big, big, big // 6, theme.page)
     faces = (("2", 8), ("0", 64), ("4", 2048), ("8", 16384))
@@ -324,7 +325,7 @@ GIF_SIDE = 320
 """Longer side of the board, in pixels."""
 
 MAX_FRAMES = 1500
-"""Longer games skip turns, which keeps the file at a few megabytes."""
+"""Maximum number of frames, which limits the file to a few megabytes. Longer games skip turns."""
 
 FRAME_MS, LAST_MS = 120, 2500
 
@@ -332,14 +333,14 @@ FRAME_MS, LAST_MS = 120, 2500
 def save_gif(
     path: Path, record: Record, theme: Theme, first: int = 0, last: int | None = None
 ) -> None:
-    """Save a game as an animated GIF with one frame per turn.
+    """Save a game as an animated GIF, with one frame per turn if possible.
 
     Args:
-        path: The file; it is replaced only once the animation is complete.
+        path: The file, which is replaced only when the animation is complete.
         record: Record of the game.
         theme: The colours.
-        first: Turns played before the first frame.
-        last: Turns played at the last frame; None for all.
+        first: Number of turns before the first frame.
+        last: Number of turns at the last frame, or None for all.
 
     Raises:
         OSError: The file cannot be written.
@@ -370,7 +371,7 @@ def save_gif(
 
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
-    """Return a palette image with the colours of every tile, shared by all frames."""
+    """Return a palette image with the colours of all tiles, shared by all frames."""
     sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
     for index in range(20):
         face = tile(2 << index, grid.cell, theme, grid.radius)

@@ -25,8 +25,8 @@ from py2048.core.rules import (
 )
 from py2048.presentation import events
 from py2048.presentation.events import Event
-from py2048.presentation.hints import describe_hint, name_of
-from py2048.presentation.words import way_of
+from py2048.presentation.hints import describe_hint
+from py2048.presentation.words import name_of, way_of
 
 FEW_TILES = 4
 """Boards with at most this many tiles are described tile by tile."""
@@ -81,7 +81,7 @@ def _started(board: Board, score: int, best: int, *, is_resumed: bool) -> str:
 def _moved(event: events.Moved) -> str:
     turn, spawn = event.turn, event.turn.spawn
     text = _("{direction}: {merges}, {points}.") if event.points else _("{direction}: {merges}.")
-    merges, points = describe_merges(turn), _signed(event.points)
+    merges, points = describe_merges(turn), _signed(event.points) if event.points else ""
     sentences = [text.format(direction=name_of(turn.direction), merges=merges, points=points)]
     if spawn:
         sentences.append(_tile_at(spawn.tile, spawn.cell))

@@ -1,7 +1,7 @@
-"""Animation: which tiles to draw at each moment of a move.
+"""Animation: the tiles to draw at each moment of a move.
 
-Everything is a pure function of the time in seconds. Tiles slide first; then merged tiles pop
-and the new tile grows. Merged tiles start at full size, so no number ever disappears.
+All functions are pure functions of the time in seconds. First tiles slide; then merged tiles pop
+and the new tile grows. Merged tiles start at full size, so no number disappears.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SPROUT = 0.3
 """Initial scale of a new tile."""
 
 OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
-"""Delay before the game-over overlay, in seconds."""
+"""Delay of the game-over overlay, in seconds."""
 
 
 class Sprite(NamedTuple):
-    """A tile to draw. A moving tile has fractional coordinates; scale 1 is full size."""
+    """A tile to draw. Moving tiles have fractional coordinates, and a scale of 1 is full size."""
 
     value: int
     row: float
@@ -41,7 +41,7 @@ class BoardTransition(NamedTuple):
     """The animation from one board to the next.
 
     Attributes:
-        moving: Value, source and target of each tile during the slide.
+        moving: Value, source cell and target cell of each tile during the slide.
         board: Final board.
         popping: Cells of merged tiles.
         growing: Cells of new tiles.
@@ -58,7 +58,7 @@ class BoardTransition(NamedTuple):
         return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
 
     def at(self, seconds: float) -> list[Sprite]:
-        """Return the tiles at a time after the start, in drawing order."""
+        """Return the tiles at a time since the start, in drawing order."""
         slide = SLIDE_S * bool(self.moving)
         if seconds < slide:
             progress = glide(max(0.0, seconds) / slide)
@@ -97,7 +97,7 @@ def of_move(event: Moved) -> BoardTransition:
 
 
 def of_undo(event: Undone) -> BoardTransition:
-    """Return the animation of an undo: tiles slide back."""
+    """Return the animation of an undo, in which tiles slide back."""
     motions: tuple[Motion, ...] = event.backward_motions
     return BoardTransition(
         tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
@@ -105,7 +105,7 @@ def of_undo(event: Undone) -> BoardTransition:
 
 
 def appearing(board: Board) -> BoardTransition:
-    """Return the animation of a new game: all tiles grow."""
+    """Return the animation of a new game, in which all tiles grow."""
     cells = frozenset((int(s.row), int(s.column)) for s in still(board))
     return BoardTransition((), board, growing=cells)
 
@@ -151,21 +151,24 @@ STEPS = {
     Direction.LEFT: (0, -1),
     Direction.RIGHT: (0, 1),
 }
-"""Row and column offset of each direction."""
+"""Row and column offsets of each direction."""
 
 
 def direction_of(across: float, down: float) -> Direction:
-    """Return the main direction of a vector."""
+    """Return the direction closest to a vector."""
     if abs(across) >= abs(down):
         return Direction.RIGHT if across > 0 else Direction.LEFT
     return Direction.DOWN if down > 0 else Direction.UP
 
 
 BAND = 0.5
-"""Clicks beyond this fraction of the distance from the centre to an edge select that edge."""
+"""Minimum distance of a click from the centre, relative to the distance of the nearest edge."""
 
 CORNER = 0.12
-"""Clicks in a corner are ambiguous if their distances to its two edges differ by less than this."""
+"""Minimum difference between a click's relative horizontal and vertical distances from the centre.
+
+Clicks with a smaller difference are ambiguous, because they are near a corner.
+"""
 
 
 def direction_of_gesture(
@@ -177,7 +180,7 @@ def direction_of_gesture(
         start: Press position, relative to the board's top left corner.
         end: Release position.
         size: Width and height of the board.
-        least: Minimum length of a drag; shorter ones are clicks.
+        least: Minimum length of a drag; shorter drags count as clicks.
     """
     across, down = end[0] - start[0], end[1] - start[1]
     if max(abs(across), abs(down)) >= least:

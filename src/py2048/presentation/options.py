@@ -29,7 +29,7 @@ from py2048.players.registry import player_options
 from py2048.presentation.themes import THEMES
 
 SEE_HELP = "; --help lists them"
-"""Suffix of the error for an unknown command or option without a close match."""
+"""Suffix of error messages about an unknown command or option without a close match."""
 
 
 class NearCommands(typer.core.TyperGroup):
@@ -94,7 +94,7 @@ weights_files = files_that_end(".npz")
 
 
 def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
-    """Return an integer option, shown as N in the help."""
+    """Return an integer option, with the placeholder N in the help."""
     return typer.Option(*names, metavar="N", min=least, max=most, help=help_)
 
 
@@ -106,7 +106,7 @@ def taking(
     Args:
         metavar: Placeholder for the value in the help.
         help_: Help text.
-        names: Names of the option; derived from the parameter by default.
+        names: Names of the option. By default, derived from the parameter.
         words: Shell completer for the value.
     """
     return typer.Option(*names, metavar=metavar, help=help_, autocompletion=words)
@@ -115,7 +115,7 @@ def taking(
 def word(
     metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
-    """Return an argument, shown as `metavar` in the help, with an optional shell completer."""
+    """Return an argument with the placeholder `metavar` and an optional shell completer."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
 
 
@@ -132,7 +132,7 @@ OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
 def option_names(parameters: Iterable[Any]) -> set[str]:
-    """Return all names of the options among these parameters."""
+    """Return the names of all options in these parameters."""
     return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 
@@ -145,7 +145,7 @@ def unknown_option(name: str, options: Iterable[str]) -> str:
 def usage_message(error: Any) -> str:
     """Return the message of a command-line error, including the rejected value.
 
-    Pydantic, which validates option values for Typer, omits the value from its messages.
+    Typer validates option values with Pydantic, whose messages omit the value.
     """
     if hasattr(error, "possibilities"):
         return unknown_option(error.option_name, option_names(error.ctx.command.params))
@@ -174,7 +174,7 @@ class Command(typer.core.TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Check the output files, then run the command.
 
-        An output file must be writable, and differ from the command's other files.
+        Each output file must be writable and differ from the command's other files.
         """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
@@ -196,7 +196,7 @@ class Command(typer.core.TyperCommand):
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether `one` is the same file as `other`, or a record in the folder `other`.
+    """Return whether `one` is the file `other`, or a record in the folder `other`.
 
     Symbolic links are followed, and the files need not exist.
     """
@@ -207,7 +207,7 @@ def _conflicts(one: Path, other: Path) -> bool:
 
 
 def why_unwritable(path: Path, *, is_folder: bool) -> str:
-    """Return why a file, or a folder and its parents, cannot be created; empty if it can."""
+    """Return why a file or folder (and its parents) cannot be created, or "" if it can."""
     folder = path if is_folder else path.parent
     while is_folder and not folder.exists():
         folder = folder.parent
@@ -219,7 +219,7 @@ def why_unwritable(path: Path, *, is_folder: bool) -> str:
 
 
 MAX_BOARD_TEXT = 1 << 20
-"""Longest board accepted from standard input; boards have at most 64x64 cells."""
+"""Maximum length of a board from standard input, in characters. Boards have at most 64x64 cells."""
 
 MAX_JOBS = 1024
 ThreadsOption = Annotated[
@@ -283,12 +283,12 @@ class GameOptions:
     seed: SeedOption = None
 
     def chosen(self) -> tuple[Rules, int | None]:
-        """Return the rules, and the seed or None."""
+        """Return the rules, and the seed if it was given."""
         return chosen_rules(self.rules, self.size), chosen_seed(self.seed)
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command whose dataclass parameters are expanded into their fields."""
+    """Expand a command's dataclass parameters into one parameter per field."""
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
         name: each.annotation
@@ -318,7 +318,7 @@ def board_of(text: str) -> Board:
     """Parse a board; ``-`` reads it from standard input.
 
     Raises:
-        BoardError: The text is not a board, or standard input is too long for one.
+        BoardError: The text is not a board, or standard input is too long.
     """
     if text != "-":
         return Board.parse(text)

@@ -1,4 +1,4 @@
-"""Plain data for screens. This module imports little, because the first frame waits for it."""
+"""Plain data for screens. This module has few imports, because the first frame needs it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def moves(count: int) -> str:
 
 
 def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
-    """Return the display name of rules, with the board size unless the name contains it.
+    """Return the display name of a set of rules, with the board size unless the name contains it.
 
     >>> title_of("classic"), title_of("2x4", (2, 4)) == title_of("2x4")
     ('Classic', True)
@@ -34,12 +34,12 @@ def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
 
 
 def preparing(compiling: Compiling) -> str:
-    """Return the progress of one-time compilation as text."""
+    """Describe the progress of one-time compilation."""
     return _("getting ready, {n} %").format(n=round(100 * compiling.share))
 
 
 def spellings(value: int) -> list[str]:
-    """Return ways to write a tile, the most exact first: "131072", "131k", ".1M", "2^17"."""
+    """Return spellings of a tile's value, longest first: "131072", "131k", ".1M", "2^17"."""
     spellings = [str(value)]
     for power, unit in enumerate("kMGTPE", start=1):
         thousands = value / 1000**power
@@ -51,7 +51,7 @@ def spellings(value: int) -> list[str]:
 
 
 class Status(NamedTuple):
-    """Facts shown beside the board.
+    """Facts about a game, shown next to the board.
 
     Attributes:
         rules: Name of the rules.
@@ -59,10 +59,10 @@ class Status(NamedTuple):
         best: Best score under these rules.
         moves: Number of turns played.
         help: Kind of help received, such as ``assisted``; empty for an unassisted game.
-        note: Which player is thinking or playing; may be empty.
+        note: Message about a player that is thinking or playing; may be empty.
         can_undo: Whether there is a move to undo.
-        next_tile: Next tile to make, larger than any on the board.
-        teaching: One-line tutorial during the first moves; empty afterwards.
+        next_tile: Next tile to make, which is larger than all tiles on the board.
+        teaching: One-line instruction during the first moves, then empty.
     """
 
     rules: str = ""
@@ -77,17 +77,17 @@ class Status(NamedTuple):
 
     @property
     def facts(self) -> list[str]:
-        """Moves played and help received, as text."""
+        """Texts about moves played and help received."""
         return [moves(self.moves), *([self.help] if self.help else [])]
 
 
 class CoachStatus(NamedTuple):
-    """The coach's current display.
+    """What the coach currently displays.
 
     Attributes:
         share: Fill level of the bar, 0 to 1: the probability of success, or the expected points
             relative to the highest expectation in this game.
-        parts: Last move, accuracy and expectation, shown on separate lines or joined.
+        parts: Texts about the last move, accuracy and expectation, shown in one line or several.
     """
 
     share: float
@@ -103,7 +103,7 @@ class Choice(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """A file type: its translatable name and its extension."""
+    """A file type, with a translatable name and an extension."""
 
     title: str
     ending: str
@@ -119,9 +119,9 @@ class ListRequest(NamedTuple):
         title: Heading.
         choices: Entries.
         take: Called with the chosen value after the list has closed.
-        current: Value selected at first.
-        own: Prompt of the text field; empty for no field.
-        check: Returns an error message for a value; empty if it is valid.
+        current: Initially selected value.
+        own: Prompt of the text field, or "" for no field.
+        check: Function that returns an error message for a value, or "" if the value is valid.
         more: Labels and callbacks of additional buttons, called after the list has closed.
     """
 

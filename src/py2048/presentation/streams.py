@@ -1,4 +1,4 @@
-"""Robust standard streams, and the status line of long-running commands."""
+"""Robust standard streams, and a status line for long-running commands."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, following shell convention."""
 
 PIPE_TIMEOUT_S = 2.0
-"""How long to wait for the first move from a pipe, in seconds."""
+"""Maximum time to wait for the first move from a pipe, in seconds."""
 
 QUIET_S = 1.0
 """Delay before the first status line, in seconds."""
 
 POLL_S, PIPE_PERIOD_S = 0.2, 10.0
-"""Seconds between polls of the status line, and between its lines in a pipe."""
+"""Seconds between updates of the status line on a terminal, and between its lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
 ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
-"""Replacements for characters of our output that the encoding lacks."""
+"""ASCII replacements for characters in our output, for encodings that lack them."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Error numbers of writes to a disk that is full or gone."""
+"""Error numbers of writes that fail because the disk is full or was removed."""
 
 
 def settle() -> None:
-    """Replace closed streams with the null device, and never fail on unencodable text."""
+    """Replace closed streams with the null device, and unencodable characters with ASCII."""
     codecs.register_error("py2048", _in_ascii)
     for name, errors in (("stdin", "replace"), ("stdout", "py2048"), ("stderr", "py2048")):
         stream = getattr(sys, name) or _opened(name)
@@ -46,7 +46,7 @@ def settle() -> None:
 
 
 def _opened(name: str) -> TextIO:
-    """Reopen a standard stream on the null device, so that no other file takes its descriptor."""
+    """Open the null device as a standard stream, so that no other file gets its descriptor."""
     null = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
     os.set_inheritable(null.fileno(), True)
     setattr(sys, name, null)
@@ -55,7 +55,7 @@ def _opened(name: str) -> TextIO:
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """Substitute `ASCII` for characters that the encoding lacks."""
+    """Codec error handler that substitutes characters from `ASCII`."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end]
     return "".join(ASCII.get(sign, "?") for sign in text), error.end
@@ -67,7 +67,7 @@ def are_terminal() -> bool:
 
 
 def is_dumb() -> bool:
-    """Return whether the terminal can only print lines.
+    """Return whether the terminal can only print lines of text.
 
     Either ``TERM`` is ``dumb``, or the encoding of standard error, on which Textual draws, lacks
     block characters such as ``▀``.
@@ -80,11 +80,11 @@ def is_dumb() -> bool:
 
 
 def has_moves() -> bool:
-    """Return whether standard input has data, which would be moves for a game.
+    """Return whether standard input provides moves for a game.
 
-    Always false for a terminal or a device. Some launchers leave an empty pipe open, so a pipe
-    without data counts only if the output is a terminal: in that case a person made the pipe and
-    may be slow to write to it.
+    The result is False for a terminal or a device. Some launchers leave an empty pipe open, so a
+    pipe without data counts only if the output is a terminal. In that case, the pipe was created by
+    a person, who may be slow to write to it.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -101,7 +101,7 @@ def _has_input() -> bool:
     """Wait for data or end of file on standard input."""
     try:
         return bool(select.select([sys.stdin], [], [], PIPE_TIMEOUT_S)[0])
-    except OSError:  # Windows supports select only on sockets
+    except OSError:  # select supports only sockets on Windows
         return True
 
 
@@ -118,12 +118,12 @@ def reason(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # Writers of named files raise our own errors, so this must be standard output.
+    # Code that writes to named files raises our own errors, so this must be standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 
 def discard(stream: TextIO) -> None:
-    """Redirect a stream to the null device, because Python flushes it again at exit."""
+    """Redirect a stream to the null device, because Python flushes streams again at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -134,9 +134,9 @@ def discard(stream: TextIO) -> None:
 class StatusLine:
     """Report a command's progress on stderr from a thread, once it has run for `QUIET_S`.
 
-    On a terminal, a single line is rewritten and finally erased; a pipe gets a new line every
-    `PIPE_PERIOD_S`. The line includes the compiler's progress, and on a terminal a hint to
-    install a missing compiler.
+    On a terminal, a single line is rewritten and finally erased. In a pipe, a new line is written
+    every `PIPE_PERIOD_S` seconds. The line includes the compiler's progress and, on a terminal,
+    advice to install a missing compiler.
 
     Args:
         quiet: Print nothing.

@@ -1,7 +1,7 @@
-"""Colour themes, tile styles and design tokens for the terminal, the window and the web.
+"""Themes and design tokens, shared by the terminal, the desktop window and the website.
 
-This module is plain data: colours are ``#rrggbb`` strings, and no front-end library is imported.
-Tests check every theme:
+Colours are ``#rrggbb`` strings, and the module imports no front-end library. Tests check every
+theme:
 
 - Text has a contrast of at least 4.5:1 on its tile, level AA of the Web Content Accessibility
   Guidelines 2.2 (7:1 in high contrast).
@@ -9,8 +9,8 @@ Tests check every theme:
   least 7 for simulated protan, deutan and tritan vision (Machado, Oliveira & Fernandes 2009; 10
   in the colour-blind theme). Any two tiles up to 131072 differ by at least 5, and each differs from
   the empty cell and the frame by at least 8.
-- Tiles from 2 to 2048 get darker with their value in light themes and brighter in dark ones. So
-  do tiles from 4096 to 131072, in another hue.
+- Tiles from 2 to 2048 get darker with increasing value in light themes, and brighter in dark
+  themes. The same holds for tiles from 4096 to 131072, which have a different hue.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ class TileStyle(NamedTuple):
 
 
 class Theme(NamedTuple):
-    """Colours of a whole screen.
+    """A colour theme.
 
     Attributes:
-        name: Identifier, as typed by users.
-        title: Name in menus; translatable.
-        dark: Whether the page is dark.
+        name: Identifier, used on the command line.
+        title: Translatable name for menus.
+        dark: Whether the page background is dark.
         page: Page background.
         panel: Background of cards, buttons and scores.
-        raised: Background of dialogs, and of buttons on a card.
+        raised: Background of dialogs and of buttons on cards.
         line: Separators.
         ink: Text on the page, panels and dialogs.
         muted: Secondary text.
-        accent: Primary action and current position.
+        accent: Primary actions and the current position.
         on_accent: Text on `accent`.
         focus: Keyboard focus ring.
         danger: Errors, blunders and destructive actions.
-        good: Best moves and points won.
-        board: Frame between the cells.
+        good: Best moves and points gained.
+        board: Board background between the cells.
         empty: Empty cell.
         tiles: Styles of the tiles 2, 4, 8, … 131072.
-        beyond: Styles of larger tiles, used in rotation.
+        beyond: Styles of larger tiles, which repeat.
     """
 
     name: str
@@ -79,11 +79,11 @@ class Theme(NamedTuple):
     beyond: tuple[TileStyle, ...]
 
     def tile(self, value: int) -> TileStyle:
-        """Return the style of a tile, which may be any power of two from 2."""
+        """Return the style of a tile; `value` is a power of two, at least 2."""
         return (self.tiles + self.beyond)[self.rank(value) - 1]
 
     def rank(self, value: int) -> int:
-        """Return the 1-based index of a tile's style; styles beyond the table repeat."""
+        """Return the 1-based index of a tile's style."""
         rank = value.bit_length() - 1
         count = len(self.tiles)
         return rank if rank <= count else count + 1 + (rank - count - 1) % len(self.beyond)
@@ -91,7 +91,7 @@ class Theme(NamedTuple):
 
 @cache
 def mixed(first: str, second: str, share: float) -> str:
-    """Blend `second` into `first`; `share` is the weight of `second`, 0 to 1."""
+    """Blend two colours; `share` is the weight of the second one, from 0 to 1."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
@@ -106,8 +106,9 @@ def _luminance(colour: str) -> float:
 
 
 def _styles(faces: str, dark: str, light: str) -> tuple[TileStyle, ...]:
-    """Pair each face with the ink of higher contrast, or with the ink given after a slash."""
-    # Contrast is a ratio, so the boundary between the two inks is their geometric mean.
+    """Pair each face with the ink of higher contrast, or with an ink given after a slash."""
+    # Contrast is a ratio, so both inks have the same contrast at the geometric mean of their
+    # luminances.
     shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
 
     def style(face: str, ink: str = "") -> TileStyle:
@@ -120,13 +121,13 @@ TOKENS = (
     *("page", "panel", "raised", "line", "ink", "muted", "accent"),
     *("on_accent", "focus", "danger", "good", "board", "empty"),
 )
-"""Theme colours other than tiles; style sheets use the same names."""
+"""Names of theme colours other than tiles, also used in style sheets."""
 
 SPACE = (4, 8, 12, 16, 24, 32, 48, 64)
 """Spacing scale, in pixels at the default text size."""
 
 RADIUS = {"board": 16, "card": 16, "button": 12, "chip": 8}
-"""Corner radii in pixels; a tile's radius is a tenth of its cell."""
+"""Corner radii in pixels. The radius of a tile is a tenth of its cell."""
 
 TYPE = {
     "caption": (12, 16, 500),
@@ -151,7 +152,7 @@ MOTION_MS = {
     "wait": 700,
     "fade": 240,
 }
-"""Animation durations in milliseconds; reduced motion turns all of them off."""
+"""Animation durations in milliseconds. Reduced motion disables all animations."""
 
 
 def _tokens(colours: Iterable[str]) -> dict[str, Any]:
@@ -161,7 +162,7 @@ def _tokens(colours: Iterable[str]) -> dict[str, Any]:
 def _theme(
     name: str, title: str, colours: str, inks: tuple[str, str], tiles: str, beyond: str
 ) -> Theme:
-    """Build a theme from its `TOKENS` colours, its two inks and its tile faces."""
+    """Build a theme from colours in the order of `TOKENS`, two inks and the tile faces."""
     return Theme(
         name=name,
         title=title,
@@ -223,7 +224,7 @@ COLOUR_BLIND = _theme(
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
 # Palette indexes for 256-colour terminals: `TOKENS`, then tiles up to 131072, then larger tiles.
-# They are the closest colours that still pass the contrast and difference checks.
+# These are the closest colours that pass the contrast and difference checks.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
@@ -250,10 +251,10 @@ _IN_256 = {
 
 
 def _of_256(indexes: str) -> str:
-    """Convert palette indexes to the RGB colours that Rich maps back to them."""
+    """Convert palette indexes to RGB colours, such that Rich maps these to the same indexes."""
 
     def colour(index: int) -> str:
-        if index >= 232:  # grey ramp, which Rich divides into steps of 1/25
+        if index >= 232:  # grey ramp; Rich rounds greys to steps of 1/25
             return "#" + f"{round(10.2 * (index - 231)):02x}" * 3
         levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
         return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
@@ -268,9 +269,9 @@ def in_256_colours(theme: Theme) -> Theme:
     return theme._replace(tiles=small, beyond=large, **_tokens(surfaces.split()))
 
 
-# The 16 standard colours, as the Linux console renders them. Terminals differ, so tiles only use
-# colours that are clearly light or dark everywhere: no green, brown, cyan or dark grey. Bold is
-# avoided because xterm brightens dark colours in bold text and turns black numbers grey.
+# The 16 standard colours, as rendered by the Linux console. Terminals differ, so tiles use only
+# colours that are clearly light or dark on every terminal: no green, brown, cyan or dark grey. Bold
+# text is avoided because xterm brightens its dark colours, which turns black numbers grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
@@ -278,14 +279,14 @@ _SIXTEEN = _styles(
 )
 _BY_NIGHT = ("#ffff55", _BLACK, "#55ffff", "#ff5555", "#55ff55")
 _BY_DAY = ("#aa0000", _WHITE, "#0000aa", "#aa00aa", "#0000aa")
-"""Colours from `accent` to `good`."""
+"""The theme colours from `accent` to `good`, in the order of `TOKENS`."""
 
 
 def in_sixteen_colours(theme: Theme) -> Theme:
     """Adapt a theme to a terminal with 16 colours.
 
-    Tile numbers have a contrast of 4.5:1, and consecutive tiles differ; tiles above 1024 repeat
-    colours.
+    Tile numbers have a contrast of at least 4.5:1, and consecutive tiles differ in colour. Tiles
+    above 1024 reuse the colours of smaller tiles.
     """
     page, ink, signs = (_BLACK, _WHITE, _BY_NIGHT) if theme.dark else (_WHITE, _BLACK, _BY_DAY)
     colours = page, page, page, _GREY, ink, ink, *signs, _BLACK, _GREY

@@ -175,8 +175,7 @@ class Review:
     @property
     def moments(self) -> tuple[MoveReview, ...]:
         """The mistakes with the largest losses, in game order."""
-        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:MAX_MOMENTS]
-        return tuple(sorted(worst, key=lambda move: move.ply))
+        return moments_of(self.moves)
 
     @property
     def first(self) -> MoveReview | None:
@@ -245,6 +244,13 @@ class Review:
         if self.level is None:
             data["expected"] = round(move.expected, DIGITS) if self.unit is Unit.POINTS else None
         return data
+
+
+def moments_of(moves: Iterable[MoveReview]) -> tuple[MoveReview, ...]:
+    """Return the mistakes with the largest losses, in game order."""
+    mistakes = (move for move in moves if move.grade.is_mistake)
+    worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MOMENTS]
+    return tuple(sorted(worst, key=lambda move: move.ply))
 
 
 def last_board(record: Record) -> Board:

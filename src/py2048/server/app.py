@@ -1,4 +1,4 @@
-"""Builds the parts of a server, wires them together and makes the ASGI application."""
+"""Create the parts of a server and the ASGI application."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from py2048.server.websocket import PlayEndpoint
 
 _log = logging.getLogger("py2048.web")
 
-MAX_SESSION_AGE = timedelta(days=400)  # since its last use
+MAX_SESSION_AGE = timedelta(days=400)  # since the last use of the session
 
 
 class Server:
@@ -50,7 +50,7 @@ class Server:
 
     Args:
         settings: How the server is run.
-        reviewer: Replaces the review of a game, for tests.
+        reviewer: Replacement for the function that reviews a game, for tests.
     """
 
     def __init__(self, settings: ServerSettings, reviewer: Reviewer | None = None) -> None:
@@ -97,7 +97,7 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background tasks within the block; then stop them and close the store."""
+        """Run the background tasks until the block ends, then close the store."""
         tasks = [asyncio.create_task(self._run()), asyncio.create_task(self.metrics.keep_current())]
         try:
             yield
@@ -163,7 +163,7 @@ class Server:
             return JSONResponse({"status": "not ready", **reason}, 503)
         if not self.backend.is_deaf:
             return JSONResponse({"status": "ready"})
-        # 503 would not help: games can still be played, and other processes share the problem.
+        # Not a reason for 503: games can still be played, and all processes share the problem.
         fault = "PostgreSQL's notices"
         late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
         return JSONResponse({"status": "ready", "degraded": fault, "message": late})
@@ -196,5 +196,5 @@ async def alive(_request: Request) -> Response:
 
 
 def make_app(settings: ServerSettings) -> ASGIApp:
-    """Return a server as an ASGI application. Must be called within an event loop."""
+    """Create the ASGI application of a server. Must be called within an event loop."""
     return Server(settings).asgi()

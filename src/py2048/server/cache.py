@@ -1,4 +1,4 @@
-"""Results that many callers share for a short time."""
+"""A short-lived cache for results shared by many callers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MAX_ENTRIES = 256
 class TimedCache:
     """Caches results of coroutines per key and language.
 
-    Concurrent callers await the same computation. Exceptions reach every waiting caller but are
-    not cached.
+    Concurrent callers await the same computation. Exceptions are raised in every waiting caller,
+    but not cached.
 
     Args:
-        ttl_s: Seconds for which a result is reused.
+        ttl_s: Lifetime of a result, in seconds.
         clock: Monotonic clock in seconds.
     """
 

@@ -226,7 +226,6 @@ declare namespace Protocol {
 
   interface MovedEvent {
     kind: "moved";
-    say: string;
     direction: "up" | "down" | "left" | "right";
     points: number;
     motions: TileMotion[];
@@ -247,7 +246,6 @@ declare namespace Protocol {
 
   interface NothingMovedEvent {
     kind: "nothing_moved";
-    say: string;
     direction: "up" | "down" | "left" | "right";
     points: number;
   }
@@ -473,7 +471,6 @@ declare namespace Protocol {
 
   interface UndoneEvent {
     kind: "undone";
-    say: string;
     direction: "up" | "down" | "left" | "right";
     points: number;
     motions: TileMotion[];

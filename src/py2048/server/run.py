@@ -1,4 +1,4 @@
-"""Runs the server in one process or several."""
+"""Run the server in one or several processes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from py2048.server.settings import Network, ServerError, ServerSettings
 
 _BACKLOG = 2048
 _PORT_ERRORS = errno.EADDRINUSE, errno.EACCES
-_SHUTDOWN_S = 20  # Time limit for requests in progress.
-_WORKER_TIMEOUT_S = 20  # An unresponsive worker is replaced.
-BESIDE_SOCKETS = 500  # Connections for pages.
-BESIDE_SOCKETS_EACH = 100  # Connections for pages per address.
+_SHUTDOWN_S = 20  # Time limit for pending requests.
+_WORKER_TIMEOUT_S = 20  # Unresponsive workers are replaced after this time.
+BESIDE_SOCKETS = 500  # Connections for HTTP, in addition to WebSockets.
+BESIDE_SOCKETS_EACH = 100  # The same, per address.
 _OTHER_FILES = 100  # File descriptors for the database, logs and static files.
 
 
@@ -54,7 +54,7 @@ def run(settings: ServerSettings, log_level: str = "info") -> None:
         def stop(*_: object) -> None:
             server.should_exit = True
 
-        # uvicorn handles these signals only while it runs, and raises them again when it stops.
+        # uvicorn handles these signals while it runs, and raises them again when it stops.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         _announce(listener)
@@ -75,8 +75,8 @@ def _announce(listener: socket.socket) -> None:
 def _app(settings: ServerSettings) -> ASGIApp:
     """Create the application in the process that serves it.
 
-    Garbage collection is made rarer than the default of every 700 new objects, because moves create
-    objects that live as long as their game, but no cycles.
+    The garbage collector runs less often than every 700 new objects, the default. Moves create no
+    reference cycles, only objects that live as long as their game.
     """
     app = make_app(settings)
     gc.collect()
@@ -99,7 +99,7 @@ def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
         factory=True,
         workers=settings.workers,
         timeout_worker_healthcheck=_WORKER_TIMEOUT_S,
-        # uvicorn calls both like classes.
+        # uvicorn instantiates both.
         http=partial(HttpConnection, connections, HEAD_TIMEOUT_S),  # type: ignore[arg-type]
         ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MAX_CHARACTERS,
@@ -118,14 +118,14 @@ def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
 def _socket_connection(
     connections: Connections, meter: TokenBuckets, timeout_s: float, **uvicorn_args: Any
 ) -> asyncio.Protocol:
-    # Imported with the first WebSocket, so that the first page is fast.
+    # Imported with the first WebSocket, so that the first page is not delayed.
     from py2048.server.http.sockets import SocketConnection
 
     return SocketConnection(connections, meter, timeout_s, **uvicorn_args)
 
 
 def _max_connections(wanted: int) -> int:
-    """Raise the file limit for the wanted number of connections; return how many are possible."""
+    """Raise the limit on open files for this many connections; return how many are possible."""
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = wanted + _OTHER_FILES if hard_limit == resource.RLIM_INFINITY else hard_limit
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard_limit))

@@ -412,9 +412,7 @@ class SlidesAnswer(Reply):
 
 
 class GameEvent(Reply, tag_field="kind"):
-    """An event in a game; `say` describes it in a sentence."""
-
-    say: str
+    """An event in a game; `kind` selects its class."""
 
 
 class TurnEvent(GameEvent):
@@ -444,15 +442,17 @@ class NothingMovedEvent(GameEvent, tag="nothing_moved"):
 
 
 class WonEvent(GameEvent, tag="won"):
-    """The target was reached."""
+    """The target was reached; `say` is a sentence about it."""
 
+    say: str
     tile: int
     plays_on: bool
 
 
 class OverEvent(GameEvent, tag="over"):
-    """The game is over."""
+    """The game is over; `say` is a sentence about it."""
 
+    say: str
     outcome: OutcomeName
     score: int
     best: int

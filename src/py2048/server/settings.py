@@ -27,7 +27,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ServerError(Py2048Error):
-    """Settings with which the server cannot start."""
+    """The server cannot start with its settings."""
 
 
 def _option(default: Any, help_: str, **how: Any) -> Any:
@@ -41,7 +41,7 @@ def _rate(default: float, help_: str) -> Any:
 
 @dataclass(frozen=True, repr=False)  # it contains secrets
 class ServerSettings:
-    """How a server is run and what it allows.
+    """Settings of a server.
 
     With a `public_url`, only pages of its origin may send requests, and an ``https`` URL makes
     cookies Secure. ``X-Forwarded-For`` is honoured only from `trusted_proxies`.
@@ -49,7 +49,7 @@ class ServerSettings:
     Attributes:
         key: Signing key of the cookies, shared by all processes of a server.
         players: Specs of the computer players for hints and autoplay.
-        store_timeout_s: How long to wait for a lock on the store before an action is rejected.
+        store_timeout_s: Time to wait for a lock on the store before an action is rejected.
         sweep_s: Interval between two runs of the maintenance tasks.
 
     Raises:
@@ -115,7 +115,7 @@ class ServerSettings:
 
     @functools.cached_property
     def origin(self) -> str | None:
-        """Origin of the public URL as browsers write it, or None."""
+        """Origin of the public URL, normalised like an ``Origin`` header, or None."""
         if not self.public_url:
             return None
         found = _ORIGIN.fullmatch(self.public_url.strip().lower())
@@ -136,7 +136,7 @@ class ServerSettings:
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers connect through TLS."""
+        """Whether browsers connect with TLS."""
         return bool(self.origin and self.origin.startswith("https://"))
 
     @functools.cached_property
@@ -154,22 +154,22 @@ class ServerSettings:
                     " 127.0.0.1 or 10.0.0.0/8, separated by commas"
                 ) from None
             networks.append(network)
-            if network.version == 4:  # a dual-stack socket sees the mapped address
+            if network.version == 4:  # dual-stack sockets report the mapped address
                 mapped = int(network.network_address) + 0xFFFF_0000_0000
                 networks.append(ipaddress.IPv6Network((mapped, 96 + network.prefixlen)))
         return tuple(networks)
 
 
 def find_proxies() -> str | None:
-    """Return the trusted proxies from the environment, or None."""
+    """Return the value of the environment variable for trusted proxies, or None."""
     return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
 
 
 def find_key(folder: Path) -> str:
-    """Return the key from ``PY2048_SECRET_KEY``, or from a file that is created once.
+    """Return the key from ``PY2048_SECRET_KEY`` or from a file, which is created if missing.
 
     Args:
-        folder: Folder of the file.
+        folder: Folder of the key file.
 
     Raises:
         ServerError: If the key is too short, or the file cannot be created or read.

@@ -249,7 +249,7 @@ class ClientConnection(Client):
             case schema.MoveRequest():
                 if self.owner.bot_of:
                     self.rooms.keep(room)
-                events = game.move(number, Direction.parse(message.direction), arrived)
+                events = game.move(number, Direction[message.direction.upper()], arrived)
             case schema.UndoRequest():
                 events = game.undo(number)
             case schema.RedoRequest():
@@ -318,7 +318,7 @@ class ClientConnection(Client):
         return game.version + 1
 
     def _continue_chain(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
-        self._chain, self._last_chained = action.chain, (game, game.version)
+        self._chain, self._last_chained = action.chain, (game, game.tracked.revision)
 
     async def _new(self, message: schema.NewGame) -> None:
         mode = message.mode

@@ -96,6 +96,14 @@ def test_undo_and_redo_go_to_both_ends():
     assert screen.status.facts == ["3 moves", "assisted"]
 
 
+def test_a_beginner_is_taught_for_three_moves():
+    """The tutorial line disappears after three moves."""
+    controller, screen = controlled()
+    for count in range(4):
+        assert bool(screen.status.teaching) == (count < 3)
+        play(controller)
+
+
 def test_new_asks_while_a_game_is_in_progress():
     """A new game needs confirmation once a move was made."""
     controller, screen = controlled()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 import tkinter as tk
 
 import pytest
@@ -126,10 +126,13 @@ def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
     desk.app.controller.players.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(30)
+    workers = [each for each in threading.enumerate() if each.name == "worker"]
     desk.running.close()
     desk.session.undo()  # the session is still usable
     slow.may_answer.set()
-    time.sleep(0.1)
+    for worker in workers:
+        worker.join(60)
+        assert not worker.is_alive()
     assert capfd.readouterr().err == ""
 
 
@@ -223,23 +226,6 @@ def test_only_the_first_tile_of_its_value_gets_a_ring(desk, clock):
         clock.now += 1
         desk.until(lambda: not desk.board.is_moving)
         assert not desk.board.find_withtag("ring")
-
-
-def test_the_board_fades_out_behind_a_result(desk, clock):
-    """The board is dimmed in at least three steps behind a result."""
-    desk.root.geometry("900x1000")
-    desk.put("2 4 2 4/4 2 4 2/2 4 2 16/. 4 2 8")
-    desk.key("Left")
-    clock.now += 1
-    desk.until(lambda: desk.window.panel)
-    corner = desk.board.winfo_rootx() + 40, desk.board.winfo_rooty() + 40
-    seen = [desk.look().getpixel(corner)]
-    for _ in range(4):
-        clock.now += MOTION_MS["fade"] / 4000
-        desk.pump(0.05)
-        seen.append(desk.look().getpixel(corner))
-    assert len(set(seen)) >= 3
-    assert not desk.board.is_moving
 
 
 def test_nothing_moves_under_reduced_motion(open_desk):

@@ -60,15 +60,3 @@ def test_long_play_leaves_nothing_behind(desk):
 def motion_steps() -> int:
     """Return the maximum number of cached sizes per tile."""
     return round(16 * motion.POP) + 1
-
-
-@pytest.mark.slow
-def test_thousands_of_moves(desk):
-    """The process, including Tk's images, grows by at most 4 kB per move."""
-    import resource
-
-    desk.app.controller.do("animation")
-    soak(desk, 2_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    soak(desk, 3_000)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 12_000

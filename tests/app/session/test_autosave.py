@@ -84,6 +84,8 @@ def test_a_locked_store_holds_up_no_move(data_folder):
         assert told[-1] == session.unsaved
         names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
         assert set(names) == {"classic", "3x3"}
+        assert session.resume_game(names["3x3"].id)
+        move(session)
         assert session.resume_game(names["classic"].id)  # the store has an older state
         assert session.game.board == first
         move(session)
@@ -223,6 +225,22 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
     assert two.game.board in boards
     one.close()
     two.close()
+
+
+def test_an_undo_in_another_window_is_not_overwritten(data_folder):
+    """If another window undoes a move, a later move here is kept beside it."""
+    with closing(open_session()) as one, closing(open_session()) as two, open_store() as store:
+        one.start(seed=1)
+        move(one)
+        move(one)
+        assert two.resume()
+        two.undo()
+        two.flush()
+        events = move(one)
+        until(lambda: not one.unsaved)
+        assert StorageFailed(FORKED) in (*events, *one.check_saving())
+        games = {TrackedGame.from_saved(saved).game.board for saved in store.games.select()}
+        assert games == {one.game.board, two.game.board}
 
 
 def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):

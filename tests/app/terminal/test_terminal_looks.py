@@ -133,38 +133,19 @@ MIDDLE = (20, 10)
 ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
 
 
-async def test_clicks_near_a_side_move_there():
-    """A click near a side of the board moves in its direction; a central click does not."""
+async def test_clicks_near_a_side_and_drags_move():
+    """A click near a side and a drag move in their direction; a central click does not move."""
     session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.click(app.view.board, offset=MIDDLE)
         assert session.game.ply == 0
-        for offset, side in (
-            ((2, 10), "left"),
-            ((39, 10), "right"),
-            ((20, 1), "up"),
-            ((20, 19), "down"),
-        ):
+        clicks = ((2, 10), "left"), ((39, 10), "right"), ((20, 1), "up"), ((20, 19), "down")
+        ends = ((8, 10), "left"), ((32, 11), "right"), ((22, 4), "up"), ((19, 16), "down")
+        drags = [(MIDDLE, end, way) for end, way in ends]
+        for start, end, way in [*((place, place, side) for place, side in clicks), *drags]:
             app.controller.presenter.show(session.start(board=ONE_TILE))
-            await pilot.click(app.view.board, offset=offset)
-            await pilot.pause()
-            assert str(session.game.turns[0].direction) == side
-
-
-async def test_swipes_move():
-    """Dragging across the board moves in the direction of the drag."""
-    session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        for end, way in (
-            ((8, 10), "left"),
-            ((32, 11), "right"),
-            ((22, 4), "up"),
-            ((19, 16), "down"),
-        ):
-            app.controller.presenter.show(session.start(board=ONE_TILE))
-            await pilot.mouse_down(app.view.board, offset=MIDDLE)
+            await pilot.mouse_down(app.view.board, offset=start)
             await pilot.mouse_up(app.view.board, offset=end)
             await pilot.pause()
             assert str(session.game.turns[0].direction) == way

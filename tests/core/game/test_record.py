@@ -17,7 +17,7 @@ from tests.strategies import directions, games
 
 from py2048 import Board, Direction, Game, Record, Spawn, get_rules
 from py2048.core.errors import RecordError
-from py2048.core.game.record import decode_steps, encode_step
+from py2048.core.game.turn import decode_steps, encode_step
 
 
 def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:

@@ -11,7 +11,7 @@ import tkinter as tk
 from collections.abc import Iterator
 
 import pytest
-from tests.processes import xdotool
+from tests.processes import until, xdotool
 
 from py2048 import Board
 from py2048.courses.cits1401.app import App
@@ -101,12 +101,17 @@ def test_the_program_is_ended_with_a_real_mouse(display):
     program = subprocess.Popen([sys.executable, "-m", MODULE])
     try:
         window = xdotool("search", "--sync", "--onlyvisible", "--name", "^CITS1401").split()[0]
-        time.sleep(0.5)
-        size = xdotool("getwindowgeometry", "--shell", window)
-        values = dict(line.split("=") for line in size.split())
-        x, y = int(values["WIDTH"]) - 60, int(values["HEIGHT"]) - 36
-        xdotool("mousemove", "--sync", "--window", window, str(x), str(y), "click", "1")
-        assert program.wait(timeout=20) == 0
+
+        def has_ended() -> bool:
+            size = xdotool("getwindowgeometry", "--shell", window)  # it may not be laid out yet
+            values = dict(line.split("=") for line in size.split())
+            if values:
+                x, y = int(values["WIDTH"]) - 60, int(values["HEIGHT"]) - 36
+                xdotool("mousemove", "--window", window, str(x), str(y), "click", "1")
+            return program.poll() is not None
+
+        assert until(has_ended)
+        assert program.returncode == 0
     finally:
         program.kill()
         program.wait()

@@ -6,12 +6,17 @@ useStorage();
 globalThis.document = { documentElement: { lang: "pt" } };
 await load("messages-pt");
 const { OfflineGame } = await load("offline");
+const { spokenTurn } = await load("speech");
 
 test("Moves, undo and the end of a game without the server are told in Portuguese.", () => {
   const offline = new OfflineGame();
   offline.begin({ name: "1x3", text: rulesText(1, 3, "start=2x2:1,spawn=2:1,target=4"), summary: "" });
   const said = [];
-  const tell = ({ events }) => said.push(...events.map(({ say }) => say));
+  let before = offline.game.board;
+  const tell = ({ events, board, score }) => {
+    said.push(...events.map((event) => event.say ?? spokenTurn(event, score, before)));
+    before = board;
+  };
   tell(offline.play("up"));
   const { legal } = offline.game;
   tell(offline.play(legal[0]));
@@ -19,7 +24,7 @@ test("Moves, undo and the end of a game without the server are told in Portugues
   tell(offline.redo());
   while (offline.game.outcome === "playing") tell(offline.play(offline.game.legal[0]));
   assert.equal(said[0], "Cima: nada se mexe.");
-  assert.match(said[1], /^(Esquerda|Direita): \+4\. Um 2 na linha 1, coluna \d\. Pontuação \d+\.$/);
+  assert.match(said[1], /^(Esquerda|Direita): juntou 2 e 2 em 4, \+4\. Um 2 na linha 1, coluna \d\. Pontuação \d+\.$/);
   assert.equal(said[2], "Fez 4: ganhou.");
   assert.match(said[3], /^Desfeito: (esquerda|direita)\. Pontuação 0\.$/);
   assert.match(said.at(-1), /^Fim do jogo\. Pontuação \d+\.$/);

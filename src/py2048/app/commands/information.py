@@ -52,7 +52,7 @@ def hint(
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
-    """Return a player's hint; while the player is being compiled, print a quick player's hint."""
+    """Return a player's hint. If the player must be compiled, first print a quick player's hint."""
     with StatusLine(quiet=quiet):
         for answer in advise(snapshot, player, apart=False):
             if not isinstance(answer, Hint):

@@ -52,14 +52,14 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # report an unknown player before the screen opens
+        make_player(player)  # report an unknown player before a screen opens
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
     chosen_rules, number = game.chosen()
-    # A computer player takes over a saved game only if --resume is given.
+    # A computer player continues a saved game only with --resume.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:
@@ -154,14 +154,14 @@ def _entry_files() -> tuple[Path, Path]:
 
 
 def _install_entry(entry: Path, picture: Path) -> None:
-    """Write the desktop entry and the icon of this installation."""
+    """Write the desktop entry and the icon for this installation."""
     from importlib.resources import files
 
     for file in (entry, picture):
         file.parent.mkdir(parents=True, exist_ok=True)
     package = files("py2048")
     picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
-    # -P ignores modules in the working directory, which could shadow ours.
+    # With -P, Python ignores modules in the working directory, which could shadow ours.
     python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
     text = (package / "app" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
     command = _string(f'"{python}" -P -m py2048')

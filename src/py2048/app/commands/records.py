@@ -105,7 +105,7 @@ def verify(
 
 
 def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
-    """Return one result per game in a file, or a single result if the file is invalid."""
+    """Return a result for each game in a file, or a single result if the file is invalid."""
     try:
         records = load_records(file)
         for record in records:
@@ -201,5 +201,5 @@ def scores(
 
 
 def rules_name(text: str) -> str:
-    """Return the name of saved rules, even if this version no longer accepts the rules."""
+    """Return the name of stored rules, even if this version no longer accepts them."""
     return plain_name(text.partition(":")[0])

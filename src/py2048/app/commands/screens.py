@@ -1,4 +1,4 @@
-"""Choosing and opening the screen for a game, with few imports before the first frame."""
+"""Choose and open the screen for a game, with few imports before the first frame."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from py2048.app.session import Event, Session
 
 DEMO_PLAYER = "greedy"
-"""The player of the demonstration, which needs no compilation."""
+"""Player for the demonstration. It needs no compilation."""
 
 DEMO_S = 6.0
-"""Duration of the demonstration."""
+"""Duration of the demonstration, in seconds."""
 DEMO_MOVE_S = 0.4
-"""Duration of each move of the demonstration."""
+"""Time per move in the demonstration, in seconds."""
 
 HOW_TO_PLAY = """\
 That was a demonstration: there is no display, no terminal, and no moves on standard input.
@@ -55,7 +55,7 @@ INSTEAD = {
 
 
 class LaunchContext(NamedTuple):
-    """Available input, output and display.
+    """The process's input, output and display.
 
     Attributes:
         moves: Whether standard input is a pipe or a file with data.
@@ -87,9 +87,9 @@ class LaunchOptions(NamedTuple):
 
     Attributes:
         begin: Function that starts or resumes the game.
-        theme: Name of a theme; None for the last theme used.
+        theme: Name of a theme, or None for the last theme used.
         reduced_motion: Whether to disable animations.
-        player: Spec of a player that plays automatically; None to play yourself.
+        player: Spec of a player that plays automatically, or None for a human player.
         save: Whether to save the game and the score.
     """
 
@@ -101,23 +101,23 @@ class LaunchOptions(NamedTuple):
 
     @property
     def how(self) -> dict[str, Any]:
-        """Arguments for a screen: everything except `save`."""
+        """Keyword arguments for a screen: all fields except `save`."""
         return {name: each for name, each in self._asdict().items() if name != "save"}
 
     def open_session(self) -> Session:
-        """Open a session on the player's store, or a temporary session."""
+        """Open a session with the player's store, or a temporary session if `save` is off."""
         from py2048.app.session import Session, open_session
 
         return open_session() if self.save else Session()
 
 
 def open_last_game() -> int:
-    """On the best screen, resume the last game or start one; return the exit status."""
+    """Resume the last game, or start one, on the best screen; return the exit status."""
     return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
 
 
 def resume_or_start(session: Session) -> Iterable[Event]:
-    """Resume the last game, or start a classic one."""
+    """Resume the last game, or start a classic game."""
     return session.resume() or session.start()
 
 
@@ -128,7 +128,7 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
         Py2048Error: The requested screen is not available.
     """
     screen = choose_screen(ui)
-    set_language(language_of_environment())  # other commands print English
+    set_language(language_of_environment())  # all other commands print English
     if screen is UserInterface.DESKTOP:
         from py2048.app import desktop
         from py2048.core.folders import data_folder
@@ -165,7 +165,7 @@ def _context(moves: bool, display: bool) -> LaunchContext:
 
 
 def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
-    """Print why no window can be opened, and return the best other screen.
+    """Print why no window can be opened, and return the best alternative.
 
     Raises:
         Py2048Error: A window was requested, and there is no terminal either.

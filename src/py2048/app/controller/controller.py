@@ -128,13 +128,14 @@ class ScreenController:
             self.coach.start()
         self.presenter.show(opening(self.session, start))
         self.presenter.show(self.session.check_saving())
-        if self.session.unsaved:
-            self.screen.show_unsaved(self.session.unsaved)
+        if reason := self.session.unsaved:
+            self.presenter.show([events.SavingChanged(reason)])
         if self._plays_at_once and not self.session.game.is_over:
             self.players.toggle_autoplay()
 
     def _follow(self, event: Event) -> None:
-        self.coach.follow(event)
+        if self.coach.is_on:
+            self.coach.follow(event)
         self.reviews.follow(event)
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.language import N_, _
 from py2048.presentation import events, motion
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import teaching
+from py2048.presentation.hints import TEACHING_MOVES, teaching
 from py2048.presentation.result import Result, result_of
 from py2048.presentation.screen import CoachStatus, FileKind, ListRequest, Status, title_of
 
@@ -135,7 +135,7 @@ class Presenter:
         self, session: Session, screen: GameScreen, text_of: Callable[[Event], str] = describe
     ) -> None:
         self.session, self.screen, self._text_of = session, screen, text_of
-        self._is_polling_saving = False
+        self._is_unsaved = self._is_polling_saving = False
         self.is_animated = True
         self.note = ""
         self.interval_s: float | None = None
@@ -169,7 +169,7 @@ class Presenter:
         for event in happened:
             self._show(event)
             self.follow(event)
-        if self.session.unsaved and not self._is_polling_saving:
+        if self._is_unsaved and not self._is_polling_saving:
             self._is_polling_saving = True
             self.screen.later(SAVING_POLL_S, self._poll_saving)
         return bool(happened)
@@ -203,13 +203,15 @@ class Presenter:
             case events.StorageFailed():
                 screen.warn(event.message)
             case events.SavingChanged():
+                self._is_unsaved = bool(event.unsaved)
                 screen.show_unsaved(event.unsaved)
             case _:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
         """Show a new position with its message and scores, and remove the result overlay."""
-        self.cover(None)
+        if self.result is not None:
+            self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
@@ -245,12 +247,15 @@ class Presenter:
 
     def show_status(self) -> None:
         """Show the scores and who is thinking or playing."""
-        session, game = self.session, self.session.game
-        scores = game.rules.name, game.score, session.best, game.ply
+        session, rules, now = self.session, self.session.game.rules, self.session.game.position
         label = CATEGORY_LABELS.get(session.category)
-        goal = 2 * game.board.max_tile, teaching(game.rules, game.ply)
-        status = Status(*scores, _(label) if label else "", self.note, game.can_undo, *goal)
-        self.screen.show_status(status)
+        lesson = teaching(rules) if now.ply < TEACHING_MOVES else ""
+        self.screen.show_status(
+            Status(
+                rules.name, now.score, session.best, now.ply, _(label) if label else "", self.note,
+                now.turn_count > 0, 2 * now.max_tile, lesson,
+            )
+        )  # fmt: skip
 
     def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from py2048.app.desktop.launch import GameWindow
     from py2048.app.session import Session
 
-# Tk objects must be freed by the thread that created them, but garbage collection may run in a
-# worker thread. Closed windows are therefore kept until the process exits.
+# Tk objects must be freed by the thread that created them, but the garbage collector may run in any
+# thread. Closed windows are therefore kept until the process exits.
 _closed_windows: list[GameWindow] = []
 
 NO_TKINTER = (
@@ -28,7 +28,7 @@ NO_DISPLAY = "the desktop game needs a display, and there is none: DISPLAY is no
 
 
 class NoDesktopError(Py2048Error):
-    """No window can be opened; the message names what is missing."""
+    """No window can be opened. The message says what is missing."""
 
 
 def has_display() -> bool:
@@ -37,7 +37,7 @@ def has_display() -> bool:
 
 
 def why_unavailable() -> str:
-    """Return a one-line reason why no window can be opened; empty if one can."""
+    """Return a one-line reason why no window can be opened, or "" if one can."""
     if not has_display():
         return NO_DISPLAY
     return "" if has_tkinter() else NO_TKINTER
@@ -52,12 +52,12 @@ class WindowOptions(TypedDict, total=False):
     """Options for opening a window.
 
     Attributes:
-        theme: Name of a theme. Defaults to the last one used.
-        reduced_motion: Whether to show moves without animation. Defaults to the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, hints come
-            from the last player chosen.
-        begin: Starts a game if there is none. By default, the last unfinished game is resumed, or
-            a new one is started.
+        theme: Name of a theme. By default, the last theme used.
+        reduced_motion: Whether to show moves without animation. By default, the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
+            automatically, and the last player chosen gives hints.
+        begin: Function that starts a game if there is none. By default, the last unfinished game is
+            resumed, or a new game is started if all games are finished.
         state_file: File that stores the window's geometry, theme and language.
     """
 
@@ -72,9 +72,9 @@ def run(session: Session | Callable[[], Session], **options: Unpack[WindowOption
     """Play in a window until it is closed; return the exit status.
 
     Args:
-        session: The session, which is left open, or a function that opens one. The function is
-            called after the first frame, and its session is closed at the end. If it raises
-            `StorageError`, the window shows a warning and keeps the game in memory.
+        session: An open session, which is not closed, or a function that opens a session. The
+            function is called after the first frame, and its session is closed at the end. If it
+            raises `StorageError`, the window shows a warning and the game is not saved.
         options: Options for the window.
 
     Raises:

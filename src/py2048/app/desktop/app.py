@@ -1,4 +1,4 @@
-"""`DesktopApp`, which implements the controller's screen with a window, menus and dialogs."""
+"""`DesktopApp` implements the controller's screen with a window, menus and dialogs."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from py2048.presentation import events
 from py2048.presentation.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
 from py2048.presentation.board_image import save_board_image, save_gif
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import headline, name_of, options_of
+from py2048.presentation.hints import headline, options_of
 from py2048.presentation.screen import FileKind, ListRequest, Status
 from py2048.presentation.themes import THEMES, Theme
+from py2048.presentation.words import name_of
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from py2048.app.session import Hint
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
-"""Keys handled by the focused button instead of the game."""
+"""Keys that go to a focused button instead of the game."""
 
 PICTURES = FileKind(N_("PNG pictures"), ".png")
 GIFS = FileKind(N_("Animated GIFs"), ".gif")
@@ -52,7 +53,7 @@ MOUSE_HELP = (
 
 
 def text_of(event: Event) -> str:
-    """Return the message for an event; empty if the board already shows everything."""
+    """Return the message for an event, or "" if the board already shows everything."""
     if isinstance(event, events.GameStarted):
         return _("Arrow keys move. Press ? for a hint, F1 for all keys.")
     if isinstance(event, events.Moved) and not event.redone:
@@ -70,7 +71,7 @@ class DesktopApp:
     Args:
         window: The main window.
         session: The session.
-        remember: Saves values of the window state.
+        remember: Function that saves window settings.
         reduced_motion: Whether to show moves without animation.
         player: Spec of the player that gives hints and plays in autoplay.
     """
@@ -125,7 +126,7 @@ class DesktopApp:
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def _animate(self, event: Event) -> None:
-        """Shift the board on an illegal move; show a ring around a new largest tile."""
+        """Animate an illegal move, or a new largest tile."""
         self._follow(event)
         board = self.window.board
         match event:
@@ -138,7 +139,7 @@ class DesktopApp:
                     board.show_ring(next(cell for cell in merged if event.board[cell] == largest))
 
     def close(self) -> None:
-        """Save the window state and stop using the session."""
+        """Save the window settings and disconnect from the session."""
         self._is_closed = True
         self.controller.close()
         self._exporter.close()
@@ -149,7 +150,7 @@ class DesktopApp:
         self._remember(theme=theme, geometry=geometry, language=language)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Handle a key press; return "break" if it triggered an action."""
+        """Handle a key press; return "break" to stop Tk's processing if it triggered an action."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
@@ -180,18 +181,18 @@ class DesktopApp:
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write in the system's file dialog."""
+        """Open the system's file dialog to choose a file to write."""
         chosen = dialogs.ask_file(self.root, title, kind, name)
         if chosen is None:
             return
         if chosen.suffix:
             take(chosen)
-        else:  # the dialog did not check for a file with this extension
+        else:  # the dialog did not check whether this file exists
             path = chosen.with_name(chosen.name + kind.ending)
             self.controller.records.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
-        """Ask for a file to read in the system's file dialog."""
+        """Open the system's file dialog to choose a file to read."""
         path = dialogs.ask_file(self.root, title, kind)
         if path is not None:
             take(path)
@@ -218,7 +219,7 @@ class DesktopApp:
         self.root.after(round(1000 * seconds), action)
 
     def quit(self) -> None:
-        """Close the window once the pending events are handled."""
+        """Close the window after pending events."""
         self.root.event_generate("<<Quit>>", when="tail")
 
     # Dialogs
@@ -233,7 +234,7 @@ class DesktopApp:
     def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # does not take the focus from another application
+            self.window.board.focus_force()  # has no effect on other applications' focus
 
     def new_from_seed(self) -> None:
         """Ask for a seed and start a game from it."""
@@ -299,12 +300,12 @@ class DesktopApp:
         self.root.clipboard_append(text)
 
     def paste(self) -> None:
-        """Play from a board on the clipboard, or watch a game from the clipboard."""
+        """Play from a board on the clipboard, or watch a game on the clipboard."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
             text = ""
-        if self._is_closed:  # Tk may have handled events while it waited for the clipboard
+        if self._is_closed:  # Tk handles events while it waits for the clipboard
             return
         if text:
             self.controller.game.paste(text)
@@ -312,7 +313,7 @@ class DesktopApp:
             self.say(_("The clipboard contains no text."))
 
     def share(self) -> None:
-        """Copy the result as text and offer to save a picture; without a result, copy the board."""
+        """Copy the result as text and offer to save a picture. Without a result, copy the board."""
         result = self.controller.presenter.result
         if result is None:
             self.copy()
@@ -420,7 +421,7 @@ class Menus:
             menu.add_command(line, command=command)
 
     def refresh(self) -> None:
-        """Update the check marks of the theme and the animation."""
+        """Update the check marks of the menu items for themes and animation."""
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 

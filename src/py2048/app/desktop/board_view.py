@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 FRAME_S = 1 / 60
 SIZE_STEPS = 16
-"""The scale of a growing tile is rounded to sixteenths, so that its images can be reused."""
+"""Scales of growing tiles are rounded to sixteenths, so that images can be reused."""
 
 MIN_SWIPE_CELLS = 0.25
 """Shorter drags count as clicks."""
 
 MAX_CACHED_PIXELS = 12_000_000
-"""Limit for all cached tile images, at 4 bytes per pixel."""
+"""Maximum total size of cached tile images, which take 4 bytes per pixel."""
 
 MARGIN, LEAN_PX = 8, 4
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
@@ -41,7 +41,7 @@ MIN_RING_TILE = 128
 class CanvasBoard(tk.Canvas):
     """A canvas that shows boards and animates the transitions between them.
 
-    A new transition ends the running animation at once.
+    Showing a new transition ends a running animation immediately.
 
     Args:
         parent: The parent widget.
@@ -92,8 +92,8 @@ class CanvasBoard(tk.Canvas):
     def destroy(self) -> None:
         """Destroy the widget and free its images.
 
-        If the garbage collector freed them in a worker thread, that thread would block until Tk's
-        thread responds.
+        Otherwise the garbage collector might free them in a worker thread, which would then block
+        until Tk's thread responds.
         """
         super().destroy()
         self._photos.clear()
@@ -164,7 +164,7 @@ class CanvasBoard(tk.Canvas):
         self._run_effect("ring", draw, motion.SLIDE_S)
 
     def _run_effect(self, name: str, draw: Callable[[float], object], delay_s: float = 0) -> None:
-        """Call `draw` repeatedly with the elapsed share (0-1) of the effect's duration."""
+        """Call `draw` repeatedly with the progress of an effect, from 0 to 1."""
         self._end_effect()
         began = time.perf_counter() + delay_s
 
@@ -187,7 +187,7 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor applied to the transition's duration; 0 shows the result at once.
+            pace: Factor for the transition's duration; 0 shows the result immediately.
         """
         self._stop()
         self._transition, self._pace = transition, pace
@@ -197,7 +197,7 @@ class CanvasBoard(tk.Canvas):
             self.on_reshape()
             self._lay_out()
         self._began = time.perf_counter()
-        # Handle all pending key presses before drawing.
+        # Pending key presses are handled before drawing.
         self._timer = self.after_idle(self._draw_frame)
 
     def put(self, board: Board) -> None:
@@ -211,7 +211,7 @@ class CanvasBoard(tk.Canvas):
         self._draw_frame()
 
     def mark(self, best: Direction, played: Direction | None = None) -> None:
-        """Until the next transition, mark the best direction and the direction played."""
+        """Mark the best direction and the played direction until the next transition."""
         self._marks = best, played
         self.finish()
         self._draw_marks()
@@ -274,7 +274,8 @@ class CanvasBoard(tk.Canvas):
     def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
         """Return an image from the cache, drawing it if needed.
 
-        `_drawn` also references the images on the canvas, so the cache can be cleared at any time.
+        The cache can be cleared at any time, because `_drawn` keeps the images that are on the
+        canvas.
         """
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_CACHED_PIXELS:
@@ -322,7 +323,7 @@ class CanvasBoard(tk.Canvas):
                 self._draw_mark(self.cells, played, self.theme.danger)
 
     def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
-        """Draw a bar along 42 % of one side of the board."""
+        """Draw a bar along one side of the board, 42 % of its length."""
         thick = min(2 * self.margin, max(10, round(grid.gap * 1.2)))
         size = round(0.42 * min(grid.width, grid.height)), thick
         width, height = size if direction.is_vertical else size[::-1]
@@ -352,7 +353,7 @@ class CanvasBoard(tk.Canvas):
             self._on_gesture(direction)
 
     def hide_focus_ring(self) -> None:
-        """Hide the focus ring, which is shown only after Tab."""
+        """Hide the focus ring, which appears only after the Tab key."""
         self.configure(highlightcolor=self.theme.page)
 
 
@@ -409,7 +410,7 @@ class ResultPanel(ttk.Frame):
             self.buttons["review"].show(result.review)
 
     def fit(self, width: int, max_height: int) -> int:
-        """Lay out the panel, omitting the last parts if necessary; return its height."""
+        """Lay out the panel, omitting its last parts if there is no room; return its height."""
         inside = width - 2 * self._pad
         self._headline.fit(inside)
         self._flow.lay_out(inside)

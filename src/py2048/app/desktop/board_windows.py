@@ -23,9 +23,8 @@ from py2048.presentation import motion
 from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import name_of
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import grade_word
+from py2048.presentation.words import grade_word, name_of
 from py2048.review import MoveReview
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 REVIEW_SIZE, PRACTICE_SIDE = (960, 700), 380
 TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
 MIN_WIDE_WIDTH = 620
-"""Narrower review windows show the text below the board."""
+"""Minimum width to show the text beside the board. Narrower windows show it below."""
 
 NAVIGATION = (
     (N_("First move"), "first", "first"),
@@ -55,10 +54,11 @@ class ReviewWindow(Dialog):
     Args:
         window: The main window.
         review: The review, which may still be in progress.
-        play_on: Called for "play on from here", after the window has closed.
+        play_on: Called after the window has closed, if the player chose to play on from a move.
 
     Attributes:
-        is_retrying: Whether the player is looking for a better move, so that the answer is hidden.
+        is_retrying: Whether the player is looking for a better move. The answer is hidden
+            meanwhile.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ReviewWindow(Dialog):
     def _add(
         self, card: tk.Misc, name: str, kind: str, colour: str = "ink", fit: str = "wrap"
     ) -> Text:
-        """Add a label to a card; the label is later updated by `name`."""
+        """Add a label to a card, and register it under `name` for updates."""
         self._texts[name] = Text(card, "", kind, colour, "panel", fit)
         return self._texts[name]
 
@@ -184,7 +184,7 @@ class ReviewWindow(Dialog):
         self._show()
 
     def close(self) -> None:
-        """Close the window and stop judging."""
+        """Close the window and cancel the review."""
         self.review.close()
         super().close()
 
@@ -192,14 +192,14 @@ class ReviewWindow(Dialog):
 
     @property
     def message(self) -> str:
-        """The comment on the move or, while the player retries the move, the prompt."""
+        """The comment on the move, or the prompt while the player retries the move."""
         if self.is_retrying:
             return self._retry_text or _("Your move. Which way is best?")
         return " ".join(filter(None, (self.review.headline, self.review.why)))
 
     @property
     def summary(self) -> str:
-        """Progress of the review, its error, or the note shown once it is complete."""
+        """Progress or error of the review, or the final note once it is complete."""
         return self.review.progress or self.review.error or self.review.note
 
     def _lay_out(self) -> None:
@@ -270,7 +270,7 @@ class ReviewWindow(Dialog):
         self.graph.draw()
 
     def _show_badge(self, move: MoveReview | None) -> None:
-        """Show a move's grade on a tint of the grade's colour."""
+        """Show a move's grade on a tinted background in the grade's colour."""
         theme = self.look.theme
         tint = mixed(grade_colour(move.grade, theme), theme.panel, 0.8) if move else theme.panel
         ink = theme.danger if move and move.grade.is_mistake else theme.good
@@ -288,7 +288,7 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the judged values, a dot per mistake, and a cursor at the selected move."""
+        """Draw the values of judged moves, a dot per mistake, and a cursor at the selected move."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
@@ -307,12 +307,12 @@ class ReviewWindow(Dialog):
 
 
 class PracticeWindow(Dialog):
-    """A window that asks for moves until the drill is over; Enter shows the next position.
+    """A window that asks for the best move in one position after another.
 
     Args:
         window: The main window.
         run: The practice run.
-        answer: Performs an action of `PRACTICE_ACTIONS` on the run.
+        answer: Function that performs an action of `PRACTICE_ACTIONS` on the run.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Turns per second. The fastest autoplay speed is missing, because it skips animations."""
+"""Turns per second. Excludes the fastest speed of autoplay, which skips animations."""
 
 
 class ReplayWindow(Dialog):
@@ -361,8 +361,8 @@ class ReplayWindow(Dialog):
     Args:
         window: The main window.
         record: The game.
-        play_from: Continues the game after the given number of turns.
-        review: Opens the review of the game.
+        play_from: Function that continues the game after a number of turns.
+        review: Function that opens the review of the game.
         is_animated: Whether tiles slide instead of jumping.
 
     Raises:
@@ -421,7 +421,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS`; the actions about mistakes have no effect."""
+        """Perform one of the `REVIEW_ACTIONS`. Those that need a review have no effect."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:
@@ -498,7 +498,7 @@ class ReplayWindow(Dialog):
             self._play.show(_("Play"), "play")
 
     def change_speed(self, step: int) -> None:
-        """Play `step` speeds faster, or slower if `step` is negative."""
+        """Increase the speed by `step` levels, or decrease it if `step` is negative."""
         speed = REPLAY_SPEEDS.index(self.speed) + step
         self.speed = REPLAY_SPEEDS[min(max(speed, 0), len(REPLAY_SPEEDS) - 1)]
         self._show_index(_("{n} moves a second.").format(n=self.speed))

@@ -1,6 +1,7 @@
 """Desktop dialogs: questions, lists, tables, files, custom rules and the board editor.
 
-Dialogs do not block but call a function with the result; only the system's file dialogs block.
+Dialogs return immediately and later call a function with the result. Only the system's file dialogs
+block.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WRAP_WIDTH = 400
 """Initial width of wrapped text in unscaled pixels."""
 
 EMPTY_ID = " "
-"""Row ID for an empty value; Tk would replace an empty ID with a generated one."""
+"""Row ID that represents an empty value, because Tk replaces empty IDs with generated ones."""
 
 
 class Dialog(tk.Toplevel):
@@ -62,7 +63,7 @@ class Dialog(tk.Toplevel):
             Text(self.body, title, "title").pack(fill="x", pady=(0, self.look.px(8)))
 
     def open(self, focus: tk.Misc | None = None) -> None:
-        """Show the dialog, centred over the game and no larger than the screen."""
+        """Show the dialog centred over the game, limited to the screen's size."""
         self.update_idletasks()
         wanted = [round(side * self.look.unit) for side in self._size or ()]
         available = self.winfo_screenwidth() * 96 // 100, self.winfo_screenheight() * 90 // 100
@@ -97,7 +98,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a label; with `below`, place it above the widgets at the bottom."""
+        """Append a label; with `below`, place it at the bottom, above the widgets already there."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -134,7 +135,7 @@ class Dialog(tk.Toplevel):
         return view
 
     def add_table(self, lines: Sequence[Choice], max_rows: int) -> ttk.Treeview:
-        """Append a scrolling table that shows at most `max_rows` rows at once."""
+        """Append a scrollable table with at most `max_rows` visible rows."""
         table = ttk.Treeview(
             self.body,
             columns=("detail",),
@@ -144,7 +145,7 @@ class Dialog(tk.Toplevel):
         )
         titles = max(text_width(self, line.title, "small") for line in lines)
         details = max(text_width(self, line.detail, "small") for line in lines)
-        width = max(self.look.px(130), titles + self.look.px(40))  # includes the indentation
+        width = max(self.look.px(130), titles + self.look.px(40))  # includes Tk's indentation
         table.column("#0", width=width, stretch=False)
         table.column("detail", width=details + self.look.px(24))
         for line in lines:
@@ -160,7 +161,7 @@ class Dialog(tk.Toplevel):
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
     ) -> None:
-        """Bind the keys of actions; Enter and Space work only while the board has the focus."""
+        """Bind the keys of actions. Enter and Space work only while the board has the focus."""
 
         def press(name: str) -> str:
             do(name)
@@ -179,7 +180,7 @@ class Dialog(tk.Toplevel):
             Button(row, text, command, kind="plain" if index else "primary")
             for index, (text, command) in enumerate(buttons)
         ]
-        for button in reversed(widgets):  # Tab follows the order of creation
+        for button in reversed(widgets):  # Tab moves in order of creation
             button.pack(side="right")
         self.bind("<Return>", lambda _: buttons[0][1]())
         return widgets
@@ -198,7 +199,7 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
-    """Ask a question: Enter and Y mean yes, Escape and N mean no."""
+    """Ask a yes-no question. Enter and Y mean yes; Escape and N mean no."""
     dialog = Dialog(window, text)
     accept = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, accept), (no, dialog.close))
@@ -209,7 +210,7 @@ def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], o
 
 
 class ListDialog(Dialog):
-    """A list to choose from, a text field for other values, or both."""
+    """A dialog with a list, a text field for other values, or both."""
 
     def __init__(self, window: MainWindow, request: ListRequest) -> None:
         super().__init__(window, request.title)
@@ -236,7 +237,7 @@ class ListDialog(Dialog):
         return entry
 
     def accept(self) -> None:
-        """Close with the text entered or the selected line; show an error if it is invalid."""
+        """Close with the entered text or the selected line; if it is invalid, show an error."""
         typed = self.entry.get().strip() if self.entry else ""
         chosen = typed or "".join(self.table.selection()[:1] if self.table else ())
         is_none, chosen = not chosen, "" if chosen == EMPTY_ID else chosen
@@ -258,7 +259,7 @@ def show_table(window: MainWindow, title: str, lines: Sequence[tuple[str, str]])
 
 
 def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -> Path | None:
-    """Ask for a file in the system's dialog; return `None` if the player cancels.
+    """Ask for a file with the system's dialog; return `None` if the player cancels.
 
     Args:
         root: The main window.
@@ -313,7 +314,7 @@ _FIELDS: dict[str, tuple[str, Sequence[str]]] = {
 
 
 def fields_of(rules: Rules) -> dict[str, str]:
-    """Return the values of the form's fields, in the grammar of rules."""
+    """Return the values of the form's fields, in the syntax of custom rules."""
     changes = dict(part.split("=") for part in str(rules).partition(":")[2].split(","))
     rows, columns = changes.pop("size").split("x")
     return {"name": DEFAULT_NAME, "rows": rows, "columns": columns} | changes
@@ -332,7 +333,7 @@ def rules_of(fields: Mapping[str, str]) -> Rules:
 
 
 def _value_labels(name: str) -> dict[str, str]:
-    """Return the translated label of each value of a field."""
+    """Map the values of a field to their translated labels."""
     return {_(label): value for label, value in VALUE_LABELS.get(name, {}).items()}
 
 
@@ -363,8 +364,8 @@ class RulesDialog(Dialog):
             )
             self.fields[name] = self.add_field(_(label), value, self.check, offered)
             self.fields[name].configure(state="readonly" if labels else "normal")
-        # Without a Tk variable: if the garbage collector freed one in a worker thread, that thread
-        # would block until Tk's thread responds.
+        # No Tk variable is used: a worker thread whose garbage collector freed the variable would
+        # block until Tk's thread responds.
         text = _("The target ends the game")
         self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]
@@ -384,7 +385,7 @@ class RulesDialog(Dialog):
         return rules_of(values | {"end": END_VALUES[self.ends.instate(["selected"])]})
 
     def check(self) -> bool:
-        """Describe the rules, or show the error; return whether they are valid."""
+        """Show a description of the rules, or the error; return whether the rules are valid."""
         fault = fault_of(self.rules)
         text = fault or describe_rules(self.rules())
         style = self.look.text("raised", "danger" if fault else "muted")
@@ -393,7 +394,7 @@ class RulesDialog(Dialog):
         return not fault
 
     def accept(self) -> None:
-        """Start a game by the rules if they are valid."""
+        """Start a game with the rules if they are valid."""
         if self.check():
             rules = self.rules()
             self.close_and(lambda: self._take(rules))
@@ -407,11 +408,11 @@ CLEAR_KEYS = ("Delete", "BackSpace", "period")
 
 
 class BoardEditor:
-    """A board being edited and a cursor, independent of Tk.
+    """A board being edited, with a cursor. Independent of Tk.
 
     Attributes:
         board: The board.
-        cursor: The cell whose tile the keys change.
+        cursor: The selected cell.
     """
 
     def __init__(self, board: Board) -> None:
@@ -425,7 +426,7 @@ class BoardEditor:
         self.cursor = (self.cursor[0] + down) % rows, (self.cursor[1] + across) % columns
 
     def change(self, ranks: int) -> None:
-        """Change the rank of the tile at the cursor; below 2, the cell becomes empty."""
+        """Change the rank of the tile at the cursor; below the tile 2, the cell becomes empty."""
         value = self.board[self.cursor]
         self.put(max(0, (value.bit_length() - 1 if value else 0) + ranks))
 
@@ -439,10 +440,10 @@ class BoardEditor:
         self.board = self._uncropped = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Crop the board or add empty cells at the right and the bottom.
+        """Crop the board, or add empty cells, at the right and the bottom.
 
-        Cropped tiles reappear if the board grows again before a tile is changed: while ``10`` is
-        typed, the size is briefly ``1``.
+        If the board grows again before any tile is changed, cropped tiles reappear. This matters
+        because the size is briefly ``1`` while ``10`` is typed.
 
         Raises:
             BoardError: If the size is invalid.
@@ -458,7 +459,7 @@ class BoardEditor:
 
     @property
     def fault(self) -> str:
-        """Reason why no game can start from this board; empty if one can."""
+        """Reason why no game can start from this board, or "" if one can."""
         if not self.board.max_tile:
             return _("Put a tile on the board first.")
         return "" if self.board.can_move() else _("No move is possible on this board.")
@@ -528,7 +529,7 @@ class EditorDialog(Dialog):
         self._draw()
 
     def resize(self) -> None:
-        """Resize the board as entered, or show why the size is invalid."""
+        """Resize the board to the size entered, or show why the size is invalid."""
         texts = [field.get().strip() for field in self.sides]
         if not all(map(str.isdecimal, texts)):
             self.fault.show(_("Rows and columns are whole numbers, such as 4."))

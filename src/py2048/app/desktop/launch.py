@@ -1,4 +1,4 @@
-"""`GameWindow`, which draws its first frame before it opens the store."""
+"""`GameWindow` draws its first frame before it opens the store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # these close the window; SIGHUP exists only on POSIX
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # close the window; Windows has no SIGHUP
 SIGNAL_POLL_MS = 400
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
@@ -33,7 +33,7 @@ ICON_SIDES = (128, 64, 32, 16)
 
 
 class GameWindow:
-    """The window of a game; takes the arguments of `py2048.app.desktop.run`.
+    """The window of a game. Takes the same arguments as `py2048.app.desktop.run`.
 
     Attributes:
         root: The Tk window.
@@ -151,7 +151,7 @@ class GameWindow:
                 signal.signal(number, handler)
 
     def _poll_signals(self) -> None:
-        """Close the window after a signal; polls, because Tk's loop delays signal handlers."""
+        """Close the window after a signal. Tk's loop delays signal handlers, so this is polled."""
         if not self._signal:
             self.root.after(SIGNAL_POLL_MS, self._poll_signals)
             return
@@ -169,7 +169,7 @@ class GameWindow:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
             root.tk.call("after", "cancel", timer)
-        root.quit()  # otherwise the main loop runs until the last window of the process closes
+        root.quit()  # otherwise the main loop would run until the process's last window closes
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -191,7 +191,7 @@ class GameWindow:
 class WindowState:
     """Window settings in a JSON file, which is faster to read than the store.
 
-    Missing and damaged files count as empty.
+    A missing or damaged file counts as empty.
 
     Args:
         path: The file. With `None`, nothing is saved.
@@ -206,7 +206,7 @@ class WindowState:
                 self._values = values if isinstance(values, dict) else {}
 
     def get(self, key: str) -> str:
-        """Return a value, or an empty string if it is missing."""
+        """Return a value, or "" if it is missing."""
         return str(self._values.get(key, ""))
 
     def set(self, **values: str) -> None:
@@ -220,7 +220,7 @@ class WindowState:
 
 
 def _open_root() -> tk.Tk:
-    if sys.platform == "win32":  # otherwise Windows scales the window's pixels
+    if sys.platform == "win32":  # otherwise Windows would stretch the window's pixels
         import ctypes
 
         ctypes.windll.shcore.SetProcessDpiAwareness(1)
@@ -246,13 +246,13 @@ def _scale(root: tk.Tk) -> float:
 
 
 def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
-    """Limit a window's size to that of the screen, less a margin for title and task bars."""
+    """Limit a window's size to the screen, minus a margin for title and task bars."""
     max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
     return round(min(max_width, width)), round(min(max_height, height))
 
 
 def usable_geometry(root: tk.Tk, geometry: str) -> str:
-    """Fit a saved geometry to the screen; return an empty string if it is off-screen or invalid."""
+    """Fit a saved geometry to the screen; return "" if it is off-screen or invalid."""
     found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
     if found is None:
         return ""

@@ -28,7 +28,7 @@ CATEGORIES = {ALL: N_("all"), "plain": N_("plain")} | CATEGORY_LABELS
 SIZE = 620, 680
 TREND_GAMES = 10
 PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
-"""Board shown until the player has finished a game."""
+"""Board to show as long as there is no finished game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class GameStatistics:
 
     Attributes:
         scores: Score of each game, oldest first.
-        tiles: Number of games per largest tile, in increasing order of tiles.
+        tiles: Number of games by largest tile, in increasing order of the tile.
         won: Number of games in which the target was reached.
         moves: Total number of turns.
     """
@@ -74,7 +74,7 @@ class GameStatistics:
 def summarise(
     games: Sequence[RecordSummary], rules: str = ALL, category: str = ALL
 ) -> GameStatistics:
-    """Summarise the games with these rules and this category."""
+    """Summarise the games that match the rules and the category."""
     chosen = sorted(
         (game for game in games if rules in (ALL, game.rules) and category in (ALL, game.category)),
         key=lambda game: game.finished,
@@ -92,7 +92,7 @@ class StatisticsWindow(Dialog):
 
     Args:
         window: The main window.
-        session: The session that provides the games.
+        session: The session whose games are summarised.
 
     Attributes:
         summary: Statistics of the selected games.
@@ -145,13 +145,13 @@ class StatisticsWindow(Dialog):
         return graph
 
     def _lay_out_plots(self, event: tk.Event[tk.Misc]) -> None:
-        """Place the graphs side by side in a wide window, otherwise one above the other."""
+        """Place the graphs side by side if the window is wide, otherwise one above the other."""
         side: Literal["left", "top"] = "left" if event.width > 1.6 * event.height else "top"
         for card in self._cards:
             card.pack(side=side, fill="both", expand=True, padx=2, pady=2)
 
     def refresh(self) -> None:
-        """Update the statistics after a change of the selection."""
+        """Update the statistics for the current selection."""
         rules, category = self._rules[self.rules.get()], self._categories[self.category.get()]
         self.summary = summarise(self._games, rules, category)
         self._numbers.show(self.summary.lines)
@@ -186,6 +186,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, the maximum and, if it is an integer, half the maximum."""
+    """Draw labelled grid lines at 0, at the maximum and, if that is an integer, at half of it."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

@@ -1,7 +1,7 @@
 """Fonts, ttk styles and the widgets of the desktop game.
 
-Widgets are ttk widgets in styles created by `Look`, so that Tk handles layout, focus and theme
-changes. Only boards and graphs are drawn on canvases.
+Widgets are ttk widgets with styles created by `Look`, so Tk handles layout, focus and theme
+changes. Only boards and graphs are canvases.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Preferred font families, best first; if none is installed, the system's default is used."""
+"""Font families in order of preference. If none is installed, the system's default is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -28,7 +28,7 @@ FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TY
     "lead": (16, True),
     "tools": (15, True),
 }
-"""Height of each named font in unscaled pixels, and whether it is bold."""
+"""Height in unscaled pixels of each named font, and whether the font is bold."""
 
 # Unscaled pixels.
 ROW_HEIGHT, ICON_SIDE, MIN_CARD_WIDTH = 28, 20, 92
@@ -55,7 +55,7 @@ class Look:
         scale: Scale factor of the screen, relative to 96 dpi.
 
     Attributes:
-        unit: Scale factor of text, which also grows with the window.
+        unit: Scale factor for text, which increases with the window's size.
     """
 
     def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
@@ -75,11 +75,11 @@ class Look:
         self.change(unit=scale)
 
     def px(self, pixels: float) -> int:
-        """Scale a distance to this screen."""
+        """Convert unscaled pixels to pixels of this screen."""
         return round(pixels * self.scale)
 
     def colour(self, name: str) -> str:
-        """Return a colour of the theme."""
+        """Return a theme colour by name."""
         return str(getattr(self.theme, name))
 
     def change(self, theme: Theme | None = None, unit: float = 0) -> None:
@@ -96,19 +96,19 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Call `paint` after every change and, if `name` is new, now; return the name."""
+        """Call `paint` after every change, and now if `name` is new; return `name`."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
         return name
 
     def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
-        """Register a Tk image; Tk keeps it by its name, without a Python object."""
+        """Register a named Tk image; Tk keeps it alive without a Python object."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
         return self._register(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
-        """Return an icon's image; a `background` fades the icon, for a disabled button."""
+        """Return an icon's image. A `background` fades the icon, as on disabled buttons."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)
@@ -133,7 +133,7 @@ class Look:
         return self._with_colours(f"{background}.TFrame", background)
 
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
-        """Create a style element from images; only the area inside their border is stretched."""
+        """Create a style element from images, which stretch only inside their border."""
         if name not in self.style.element_names():
             options: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
             self.style.element_create(name, "image", *pictures, sticky="nswe", **options)
@@ -220,7 +220,7 @@ def look_of(widget: tk.Misc) -> Look:
 
 
 class Text(ttk.Label):
-    """A label that fits its text to the available width.
+    """A label that adapts its text to the available width.
 
     Args:
         parent: The parent widget.
@@ -257,7 +257,7 @@ class Text(ttk.Label):
         return str(self["text"])
 
     def show(self, *versions: str) -> None:
-        """Show the first version of the text that fits into the width."""
+        """Show the first version of a text that fits into the width."""
         if versions != self._versions:
             self._versions = versions
             self.configure(text=versions[0])
@@ -280,9 +280,9 @@ class Text(ttk.Label):
 
 
 class TextArea(ttk.Frame):
-    """A text area with a fixed number of lines, so that surrounding widgets never move.
+    """A text area with a fixed number of lines, so that the widgets around it never move.
 
-    If the text has two lines, the first is shown in a larger font.
+    If the text has two lines, the first line is larger.
 
     Attributes:
         text: The whole text.
@@ -300,7 +300,7 @@ class TextArea(ttk.Frame):
         self.reserve(rows)
 
     def reserve(self, rows: int) -> None:
-        """Set the height in rows of text."""
+        """Set the height to a number of text rows."""
         self.configure(height=rows * line_height(self, self._kind) + 4)
 
     def show(self, text: str) -> None:
@@ -338,7 +338,7 @@ class NumberCard(ttk.Frame):
 
 
 class NumberCards(ttk.Frame):
-    """Number cards, arranged in rows of equal length.
+    """Number cards in rows of equal length.
 
     Args:
         parent: The parent widget.
@@ -374,7 +374,7 @@ class NumberCards(ttk.Frame):
 
 
 class Button(ttk.Button):
-    """A button with text, an icon or both; without text it has a tooltip.
+    """A button with text, an icon or both. If the text is hidden, it becomes the tooltip.
 
     Args:
         parent: The parent widget.
@@ -448,7 +448,7 @@ class Button(ttk.Button):
 
 
 class Flow(ttk.Frame):
-    """Buttons in rows that wrap to the available width and fill it."""
+    """Buttons in rows that wrap at the available width and fill it."""
 
     def __init__(self, parent: tk.Misc, background: str = "raised") -> None:
         super().__init__(parent, style=look_of(parent).frame(background))
@@ -482,7 +482,7 @@ class Graph(tk.Canvas):
 
     Args:
         parent: The parent widget.
-        draw: Draws the graph after every change of size or theme.
+        draw: Function that draws the graph, called after every change of size or theme.
         height: Initial height in unscaled pixels.
         background: Name of the background colour in the theme.
     """
@@ -508,10 +508,10 @@ class Graph(tk.Canvas):
             self._draw(self)
 
     def begin(self, top: float, lines: dict[float, str], footer: int = 0) -> None:
-        """Set the scale and draw the grid lines.
+        """Set the vertical scale and draw the grid lines.
 
         Args:
-            top: The value at the top of the graph.
+            top: Value at the top of the graph.
             lines: Labels of the grid lines, keyed by the lines' values.
             footer: Height in pixels reserved below the graph.
         """
@@ -526,7 +526,7 @@ class Graph(tk.Canvas):
             self.write(label_width, y, text, anchor="e")
 
     def x(self, share: float) -> float:
-        """Return the x coordinate at a share (0-1) of the width."""
+        """Return the x coordinate of a position given as a share (0-1) of the width."""
         return self._box[0] + share * (self._box[2] - self._box[0])
 
     def y(self, value: float) -> float:
@@ -538,7 +538,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw one of `count` bars; return its centre, its top and the width for its label."""
+        """Draw bar `index` of `count`; return its centre, its top and the width for a label."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)
@@ -573,7 +573,7 @@ COLOURS = (
     ("TCombobox TEntry TScale", "background=panel"),
     ("Treeview", "background=raised"),
 )
-"""Names of styles, and the theme colours of the styles' options."""
+"""Style names, and the options to set to theme colours."""
 
 STATES = (
     (".", "disabled", "foreground=muted"),
@@ -586,14 +586,14 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""Names of styles, a widget state, and the theme colours in this state."""
+"""Style names, a widget state, and the options to set to theme colours in that state."""
 
 CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",
     "Menu": "background=panel foreground=ink activeBackground=accent activeForeground=on_accent"
     " selectColor=accent disabledForeground=muted",
 }
-"""Theme colours of drop-down lists and menus, which ttk does not style."""
+"""Options to set to theme colours for drop-down lists and menus, which ttk does not style."""
 
 
 def _options(look: Look, text: str) -> dict[str, str]:

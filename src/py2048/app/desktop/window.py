@@ -1,4 +1,4 @@
-"""The main window: its layout, score header, coach, notices and key bindings."""
+"""The main window: layout, score header, coach, notices and key bindings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 560, 760
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 NARROW_WIDTH, LOW_HEIGHT = 480, 460
-"""Smaller windows have a more compact layout."""
+"""Width and height in pixels below which the layout is more compact."""
 
 MIN_COLUMN_WIDTH, MAX_RESULT_WIDTH = 304, 460
 """Minimum width of the text and buttons, and maximum width of the result overlay."""
@@ -45,21 +45,24 @@ BUTTON_LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (13, ("autoplay", "new")),
     (15, tuple(name for name, *_ in TOOLS)),
 )
-"""Font sizes, and the buttons that show only their icon; the first layout that fits is used."""
+"""Alternative layouts of the buttons: the font size, and the buttons without text.
+
+The first layout that fits is used.
+"""
 
 
 class MainWindow:
-    """The widgets of the game and their responsive layout.
+    """The game's widgets and their responsive layout.
 
     Args:
         root: The window to fill.
         theme: The initial theme.
         scale: Scale factor of the screen, relative to 96 dpi.
-        do: Called with the name of an action triggered by a gesture or a button.
+        do: Called with the name of an action when a gesture or a button triggers it.
 
     Attributes:
         look: The styles.
-        result: The result shown, or about to be shown, as an overlay.
+        result: The result in the overlay; set before the overlay appears.
     """
 
     def __init__(
@@ -102,7 +105,7 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay out the widgets for the window's size, with the board as large as possible."""
+        """Lay out the widgets for the window's size, making the board as large as possible."""
         width, height, scale = self.root.winfo_width(), self.root.winfo_height(), self.scale
         if min(width, height) < 100:
             return
@@ -116,7 +119,7 @@ class MainWindow:
         self._fit_texts(column - 2 * margin, unit)
         visible = [self.header, self.tools, self.line]
         visible += [self.coach] * bool(self.coach.status) + [self.notice] * bool(self.notice.text)
-        if is_beside:  # the text is beside the board
+        if is_beside:  # text beside the board
             grid = BoardGrid.fit(shape, width // 2 - 2 * margin, inner_height - 2 * margin)
         else:
             self.page.update_idletasks()
@@ -146,7 +149,7 @@ class MainWindow:
         self._place_panel()
 
     def _fit_texts(self, width: int, unit: float) -> None:
-        """Fit header, buttons, message and notice to a width in pixels."""
+        """Fit the header, buttons, message and notice to a width in pixels."""
         self.header.fit(width)
         self.notice.label.fit(width - round(110 * unit))
         self.line.reserve(2 + (width < NARROW_WIDTH * unit))
@@ -160,7 +163,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message; if it has two lines, the first is shown in a larger font."""
+        """Show a message; if it has two lines, the first line is larger."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:
@@ -194,7 +197,7 @@ class MainWindow:
             self.lay_out()
 
     def cover(self, result: Result | None) -> None:
-        """Show an overlay with a result after the last move's animation; `None` removes it."""
+        """Show a result as an overlay once the last move's animation ends; `None` removes it."""
         is_update = result is not None and result.is_update_of(self.result)
         self.result = result
         if is_update:
@@ -213,8 +216,8 @@ class MainWindow:
             self._show_result()
 
     def _remove_panel(self, panel: ResultPanel) -> None:
-        # The focus is compared by name: if it is in a menu or drop-down list, tkinter has no object
-        # for it.
+        # The focused widget is compared by name, because tkinter has no objects for menus and
+        # drop-down lists.
         if str(self.root.tk.call("focus")).startswith(str(panel)):
             self.board.focus_set()
         panel.destroy()
@@ -269,7 +272,7 @@ class ScoreHeader(ttk.Frame):
         self._timer, self._width = "", 0
 
     def fit(self, width: int) -> None:
-        """Show the scores in the largest font that leaves enough room for the rules."""
+        """Use the largest font for the scores that leaves enough room for the rules."""
         look, cards = look_of(self), (self._best, self._score)
         for font in ("score", "title", "button", "caption"):
             digits = sum(text_width(self, card.value.text, font) for card in cards)
@@ -307,13 +310,13 @@ class ScoreHeader(ttk.Frame):
 
 
 def _shortenings(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the parts joined, then shorter and shorter versions without the last parts."""
+    """Yield the joined parts, then the same without the last part, and so on."""
     for count in range(len(parts), 0, -1):
         yield " · ".join(parts[:count])
 
 
 class CoachRow(ttk.Frame):
-    """A bar that shows the value of the position, with the coach's comments beside it.
+    """A bar for the value of the position, next to the coach's comments.
 
     Attributes:
         status: The current comments; `None` if the coach is off.
@@ -339,7 +342,7 @@ class CoachRow(ttk.Frame):
 
 
 class NoticeBar(ttk.Frame):
-    """A warning and the reason why changes are not saved, below the board.
+    """Shows a warning, and the reason why changes are not saved, below the board.
 
     Args:
         parent: The parent widget.
@@ -358,7 +361,7 @@ class NoticeBar(ttk.Frame):
 
     @property
     def text(self) -> str:
-        """The displayed text; may be empty."""
+        """The displayed text, which may be empty."""
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
@@ -385,11 +388,11 @@ TK_NAMES = {
     "pagedown": "Next",
     "enter": "Return",
 }
-"""Tk keysyms by Textual key name, where they differ."""
+"""Tk keysyms that differ from Textual's key names, by key name."""
 
 
 def tk_keys(action: UserAction) -> tuple[str, ...]:
-    """Return the Tk keysyms of an action's keys, prefixed with ``Control-`` if necessary."""
+    """Return the Tk keysyms of an action's keys, with the prefix ``Control-`` if necessary."""
     common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
     return (*common, *action.window_keys)
 
@@ -400,7 +403,7 @@ _BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
 CONTROL = 0x8 if sys.platform == "darwin" else 0x4
 ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
 
-# X11 key code of the first letter of each row of a US keyboard, and the letters of the row.
+# Letter rows of a US keyboard, by the X11 key code of the first letter.
 _X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
 _X11_LETTERS = {
     code: letter for first, row in _X11_ROWS.items() for code, letter in enumerate(row, first)
@@ -410,7 +413,7 @@ _X11_LETTERS = {
 def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
     """Return the action of a key press, if any.
 
-    On a non-Latin keyboard layout, a key stands for the letter in the same place on a US keyboard.
+    With a non-Latin keyboard layout, keys act like the keys in the same place on a US keyboard.
 
     Args:
         keysym: Tk's name of the key.
@@ -428,7 +431,7 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
 
 
 def _latin_letter(keycode: int) -> str:
-    """Return the letter of this key on a US keyboard, or an empty string if it has none."""
+    """Return the letter on this key of a US keyboard, or "" if there is none."""
     if sys.platform == "win32":  # key codes are the ASCII codes of the letters
         return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
     return _X11_LETTERS.get(keycode, "")

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import starmap
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -49,107 +50,6 @@ Job = Callable[[], object]
 _last_update = attrgetter("updated")
 
 
-class Autosave:
-    """Interface for saving a session. This base class keeps settings in memory only.
-
-    Attributes:
-        keeps_games: Whether a game that the session has left can be resumed later.
-        notices: Messages about saving that the session has not shown yet, oldest first.
-    """
-
-    keeps_games = False
-
-    def __init__(self) -> None:
-        self.notices: deque[str] = deque()
-        self._settings: dict[str, object] = {}
-
-    @property
-    def unsaved(self) -> str:
-        """One-line reason why changes are not saved yet; empty if everything is saved."""
-        return ""
-
-    def flush(self) -> None:
-        """Wait a moment for pending writes."""
-
-    def close(self) -> None:
-        """Save pending changes and stop."""
-
-    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Start saving a game; `saved` is the game's stored state, if any."""
-
-    def save(self, game: TrackedGame) -> None:
-        """Save the game's changes."""
-
-    def release(self, game: TrackedGame) -> None:
-        """Stop saving the game."""
-
-    def best_score(self, rules: str) -> int:
-        """Return the best human score under these rules.
-
-        Raises:
-            StorageError: If the store cannot be read.
-        """
-        bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
-        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
-
-    def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score to `score`."""
-
-    def get_setting(self, key: str) -> object:
-        """Return the value stored with `set_setting`, or `None`.
-
-        Raises:
-            StorageError: If the store cannot be read.
-        """
-        if key not in self._settings:
-            self._settings[key] = self.read(lambda store, _: store.settings.get(key), None)
-        return self._settings[key]
-
-    def set_setting(self, key: str, value: object) -> None:
-        """Store a JSON value."""
-        self._settings[key] = value
-
-    def current_game(self, rules: str | None) -> SavedGame | None:
-        """Return the last unfinished game, optionally restricted to `rules`.
-
-        Raises:
-            StorageError: If the store cannot be read.
-        """
-        stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
-        unsaved = [game for game in self.unsaved_games() if rules in (None, game.rules)]
-        return max([stored, *unsaved] if stored else unsaved, key=_last_update, default=None)
-
-    def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress without their turns, most recently played first.
-
-        Raises:
-            StorageError: If the store cannot be read.
-        """
-        stored: list[SavedGame] = self.read(
-            lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
-        )
-        games = {game.id: game for game in [*stored, *self.unsaved_games()]}
-        return sorted(games.values(), key=_last_update, reverse=True)
-
-    def saved_game(self, game_id: str) -> SavedGame | None:
-        """Return the latest state of a game, or `None` if it is no longer in progress.
-
-        Raises:
-            StorageError: If the store cannot be read.
-        """
-        unsaved = {game.id: game for game in self.unsaved_games()}
-        found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
-        return None if found is None or found.is_over else found
-
-    def unsaved_games(self) -> list[SavedGame]:
-        """Return the games in progress that have unsaved changes."""
-        return []
-
-    def read(self, query: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
-        """Call `query` with the store and owner; return `default` without a store."""
-        return default
-
-
 class _BufferedGame:
     """The latest state of a game, and those changes that the store has not acknowledged.
 
@@ -160,14 +60,15 @@ class _BufferedGame:
         is_stored: Whether the store contains that state.
 
     Attributes:
+        id: Id in the store.
+        revision: Revision in the store.
         is_write_uncertain: Whether the store may have accepted a write that reported an error.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
         self._lock = threading.Lock()
         self._latest = replace(saved, turns=(), millis=())
-        self._turns = list(saved.turns)
-        self._millis = list(saved.millis)
+        self._turns, self._millis = list(saved.turns), list(saved.millis)
         self._changes: list[GameChange] = []
         self.id, self.revision, self.is_stored = saved.id, saved.revision, is_stored
         self.is_write_uncertain = False
@@ -177,9 +78,8 @@ class _BufferedGame:
         with self._lock:
             self._changes.append(change)
             if change.turns:
-                first = change.turns[0][0]
-                self._turns[first:] = [code for _, code, _ in change.turns]
-                self._millis[first:] = [millis for _, _, millis in change.turns]
+                plies, codes, millis = zip(*change.turns, strict=True)
+                self._turns[plies[0] :], self._millis[plies[0] :] = codes, millis
             self._latest = replace(
                 self._latest, position=change.position, score=change.score, is_over=change.is_over,
                 undos=change.undos, hints=change.hints, extra=change.extra, updated=utc_now(),
@@ -193,14 +93,11 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as it will be in the store once all changes are written."""
         with self._lock:
-            turns, millis = tuple(self._turns), tuple(self._millis)
-            return replace(
-                self._latest, id=self.id, revision=self.revision, turns=turns, millis=millis
-            )
+            return self._snapshot()
 
-    def initial(self) -> SavedGame:
-        """Return the game without turns, which is how a new game is inserted into the store."""
-        return replace(self._latest, id=self.id)
+    def _snapshot(self) -> SavedGame:
+        turns, millis = tuple(self._turns), tuple(self._millis)
+        return replace(self._latest, id=self.id, revision=self.revision, turns=turns, millis=millis)
 
     def pending(self) -> tuple[int, GameChange | None]:
         """Return the number of unacknowledged changes, and a single change that combines them."""
@@ -227,30 +124,24 @@ class _BufferedGame:
         Returns:
             Whether the stored revision was adopted.
         """
-        now = self.snapshot()
         with self._lock:
-            if (
-                stored is not None
-                and self.is_write_uncertain
-                and stored.turns == now.turns[: len(stored.turns)]
-            ):
+            now, was_uncertain = self._snapshot(), self.is_write_uncertain
+            self.is_write_uncertain = False
+            if stored and was_uncertain and stored.turns == now.turns[: len(stored.turns)]:
                 self.revision, self.is_stored = stored.revision, True
-                self.is_write_uncertain = False
                 return True
-            self.id, self.revision = secrets.token_hex(8), 0
-            self.is_stored = self.is_write_uncertain = False
+            self.id, self.revision, self.is_stored = secrets.token_hex(8), 0, False
             turns = zip(range(len(now.turns)), now.turns, now.millis, strict=True)
-            self._changes[:] = [
-                GameChange(
-                    id=self.id, seen=0, revision=1, length=len(now.turns), position=now.position,
-                    score=now.score, is_over=now.is_over, undos=now.undos, hints=now.hints,
-                    extra=now.extra, turns=tuple((ply, code, ms or 0) for ply, code, ms in turns),
-                )
-            ]  # fmt: skip
+            whole = GameChange(
+                id=self.id, seen=0, revision=1, length=len(now.turns), position=now.position,
+                score=now.score, is_over=now.is_over, undos=now.undos, hints=now.hints,
+                extra=now.extra, turns=tuple((ply, code, ms or 0) for ply, code, ms in turns),
+            )  # fmt: skip
+            self._changes = [whole]
         return False
 
 
-class StoreAutosave(Autosave):
+class StoreAutosave:
     """Saves an owner's games, scores and settings in a store.
 
     Only the player's thread may call its methods.
@@ -258,12 +149,13 @@ class StoreAutosave(Autosave):
     Args:
         store: Store to write to. Closed together with this object.
         owner: Owner of the games.
+
+    Attributes:
+        notices: Messages about saving that the session has not shown yet, oldest first.
     """
 
-    keeps_games = True
-
     def __init__(self, store: Store, owner: str = "local") -> None:
-        super().__init__()
+        self.notices: deque[str] = deque()
         self._store, self._owner = store, owner
         self._writer = BackgroundWriter(store.name)
         self._current: _BufferedGame | None = None
@@ -316,7 +208,8 @@ class StoreAutosave(Autosave):
         buffer = self._current
         if buffer is not None and game.codes and (change := game.take_change()):
             buffer.add(change)
-            self._put(buffer, partial(self._write, buffer))
+            self._writer.put(buffer, partial(self._write, buffer))
+            self._writer.wait(WRITE_WAIT_S)
 
     def release(self, game: TrackedGame) -> None:
         """Stop saving a game: finished games become records, games without turns are discarded.
@@ -352,7 +245,55 @@ class StoreAutosave(Autosave):
             buffer = _BufferedGame(saved, is_stored=True)
             self._writer.put(buffer, partial(self._finish, buffer, game))
 
+    def current_game(self, rules: str | None) -> SavedGame | None:
+        """Return the last unfinished game, optionally restricted to `rules`.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        stored = self.read(lambda store, owner: store.games.current(owner, rules))
+        unsaved = [game for game in self._unsaved_games() if rules in (None, game.rules)]
+        return max([stored, *unsaved] if stored else unsaved, key=_last_update, default=None)
+
+    def saved_games(self) -> list[SavedGame]:
+        """Return the games in progress without their turns, most recently played first.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        stored = self.read(
+            lambda store, owner: store.games.select(owner, finished=False, with_turns=False)
+        )
+        games = {game.id: game for game in [*stored, *self._unsaved_games()]}
+        return sorted(games.values(), key=_last_update, reverse=True)
+
+    def saved_game(self, game_id: str) -> SavedGame | None:
+        """Return the latest state of a game, or `None` if it is no longer in progress.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        unsaved = {game.id: game for game in self._unsaved_games()}
+        found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id))
+        return None if found is None or found.is_over else found
+
+    def _unsaved_games(self) -> list[SavedGame]:
+        games = (buffer.snapshot() for buffer in self._unsaved())
+        return [game for game in games if not game.is_over]
+
+    def _unsaved(self) -> list[_BufferedGame]:
+        return [key for key in self._writer.unfinished() if isinstance(key, _BufferedGame)]
+
     # Scores and settings
+
+    def best_score(self, rules: str) -> int:
+        """Return the best human score under these rules.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        bests = self.read(lambda store, owner: store.scores.bests(rules, owner))
+        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
 
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score to `score`, without waiting for the write."""
@@ -361,19 +302,11 @@ class StoreAutosave(Autosave):
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
-        self._settings[key] = value
-        self._put(key, partial(self._store.settings.set, key, value))
+        self._writer.put(key, partial(self._store.settings.set, key, value))
+        self._writer.wait(WRITE_WAIT_S)
 
-    def unsaved_games(self) -> list[SavedGame]:
-        """Return the games in progress that have unsaved changes."""
-        games = (buffer.snapshot() for buffer in self._unsaved())
-        return [game for game in games if not game.is_over]
-
-    def _unsaved(self) -> list[_BufferedGame]:
-        return [key for key in self._writer.unfinished() if isinstance(key, _BufferedGame)]
-
-    def read(self, query: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - has a store
-        """Run `query` in a separate thread, after a short wait for pending writes.
+    def read(self, query: Callable[[Store, str], T]) -> T:
+        """Call `query` with the store and owner in a thread, after waiting for pending writes.
 
         The thread may hang without blocking the player.
 
@@ -406,10 +339,6 @@ class StoreAutosave(Autosave):
 
     # Writer thread
 
-    def _put(self, key: Hashable, job: Job) -> None:
-        self._writer.put(key, job)
-        self._writer.wait(WRITE_WAIT_S)
-
     def _write(self, buffer: _BufferedGame) -> None:
         """Write a game's pending changes."""
         count, change = buffer.pending()
@@ -417,7 +346,7 @@ class StoreAutosave(Autosave):
             return
         try:
             if not buffer.is_stored:
-                self._store.games.add(buffer.initial())
+                self._store.games.add(buffer.snapshot())
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
             buffer.is_write_uncertain = True
@@ -465,24 +394,19 @@ class BackgroundWriter:
 
     Args:
         name: Name of the store, for messages.
+
+    Attributes:
+        unsaved: One-line reason why a job is late; empty if no job is late.
     """
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.unsaved = ""
+        self._name, self._no_answer = name, f"{name} does not answer yet"
         self._jobs: dict[Hashable, Job] = {}
         self._changed = threading.Condition()
-        self._error = ""
-        self._is_late = self._is_closed = False
+        self._is_closed = False
         self._timeout_s = 0.0
         self._thread: threading.Thread | None = None
-
-    @property
-    def unsaved(self) -> str:
-        """One-line reason why a job is late; empty if no job is late."""
-        with self._changed:
-            if not (self._jobs and self._is_late):
-                return ""
-            return self._error or f"{self._name} does not answer yet"
 
     def unfinished(self) -> list[Hashable]:
         """Return the keys of the pending jobs."""
@@ -509,13 +433,14 @@ class BackgroundWriter:
         """Wait for all jobs to finish, but return immediately if a job is known to be late."""
         with self._changed:
             self._timeout_s = timeout_s
-            if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout_s):
-                self._is_late = True
+            if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
+                self.unsaved = self._no_answer
 
     def flush(self, timeout_s: float) -> None:
         """Wait until all jobs are done or a job has failed."""
+        hopeful = "", self._no_answer
         with self._changed:
-            self._changed.wait_for(lambda: self._error or not self._jobs, timeout_s)
+            self._changed.wait_for(lambda: self.unsaved not in hopeful or not self._jobs, timeout_s)
 
     def close(self, timeout_s: float) -> None:
         """Finish the pending jobs and stop.
@@ -530,27 +455,28 @@ class BackgroundWriter:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-            limit_s = timeout_s if self._is_late else 5 * timeout_s
+            limit_s = timeout_s if self.unsaved else 5 * timeout_s
             is_done = self._changed.wait_for(lambda: not self._jobs, limit_s)
             self._jobs.clear()
+            reason, self.unsaved = self.unsaved or self._no_answer, ""
         if not is_done:
-            reason = self._error or f"{self._name} does not answer"
             raise StorageError(f"the last changes are not saved: {reason}")
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._jobs or self._is_closed)
+                while not (self._jobs or self._is_closed):
+                    self._changed.wait()
                 jobs = list(self._jobs.items())
             if not jobs:
                 return
             start = monotonic()
-            errors = [error for key, job in jobs if (error := self._run_job(key, job))]
+            errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                self._error = errors[0] if errors else ""
                 # If the store is fast again, jobs queued in the meantime do not count as late.
-                is_slow = self._is_late and monotonic() - start > self._timeout_s
-                self._is_late = bool(self._jobs) and (bool(errors) or is_slow)
+                is_slow = self.unsaved and monotonic() - start > self._timeout_s
+                reason = errors[0] if errors else self._no_answer if is_slow else ""
+                self.unsaved = reason if self._jobs else ""
                 self._changed.notify_all()
                 if errors:
                     self._changed.wait(RETRY_S)

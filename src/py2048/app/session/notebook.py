@@ -12,7 +12,7 @@ from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, 
 from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Record
-from py2048.core.game.record import cell_digits
+from py2048.core.game.turn import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review

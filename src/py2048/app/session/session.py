@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from py2048.app.session.autosave import NO_STORE, Autosave, StoreAutosave, unreadable_notice
+from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
+from py2048.app.session.levels import ME, find_level
+from py2048.app.session.levels import SETTING as LEVEL_SETTING
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from py2048.app.storage import RecordSummary, SavedGame, ScoreSummary, Store
     from py2048.app.storage.values import GameEnd
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.levels import Level
 
 HINT_PLAYER = "expectimax"
 
@@ -76,14 +80,17 @@ class Session:
 
     Attributes:
         game: The current game, read-only; change it through the session.
+        best: Best human score under these rules, including the current game; read-only.
     """
 
-    def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
-        self._autosave = autosave or Autosave()
+    def __init__(self, autosave: StoreAutosave | None = None, *, player: str = "") -> None:
+        self._autosave = autosave
         self._events: list[Event] = []
-        self._unsaved = ""
+        self._reported_unsaved = ""
         self._player = player
-        self._best_scores: dict[str, int] = {}
+        self.best = 0
+        self._best_scores: dict[str, int] = {}  # by rules
+        self._settings: dict[str, object] = {}
         self._players: dict[str, Player] = {}
         self._version = 0
         self._counted_hint: tuple[int, str] = -1, ""
@@ -103,11 +110,6 @@ class Session:
     def rules(self) -> Rules:
         """Rules of the current game."""
         return self.game.rules
-
-    @property
-    def best(self) -> int:
-        """Best human score under these rules, including the current game."""
-        return self._best_scores.get(self._rules_text, 0)
 
     @property
     def category(self) -> str:
@@ -157,8 +159,8 @@ class Session:
         Raises:
             StorageError: If the store cannot be read.
         """
-        saved = self._autosave.current_game(None if rules is None else str(rules))
-        if saved is None:
+        text = None if rules is None else str(rules)
+        if self._autosave is None or (saved := self._autosave.current_game(text)) is None:
             return ()
         try:
             return self._set_game(TrackedGame.from_saved(saved), saved)
@@ -182,7 +184,7 @@ class Session:
         Raises:
             StorageError: If the store or the game cannot be read.
         """
-        saved = self._autosave.saved_game(game_id)
+        saved = None if self._autosave is None else self._autosave.saved_game(game_id)
         return () if saved is None else self._set_game(TrackedGame.from_saved(saved), saved)
 
     def play_tracked(self, game: TrackedGame, best: int = 0) -> tuple[Event, ...]:
@@ -197,7 +199,7 @@ class Session:
 
     def reset_best(self, best: int) -> None:
         """Set the best score to `best`, or to the current score if it is higher and counts."""
-        self._best_scores[self._rules_text] = best
+        self.best = self._best_scores[self._rules_text] = best
         self._update_best()
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
@@ -220,14 +222,14 @@ class Session:
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
         """Replace the current game; `saved` is the new game's stored state, if any."""
-        self._autosave.release(self._current)
-        self._current, self.game = game, game.game
-        self._autosave.begin(game, saved)
-        self._won = self.game.has_won
-        self._rules_text = text = str(self.rules)
-        stored = self._try_read(lambda: self._autosave.best_score(text)) or 0
-        self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
-        self._update_best()
+        autosave, previous, text = self._autosave, self._current, str(game.game.rules)
+        self._current, self.game, self._rules_text = game, game.game, text
+        self._won, stored = self.game.has_won, None
+        if autosave is not None:
+            autosave.release(previous)
+            autosave.begin(game, saved)
+            stored = self._try_read(lambda: autosave.best_score(text))
+        self.reset_best(max(stored or 0, self._best_scores.get(text, 0)))
         self._version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
         self._events.append(events.GameStarted(board, score, self.best, is_resumed))
@@ -241,8 +243,9 @@ class Session:
         Raises:
             StorageError: If changes could not be saved within a few seconds. They are lost.
         """
-        self._autosave.release(self._current)
-        self._autosave.close()
+        if self._autosave is not None:
+            self._autosave.release(self._current)
+            self._autosave.close()
 
     # Playing
 
@@ -259,9 +262,10 @@ class Session:
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._update_best()
-            self._save_change()
+            self._version += 1
+            self._save()
         if turn is None or turn.spawn is None:
-            score = self.game.score
+            score = self.game.position.score
             self._events.append(events.IllegalMove(direction, score - before.score, score))
         else:
             self._report_turn(turn, before)
@@ -273,7 +277,8 @@ class Session:
         turn = self._current.undo()
         if turn is None:
             return ()
-        self._save_change()
+        self._version += 1
+        self._save()
         self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
         return self._take_events()
 
@@ -287,7 +292,8 @@ class Session:
         if turn is None:
             return ()
         self._update_best()
-        self._save_change()
+        self._version += 1
+        self._save()
         self._report_turn(turn, before, redone=True)
         return self._take_events()
 
@@ -298,9 +304,6 @@ class Session:
         """
         self._current, self.game = game, game.game
         self._won = self.game.has_won
-        self._save_change()
-
-    def _save_change(self) -> None:
         self._version += 1
         self._save()
 
@@ -312,7 +315,7 @@ class Session:
         )
         if after.has_won and not self._won:
             self._won = True
-            rules, by_computer = self.rules, self._current.computer
+            rules, by_computer = self.game.rules, self._current.computer
             assert rules.target is not None
             self._events.append(events.Won(rules.target, not rules.ends_at_target, by_computer))
         if not after.legal:
@@ -413,7 +416,7 @@ class Session:
         Raises:
             StorageError: If the store cannot be read.
         """
-        return self._autosave.saved_games()
+        return [] if self._autosave is None else self._autosave.saved_games()
 
     def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
         """Return best scores and averages for each combination of rules and category.
@@ -422,9 +425,7 @@ class Session:
             StorageError: If the store cannot be read.
         """
         text = None if rules is None else str(rules)
-        return self._autosave.read(
-            lambda store, owner: store.scores.summaries(owner, rules=text), []
-        )
+        return self._read(lambda store, owner: store.scores.summaries(owner, rules=text), [])
 
     def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
         """Return finished games, best first.
@@ -433,7 +434,7 @@ class Session:
             StorageError: If the store cannot be read.
         """
         text = None if rules is None else str(rules)
-        return self._autosave.read(
+        return self._read(
             lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
         )
 
@@ -444,7 +445,7 @@ class Session:
         """
         text = self._rules_text
         try:
-            return self._autosave.read(lambda store, owner: store.records.ends(owner, text), [])
+            return self._read(lambda store, owner: store.records.ends(owner, text), [])
         except StorageError:
             return []
 
@@ -455,8 +456,8 @@ class Session:
             StorageError: If the record does not exist.
             RecordError: If the record is damaged.
         """
-        text = self._autosave.read(lambda store, _: store.records.load(record_id), None)
-        if text is None:
+        text = self._read(lambda store, _: store.records.load(record_id), "")
+        if not text:
             raise StorageError(NO_STORE)
         return Record.from_json(text)
 
@@ -480,38 +481,63 @@ class Session:
 
         return PuzzleBook(*self._store_and_owner())
 
+    def level(self) -> Level | None:
+        """Return the level at which moves are judged, or `None` for perfect play.
+
+        Without a readable store, the player's own level is that of a new player.
+        """
+        text = self.get_setting(LEVEL_SETTING, ME)
+        rules = self.rules
+        with suppress(StorageError):
+            return self._read(
+                lambda store, owner: find_level(store, owner, rules, text),
+                find_level(None, "", rules, text),
+            )
+        return find_level(None, "", rules, text)
+
     def _store_and_owner(self) -> tuple[Store, str]:
-        pair = self._autosave.read(lambda store, owner: (store, owner), None)
-        if pair is None:
+        if self._autosave is None:
             raise StorageError(NO_STORE)
-        return pair
+        return self._autosave.read(lambda store, owner: (store, owner))
+
+    def _read(self, query: Callable[[Store, str], T], default: T) -> T:
+        """Call `query` with the store and owner; return `default` without a store."""
+        return default if self._autosave is None else self._autosave.read(query)
 
     def get_setting(self, key: str, default: Any = None) -> Any:
         """Return the value stored with `set_setting`, or `default`."""
-        value = self._try_read(lambda: self._autosave.get_setting(key))
+        value = self._try_read(lambda: self._setting(key))
         return default if value is None else value
+
+    def _setting(self, key: str) -> object:
+        if key not in self._settings:
+            self._settings[key] = self._read(lambda store, _: store.settings.get(key), None)
+        return self._settings[key]
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value for future sessions."""
-        self._autosave.set_setting(key, value)
-        self._poll_saving()
+        self._settings[key] = value
+        if self._autosave is not None:
+            self._autosave.set_setting(key, value)
+            self._poll_saving(self._autosave)
 
     # Saving
 
     @property
     def unsaved(self) -> str:
         """One-line reason why changes are not saved yet; empty if everything is saved."""
-        return self._autosave.unsaved
+        return "" if self._autosave is None else self._autosave.unsaved
 
     @property
     def keeps_games(self) -> bool:
         """Whether a game that the session has left can be resumed later."""
-        return self._autosave.keeps_games
+        return self._autosave is not None
 
     def flush(self) -> str:
         """Wait a few seconds for pending writes; return `unsaved` afterwards."""
-        self._autosave.flush()
-        self._poll_saving()
+        if self._autosave is not None:
+            self._autosave.flush()
+            self._poll_saving(self._autosave)
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
@@ -520,16 +546,16 @@ class Session:
         Every method that changes the game also does this. Screens call it repeatedly while
         something is unsaved.
         """
-        self._poll_saving()
+        if self._autosave is not None:
+            self._poll_saving(self._autosave)
         return self._take_events()
 
-    def _poll_saving(self) -> None:
-        notices = self._autosave.notices
-        while notices:
-            self._events.append(events.StorageFailed(notices.popleft()))
-        unsaved = self._autosave.unsaved
-        if unsaved != self._unsaved:
-            self._unsaved = unsaved
+    def _poll_saving(self, autosave: StoreAutosave) -> None:
+        while autosave.notices:
+            self._events.append(events.StorageFailed(autosave.notices.popleft()))
+        unsaved = autosave.unsaved
+        if unsaved != self._reported_unsaved:
+            self._reported_unsaved = unsaved
             self._events.append(events.SavingChanged(unsaved))
 
     def _try_read(self, read: Callable[[], T]) -> T | None:
@@ -541,16 +567,17 @@ class Session:
             return None
 
     def _save(self) -> None:
-        self._autosave.save(self._current)
-        self._poll_saving()
+        if self._autosave is not None:
+            self._autosave.save(self._current)
+            self._poll_saving(self._autosave)
 
     def _update_best(self) -> None:
         """Raise the best score to the current score if that may become the best."""
-        text, score = self._rules_text, self.game.score
-        if score <= self._best_scores.get(text, 0) or not self._current.may_be_best:
-            return
-        self._best_scores[text] = score
-        self._autosave.note_score(text, self.category, score)
+        score = self.game.position.score
+        if score > self.best and self._current.may_be_best:
+            self.best = self._best_scores[self._rules_text] = score
+            if self._autosave is not None:
+                self._autosave.note_score(self._rules_text, self._current.category, score)
 
 
 def open_session(

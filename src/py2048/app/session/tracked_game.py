@@ -15,8 +15,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.game import Game, Position, Record, Spawn, Turn
-from py2048.core.game.record import decode_steps, encode_turn
-from py2048.core.game.turn import Draws
+from py2048.core.game.turn import Draws, decode_steps, encode_step, encode_turn
 from py2048.core.rules import Rules
 from py2048.presentation.events import Moved, Undone
 
@@ -60,9 +59,11 @@ class TrackedGame:
     _reported_count: int = field(default=0, kw_only=True, repr=False)
     _last_turn_time: float = field(default_factory=time.monotonic, repr=False)
     _has_custom_start: bool = field(init=False, repr=False)
+    _shape: tuple[int, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._has_custom_start = not self.game.has_drawn_start()
+        self._shape = self.game.rules.shape
 
     @classmethod
     def from_record(cls, record: Record, *, computer: bool) -> TrackedGame:
@@ -74,7 +75,7 @@ class TrackedGame:
         game = Game.from_record(record)
         set_started(game, record.started)
         _set_finished(game, record.finished)
-        codes = [encode_turn(turn) for turn in game.turns]
+        codes = list(map(encode_turn, game.turns))
         times = [*record.times, *[0] * len(codes)][: len(codes)]
         help_taken = record.undos, record.hints, computer
         return cls(game, codes, times, *help_taken, is_continued=True, revision=len(codes))
@@ -165,17 +166,16 @@ class TrackedGame:
             think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
             spawn: The new tile, if the turn was legal and already played elsewhere.
         """
-        game, count = self.game, self.game.turn_count
+        game, before = self.game, self.game.position
         if spawn is None:
             game.attempt(direction)
         else:
             game.play(direction, spawn=spawn)
-        if game.turn_count == count:
+        turn, count = game.position.turn, before.turn_count
+        if turn is None or game.position is before:
             return None
-        turn = game.last_turn
-        assert turn is not None
         del self.codes[count:], self.think_ms[count:]
-        self.codes.append(encode_turn(turn))
+        self.codes.append(encode_step(turn.direction, turn.spawn, self._shape))
         now = time.monotonic()
         elapsed_ms, self._last_turn_time = round((now - self._last_turn_time) * 1000), now
         self.think_ms.append(elapsed_ms if think_ms is None else think_ms)
@@ -211,21 +211,22 @@ class TrackedGame:
 
         The cost is proportional to the number of new turns, not to the game's length.
         """
-        if not self.is_changed:
+        if self.revision == self._reported_revision:
             return None
         count, length, now = self._reported_count, len(self.codes), self.game.position
         turns = zip(range(count, length), self.codes[count:], self.think_ms[count:], strict=True)
         change = GameChange(
             id=self.id, seen=self._reported_revision, revision=self.revision, length=length,
-            position=self.game.turn_count, score=now.score, is_over=not now.legal,
-            undos=self.undos, hints=self.hints, extra=self._extra(now.board), turns=tuple(turns),
+            position=now.turn_count, score=now.score, is_over=not now.legal,
+            undos=self.undos, hints=self.hints, extra=self._extra(now.max_tile),
+            turns=tuple(turns),
         )  # fmt: skip
         self._reported_revision, self._reported_count = self.revision, length
         return change
 
-    def _extra(self, board: Board) -> dict[str, object]:
+    def _extra(self, max_tile: int) -> dict[str, object]:
         """Return the additional data to save, including facts without a database column."""
-        found = {**self.extra, "max_tile": board.max_tile}
+        found = {**self.extra, "max_tile": max_tile}
         if self.computer:
             found["computer"] = True
         if self.is_continued:
@@ -282,14 +283,13 @@ class Replay:
     def __init__(self, record: Record) -> None:
         record.verify()
         self.record = record
-        game = Game.from_record(record)
-        self._turns, self._positions = game.turns, game.positions()
+        self._positions = Game.from_record(record).positions()
         self._best = max(position.score for position in self._positions)
         self.index = 0
 
     def __len__(self) -> int:
         """Return the number of turns."""
-        return len(self._turns)
+        return len(self._positions) - 1
 
     @property
     def position(self) -> Position:
@@ -308,21 +308,18 @@ class Replay:
 
     def forward(self) -> Moved | None:
         """Step forward; return the event to animate, or `None` at the end."""
-        if self.index == len(self):
+        before, after = self.position, self.seek(self.index + 1)
+        if after is before or after.turn is None:
             return None
-        before, after = self.position, self._positions[self.index + 1]
-        turn = self._turns[self.index]
-        self.index += 1
         points = after.score - before.score
-        return Moved(before.board, turn, after.board, points, after.score, self._best)
+        return Moved(before.board, after.turn, after.board, points, after.score, self._best)
 
     def back(self) -> Undone | None:
         """Step back; return the event to animate, or `None` at the start."""
-        if not self.index:
+        before, after = self.position, self.seek(self.index - 1)
+        if before.turn is None:
             return None
-        before = self.board
-        self.index -= 1
-        return Undone(self._turns[self.index], before, self.board, self.position.score)
+        return Undone(before.turn, before.board, after.board, after.score)
 
     def seek(self, index: int) -> Position:
         """Jump to the position after `index` turns, at most to the end, and return it."""

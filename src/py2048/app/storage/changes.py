@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from operator import attrgetter
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -75,7 +76,7 @@ class Changes(Repository):
         Returns:
             The ids of games that another process has changed; their changes were not written.
         """
-        ordered = sorted(changes, key=lambda change: change.id)
+        ordered = sorted(changes, key=attrgetter("id"))
         try:
             with self._database.write() as connection:
                 if not _write(connection, ordered):

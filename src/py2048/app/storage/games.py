@@ -31,7 +31,7 @@ class SavedGames(Repository):
     """
 
     def add(self, game: SavedGame) -> None:
-        """Insert a game without turns, unless a game with this id exists."""
+        """Insert a game, without its turns, unless a game with this id exists."""
         with self._database.write() as connection:
             connection.execute(insert_new(connection, games), row_of(game))
 

@@ -13,15 +13,15 @@ def run(session: Session, **options: Any) -> int:
     """Play in the terminal until the player quits; return the exit status.
 
     Args:
-        session: The session, which is left open.
-        options: Other arguments of `GameApp`.
+        session: An open session, which is not closed.
+        options: Additional arguments for `GameApp`.
 
     Raises:
         ThemeError: If the theme does not exist.
     """
     from py2048.app.terminal.app import GameApp  # Textual is slow to import
 
-    # Textual's driver always writes to sys.__stderr__, which may be redirected.
+    # Textual's driver always writes to `sys.__stderr__`, which may be redirected.
     out, error = sys.__stdout__, sys.__stderr__
     if out is not None and out.isatty() and not (error is not None and error.isatty()):
         sys.__stderr__ = out  # type: ignore[misc]

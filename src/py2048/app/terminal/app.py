@@ -1,4 +1,4 @@
-"""`GameApp`, the Textual application, which implements the controller's screen."""
+"""`GameApp` implements the controller's screen as a Textual application."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FILE_PROMPT = N_("the name of a file")
-MIN_TIMER_S = 0.001  # Textual divides by a timer's interval
+MIN_TIMER_S = 0.001  # must not be 0, because Textual divides by it
 
 
 class GameApp(App[None]):
@@ -53,12 +53,12 @@ class GameApp(App[None]):
 
     Args:
         session: The session. If it has no game, the last unfinished game is resumed, or a new game
-            is started.
-        theme: Name of a theme. Defaults to the last one used.
-        reduced_motion: Whether to show moves without animation. Defaults to the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, hints come
-            from the last player chosen.
-        begin: Starts a game if there is none.
+            is started if all games are finished.
+        theme: Name of a theme. By default, the last theme used.
+        reduced_motion: Whether to show moves without animation. By default, the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
+            automatically, and the last player chosen gives hints.
+        begin: Function that starts a game if there is none, instead of the default.
 
     Raises:
         ThemeError: If the theme does not exist.
@@ -111,11 +111,11 @@ class GameApp(App[None]):
         self.controller.begin(self._begin)
 
     def on_unmount(self) -> None:
-        """Stop using the session."""
+        """Disconnect from the session."""
         self.controller.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event, but ignore input while the application is closing."""
+        """Handle an event; ignore input while the application is closing."""
         if self.screen_stack or not isinstance(event, events.InputEvent):
             await super().on_event(event)
 
@@ -155,7 +155,7 @@ class GameApp(App[None]):
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Remove the hint, and show a result as an overlay or, with `None`, remove the overlay."""
+        """Show a result as an overlay, or remove the overlay with `None`; remove the hint."""
         self.view.show_hint(None)
         self.view.cover(result)
 
@@ -209,7 +209,7 @@ class GameApp(App[None]):
         self._open(screens.MoreScreen(), self.controller.do)
 
     def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
-        """Open a dialog; `take` receives the answer unless the dialog is cancelled."""
+        """Open a dialog, and call `take` with the answer unless the dialog is cancelled."""
 
         def on_close(answer: T | None) -> None:
             if answer is not None:
@@ -232,12 +232,12 @@ class GameApp(App[None]):
         self.exit()
 
     def _displayable(self, theme: themes.Theme) -> themes.Theme:
-        """Reduce a theme to the colours of this terminal."""
+        """Reduce a theme to the colours that the terminal supports."""
         reduce = COLOUR_REDUCTIONS.get(self.console.color_system or "")
         return reduce(theme) if reduce else theme
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Disable bold text on 16-colour terminals, many of which show it in another colour."""
+        """Disable bold text on 16-colour terminals, because many of them change its colour."""
         filters = super().get_line_filters()
         return [*filters, NOT_BOLD] if self.console.color_system == "standard" else filters
 
@@ -252,7 +252,7 @@ class NotBold(LineFilter):
 
 NOT_BOLD = NotBold()
 COLOUR_REDUCTIONS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
-"""Theme conversions by Rich's colour system."""
+"""Functions that reduce a theme's colours, by Rich's name of the colour system."""
 
 
 def _unused_name(name: str, ending: str) -> str:
@@ -264,7 +264,7 @@ def _unused_name(name: str, ending: str) -> str:
 
 
 def brief(event: Event) -> str:
-    """Return a short message for an event; empty if the screen already shows everything."""
+    """Return a short message for an event, or "" if the screen already shows everything."""
     match event:
         case GameStarted(resumed=resumed):
             return _("Game resumed") if resumed else ""

@@ -1,7 +1,7 @@
 """The board in a terminal: drawing, animation and mouse gestures.
 
 Each character cell holds 2x2 *pixels*, drawn with quarter block characters (``▘``, ``▐``, ``▄``).
-Names ending in ``_columns`` and ``_rows`` count characters; all other sizes are in pixels.
+Sizes are in pixels, except for names ending in ``_columns`` and ``_rows``, which count characters.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from py2048.presentation.screen import spellings
 from py2048.presentation.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
-MIN_SWIPE_COLUMNS = 4  # a vertical swipe needs half as many rows
+MIN_SWIPE_COLUMNS = 4  # vertical swipes need half as many rows
 
 
 class TerminalBoard(Widget):
     """A widget that shows boards and animates the transitions between them.
 
-    A new transition ends the running animation at once.
+    Showing a new transition ends a running animation immediately.
 
     Attributes:
         board: The board at the end of the current transition.
@@ -90,12 +90,12 @@ class TerminalBoard(Widget):
         self._redraw()
 
     def mark(self, best: Direction | None, played: Direction | None = None) -> None:
-        """Mark the best direction and the direction played."""
+        """Mark the best direction and the played direction."""
         self._best, self._played = best, played
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a transition; `pace` scales its duration, 0 shows the result at once."""
+        """Show a transition. `pace` scales its duration; 0 shows the result immediately."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -130,7 +130,7 @@ class TerminalBoard(Widget):
         return self._transition.at(self._elapsed())
 
     def _redraw(self) -> None:
-        """Schedule a single redraw for all changes made by an event."""
+        """Schedule one redraw for all changes made while an event is handled."""
         if not self._is_stale:
             self._is_stale = True
             self.call_next(self._draw)
@@ -158,8 +158,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        The board is redrawn here only if rows are missing: a change in a row already painted would
-        not appear.
+        If rows are missing, the board is redrawn first. Changes are not redrawn here, because rows
+        that are already painted would not be updated.
         """
         if y >= len(self._strips):
             self._draw()
@@ -176,7 +176,7 @@ class TerminalBoard(Widget):
         if self._pressed is None:
             return
         (x, y), self._pressed = self._pressed, None
-        if not self.size:  # the terminal was shrunk during the gesture
+        if not self.size:  # the terminal became smaller during the gesture
             return
         # Characters are about twice as high as they are wide.
         start, end = (x + 0.5, 2 * y + 1), (event.x + 0.5, 2 * event.y + 1)
@@ -199,7 +199,7 @@ def draw_board(
     best: Direction | None = None,
     played: Direction | None = None,
 ) -> None:
-    """Draw the frame, the cells, the tiles, and marks on the `best` and `played` sides."""
+    """Draw the frame, cells and tiles, and mark the `best` and `played` sides."""
     width, height = grid.width, grid.height
     canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
@@ -241,7 +241,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a cell, scaled about its centre; return the x, y, width and height filled."""
+    """Fill a scaled cell; return the x, y, width and height of the filled area."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -251,7 +251,7 @@ def _draw_rectangle(
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """Return the number of pixels by which each side of a scaled tile moves outwards.
+    """Return by how many pixels each side of a scaled tile moves outwards.
 
     Enlarged tiles grow by at least one pixel, but never beyond the gap between the cells.
     """
@@ -274,7 +274,7 @@ DIGIT_HEIGHT = len(_ROWS)
 
 
 def digits_width(text: str) -> int:
-    """Return the width of a formatted number in dots."""
+    """Return the width in dots of a formatted number."""
     return sum(len(_DIGITS[each][0]) + 1 for each in text) - 1
 
 
@@ -288,11 +288,11 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the size of the dots that draw `count` digits on a tile, or (0, 0) if they do not fit.
+    """Return the dot size for `count` digits on a tile, or (0, 0) if the digits do not fit.
 
-    The size is the width and height in pixels; a dot of 2 x 1 pixels looks square. For numbers with
-    three or more digits, dots may be narrower. Tiles too small for four digits never have large
-    digits.
+    The size is given as width and height in pixels; a dot of 2 x 1 pixels looks square. Numbers
+    with three or more digits may have narrower dots. Tiles that are too small for four digits never
+    show digits made of dots.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
@@ -307,7 +307,7 @@ def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
 def draw_digits(
     canvas: Canvas, text: str, at: tuple[int, int], dot: tuple[int, int], colour: str
 ) -> None:
-    """Draw a formatted number with dots of size `dot` and its top left corner at `at`."""
+    """Draw a formatted number with dots of size `dot`; `at` is its top left corner."""
     for x, y in digit_dots(text):
         canvas.rectangle(at[0] + dot[0] * x, at[1] + dot[1] * y, *dot, colour)
 
@@ -333,7 +333,7 @@ class Run(NamedTuple):
 
 
 class Canvas:
-    """An image of `columns` x `rows` characters, with 2x2 pixels each."""
+    """An image of `columns` x `rows` characters of 2x2 pixels each."""
 
     def __init__(self, columns: int, rows: int, background: str) -> None:
         self.columns, self.rows = columns, rows
@@ -341,11 +341,11 @@ class Canvas:
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return a value that changes whenever the row looks different."""
+        """Return a value that differs whenever the row looks different."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
-        """Fill a rectangle, clipped to the canvas, and erase the text below it."""
+        """Fill a rectangle, clipped to the canvas, erasing any text in it."""
         left, right = max(x, 0), min(x + width, 2 * self.columns)
         if right <= left:
             return
@@ -362,7 +362,7 @@ class Canvas:
                 self._text[row][at] = character, colour
 
     def runs(self, row: int) -> list[Run]:
-        """Return a row as runs."""
+        """Return a row as a list of runs."""
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
         quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
         cells = [
@@ -382,17 +382,17 @@ class Canvas:
         )
 
     def content(self) -> list[Content]:
-        """Return the rows as content for other widgets."""
+        """Return the rows as Textual content for other widgets."""
         rows = map(self.runs, range(self.rows))
         return [Content.assemble(*(run.styled for run in row)) for row in rows]
 
 
 Quarters = tuple[str, str, str, str]
-"""Colours of the top left, top right, bottom left and bottom right quarters of a character."""
+"""Colours of a character's quarters: top left, top right, bottom left, bottom right."""
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter on a background of the quarters' most frequent colour."""
+    """Return a letter whose background is the quarters' most frequent colour."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -400,8 +400,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character has only two colours. If three meet during an animation, the rarest is drawn in the
-    second most frequent.
+    A character has only two colours. If an animation requires a third, its quarters are drawn in
+    the second most frequent colour.
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
@@ -409,8 +409,8 @@ def _block(quarters: Quarters) -> Run:
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts the lower half block leaves a gap above the next row. Use the complementary
-        # character with its colours exchanged.
+        # In some fonts, the lower half block leaves a gap above the next row, so the complementary
+        # character is used with its colours exchanged.
         return Run(_QUARTERS[15 - mask], background, ink, bold=False)
     return Run(_QUARTERS[mask], ink, background, bold=False)
 
@@ -418,20 +418,20 @@ def _block(quarters: Quarters) -> Run:
 # Layout, for terminals of at least 20x10 characters
 
 FULL_COLUMNS = 6
-"""Width of a label with all digits of 131072."""
+"""Label width at which 131072 is shown with all digits."""
 
 MAX_POWER_COLUMNS = 2
-"""Labels up to this width show the tile's rank."""
+"""Maximum width of labels that show the tile's rank."""
 
 MIN_PITCH = 4
-"""Cells with a smaller vertical pitch have no gaps."""
+"""Minimum vertical pitch of cells with gaps."""
 
 COMFORTABLE_PITCH = 8
-"""Greater vertical pitches do not make an arrangement more legible."""
+"""Vertical pitch above which larger cells do not make a board more legible."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
-"""Number of columns left of the board, between board and panel, and right of the panel."""
+"""Margins in columns: left of the board, between board and panel, and right of the panel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,7 +485,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Unused pixels above the board, which align its bottom edge with the end of a row."""
+        """Unused pixels above the board, so that its bottom edge is at the end of a row."""
         return self.height % 2
 
     @property
@@ -500,7 +500,7 @@ class TerminalGrid:
 
     @property
     def shows_powers(self) -> bool:
-        """Whether tiles are too narrow for digits and show their rank instead."""
+        """Whether tiles show their rank, because they are too narrow for digits."""
         return self.label_columns <= MAX_POWER_COLUMNS
 
     @property
@@ -509,7 +509,7 @@ class TerminalGrid:
         return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
 
     def corner(self, row: float, column: float) -> tuple[int, int]:
-        """Return the top left pixel ``(x, y)`` of a cell, or of a moving tile between cells."""
+        """Return the top left pixel ``(x, y)`` of a cell or of a tile moving between cells."""
         return (
             self.frame_x + round(column * self.pitch_x),
             self.top + self.frame_y + round(row * self.pitch_y),
@@ -519,8 +519,8 @@ class TerminalGrid:
 def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
 
-    The grid has a frame and gaps if there is room; otherwise the frame is omitted first, then the
-    gaps. Returns None if there is less than one character per cell.
+    If there is not enough room, first the frame is omitted and then the gaps. Returns None if there
+    is less than one character per cell.
     """
     for frame, min_columns in ((1, 4), (0, 3)):
         grid = _spaced(2 * width, 2 * height, rows, columns, frame)
@@ -532,7 +532,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
     """Return a grid of `width` x `height` pixels with gaps, and a frame `frame` pixels high."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
-    # Pixels are half as wide as they are high. Tiles are square, or wider to fit their digits.
+    # Pixels are half as wide as high. Tiles are square, or wider to fit their digits.
     pitch_y = min(down, max((across - 2) // 2, MIN_PITCH))
     pitch_x = min(across, max(2 * pitch_y + 2, 2 * FULL_COLUMNS + 2)) // 2 * 2
     if pitch_x < 4 or pitch_y < MIN_PITCH:
@@ -549,7 +549,7 @@ def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid |
 
 
 class Arrangement(Enum):
-    """Position of the panel: beside or below the board; COMPACT omits the key bar."""
+    """Position of the panel: beside or below the board. COMPACT has no key bar."""
 
     WIDE = "wide"
     TALL = "tall"
@@ -561,7 +561,8 @@ def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
     """Return the most legible arrangement for a board of `rows` x `columns`, and its grid."""
-    # Room for the board: the terminal, less the panel or the rows of key bar, score and message.
+    # The board gets the terminal without the panel, or without the rows for key bar, score and
+    # message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
         Arrangement.TALL: (width, height - 3),
@@ -577,7 +578,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Return a sort key: full digits first, then large digits, then height."""
+    """Return a sort key that prefers full digits, then large digits, then height."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
@@ -592,8 +593,8 @@ _BASE36 = string.digits + string.ascii_lowercase
 def label(value: int, width: int) -> str:
     """Return the label of a tile, at most `width` characters long.
 
-    Labels are digits if they fit, otherwise thousands (``131k``). With a width of one or two,
-    labels are ranks: ``11`` is 2048. All tiles of a board have the same label width, so labels are
+    Labels show all digits if they fit, otherwise thousands (``131k``). With a width of one or two,
+    labels show ranks: ``11`` is 2048. All tiles of a board have the same label width, so labels are
     unambiguous.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)

@@ -1,4 +1,4 @@
-"""`GameView`: the board, its side panel and the key bar, arranged by terminal size."""
+"""`GameView` arranges the board, its panel and the key bar for the terminal's size."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from py2048.app.terminal import board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.presentation.actions import UserAction
-from py2048.presentation.hints import name_of, options_of
+from py2048.presentation.hints import options_of
 from py2048.presentation.screen import CoachStatus, Status, title_of
 from py2048.presentation.themes import DEFAULT_THEME, MOTION_MS, Theme
+from py2048.presentation.words import name_of
 
 if TYPE_CHECKING:
     from py2048.app.session import Hint
@@ -32,23 +33,23 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""The large digits grow by one step for each multiple of this panel height."""
+"""Panel height, in rows, per step of the size of large digits."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Panels with fewer than `MIN_ROWS_FOR_DIGITS` rows show the scores in one line."""
+"""Minimum panel height to show scores in large digits, and maximum panel height, in rows."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
 class PanelSection(NamedTuple):
-    """A section of the panel, shown completely or not at all.
+    """A section of the panel, which is never cut off.
 
     Attributes:
         priority: Sections with higher numbers are omitted first.
-        rows: Height, which does not depend on the content, so that the sections below never move.
+        rows: Height. It does not depend on the content, so that the sections below never move.
         lines: Content, at most `rows` lines.
     """
 
@@ -62,9 +63,9 @@ class GameView(Container):
 
     Attributes:
         board: The board.
-        arrangement: Position of the panel at the current size.
-        grid: Layout of the board at the current size; `None` if it does not fit.
-        status: The scores and facts displayed.
+        arrangement: Current position of the panel.
+        grid: Current layout of the board, or `None` if the board does not fit.
+        status: The displayed scores and facts.
         hint: The current hint, if any.
         note: The current message.
     """
@@ -90,7 +91,7 @@ class GameView(Container):
         self._is_stale = False
 
     def compose(self) -> ComposeResult:
-        """Create the widgets; the arrangement determines which are visible."""
+        """Create all widgets; the arrangement determines which of them are visible."""
         with Container(id="middle"):
             with Container(id="stage"):
                 yield self.board
@@ -101,7 +102,7 @@ class GameView(Container):
         yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Apply a theme to the parts that Textual does not style."""
+        """Apply a theme to everything that Textual does not style."""
         self._theme = theme
         self.board.set_theme(theme)
         self._update_panel()
@@ -114,7 +115,7 @@ class GameView(Container):
 
     @property
     def _available_size(self) -> Size:
-        """Size of the view, or of the screen before the first layout."""
+        """Size of the view; before the first layout, size of the screen."""
         return self.size if self.size.area else self.app.size
 
     def on_mount(self) -> None:
@@ -158,7 +159,7 @@ class GameView(Container):
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show an overlay with a result after the last move's animation; `None` removes it."""
+        """Show a result as an overlay once the last move's animation ends; `None` removes it."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
@@ -216,7 +217,7 @@ class GameView(Container):
         return 1 if self._panel_size[1] < 3 else 2
 
     def _update_panel(self) -> None:
-        """Schedule a single update for all changes made by an event."""
+        """Schedule one update for all changes made while an event is handled."""
         if not self._is_stale:
             self._is_stale = True
             self.call_next(self._update_panel_now)
@@ -237,7 +238,7 @@ class GameView(Container):
     # Panel content
 
     def _sections(self, width: int, height: int) -> dict[str, PanelSection]:
-        """Return all sections from top to bottom, except the message."""
+        """Return all sections except the message, from top to bottom."""
         score, best = number(self.status.score), number(self.status.best)
         gain = f" {self._gain:+,}" if self._gain else ""
         if height < MIN_ROWS_FOR_DIGITS:
@@ -261,7 +262,7 @@ class GameView(Container):
     def _score_section(
         self, priority: int, title: str, digits: str, gain: str, width: int, scale: int
     ) -> PanelSection:
-        """Draw a score with large digits or, if `scale` is 0, write it in one line."""
+        """Show a score in large digits, or in one line if `scale` is 0."""
         if not scale:
             return PanelSection(priority, 1, [_fact(title, digits)])
         dots = board.digits_width(digits)
@@ -275,7 +276,7 @@ class GameView(Container):
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Show the next tile to reach, and what share of it the tiles on the board add up to."""
+        """Show the next larger tile, with a progress bar based on the board's sum."""
         shown = self.board.board
         if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
@@ -283,7 +284,7 @@ class GameView(Container):
         return PanelSection(5, 2, [_fact(_("Next"), str(2 * shown.max_tile)), bar(share, columns)])
 
     def _hint_section(self) -> PanelSection:
-        """List the directions and their losses, best first."""
+        """List the directions with their losses, best first."""
         if self.hint is None:
             return PanelSection(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
         lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
@@ -306,7 +307,7 @@ class GameView(Container):
         return PanelSection(6, COACH_ROWS, [*lines, *off])
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
-        """Return the lines of the message, or of a fallback if there is none.
+        """Return the lines of the message or, without a message, of a fallback.
 
         Messages that do not fit are hidden rather than truncated.
         """
@@ -327,7 +328,7 @@ class GameView(Container):
 def panel_size(
     arrangement: board.Arrangement, grid: board.TerminalGrid | None, width: int, height: int
 ) -> tuple[int, int]:
-    """Return the columns and rows of the panel."""
+    """Return the panel's size as (columns, rows)."""
     if grid is None:
         return 1, 1
     board_columns, board_rows = grid.width_columns, grid.height_rows
@@ -341,7 +342,7 @@ def panel_size(
 
 
 def visible_sections(sections: dict[str, PanelSection], rows: int) -> list[PanelSection]:
-    """Return the sections that fit, chosen by priority, in their original order."""
+    """Select the sections that fit, by priority; keep their order."""
     visible = []
     for section in sorted(sections.values(), key=lambda each: each.priority):
         if section.rows <= rows:
@@ -351,7 +352,7 @@ def visible_sections(sections: dict[str, PanelSection], rows: int) -> list[Panel
 
 
 def spread(sections: list[PanelSection], rows: int) -> list[Content]:
-    """Return the lines of all sections, with the remaining rows distributed as gaps."""
+    """Return the lines of all sections, with spare rows distributed as gaps between them."""
     gap, extra = divmod(rows - sum(section.rows for section in sections), len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):
@@ -411,7 +412,7 @@ def figure_lines(result: Result, width: int) -> list[Content]:
 
 
 def distribution_lines(result: Result, width: int, theme: Theme) -> list[Content]:
-    """Return the rank among other games as a sentence, with a bar chart if there is one."""
+    """Describe the rank among other games in a sentence, followed by the bar chart, if any."""
     lines = [Content(), *map(Content, textwrap.wrap(result.place, width))] if result.place else []
     if not result.bars:
         return lines
@@ -458,7 +459,7 @@ FOOTER = (
     (1, "F1", N_("more"), "help"),
     (5, "q", N_("quit"), "quit"),
 )
-"""Priority, key, label and action of each entry below the board (1 is omitted last)."""
+"""Entries of the key bar: priority, key, label and action. Priority 1 is omitted last."""
 
 
 def key_label(action: UserAction) -> str:
@@ -467,7 +468,7 @@ def key_label(action: UserAction) -> str:
 
 
 def key_bar(width: int, entries: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
-    """Return as many keys with clickable labels as fit into one line, as markup."""
+    """Return markup for one line of keys with clickable labels, as many as fit."""
     for count in range(len(entries), 0, -1):
         keys = [(key, _(label), action) for rank, key, label, action in entries if rank <= count]
         used = sum(len(key) + 1 + len(label) for key, label, _action in keys)

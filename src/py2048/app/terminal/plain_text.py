@@ -1,7 +1,7 @@
 """The plain text mode, for pipes, slow connections and screen readers.
 
-It reads commands line by line and writes one line per event, without escape codes. At the end of
-the input it saves the game and exits.
+It reads one command per line and writes one line per event, without escape codes. At the end of
+input, it saves the game and exits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from py2048.presentation.screen import CoachStatus, moves, preparing
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Seconds before the compiler's first progress line, between further lines, and between polls.
+# Timing in seconds of the compiler's progress: delay of the first line, interval of further lines,
+# interval of polls.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -51,7 +52,7 @@ HELP = (
 
 WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "save"
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # in characters; the input might not contain any line breaks
+MAX_LINE = 1000  # in characters; limits memory, as the input may lack line breaks
 
 
 class PlainTextGame:
@@ -60,7 +61,7 @@ class PlainTextGame:
     Args:
         session: The session.
         write: Called with each output line, without its line break.
-        player: Spec of the player that gives hints and plays for `auto`.
+        player: Spec of the player for hints and for the command `auto`.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action to run on yes, and the response to no.
+        # The action after yes, and the response to no.
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -109,7 +110,8 @@ class PlainTextGame:
             if isinstance(event, events.GameOver):
                 text += " " + _("Type new, undo or review.")
             self._write(text)
-            self._coach.follow(event)
+            if self._coach.is_on:
+                self._coach.follow(event)
             if isinstance(event, events.GameStarted | events.Moved | events.Undone):
                 self._write_coach()
         return has_events
@@ -151,13 +153,13 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over; if so, write what the player can do."""
+        """Return whether the game is over; if it is, write what the player can do."""
         if self._session.game.is_over:
             self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`; if there is a question, only after a yes in the next line of input."""
+        """Run `action`; if there is a question, ask it and run `action` only after a yes."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -209,12 +211,12 @@ class PlainTextGame:
 
     @property
     def _player(self) -> str:
-        """Spec of the player that gives hints and plays for `auto`."""
+        """Spec of the player for hints and for the command `auto`."""
         default = hint_player(self._session.rules, self._session.game.board)
         return self._preferred_player or str(self._session.get_setting("player", "")) or default
 
     def _hint(self) -> None:
-        """Give the player's hint or, while the player is being compiled, a quick player's hint."""
+        """Write the player's hint, or a quick player's hint while the player is being compiled."""
         if self._is_over():
             return
         answers = self._session.advise(self._session.snapshot(), self._player)
@@ -226,7 +228,7 @@ class PlainTextGame:
             self._hint_thread.start()
 
     def _wait_for_player(self, answers: Iterator[Hint | Compiling]) -> None:
-        """Report the compiler's progress in a thread until the player is ready."""
+        """Report the compiler's progress from a thread until the player is ready."""
         try:
             hint = self._hint_of(answers)
             text = _("{player} is ready and now gives hints.")
@@ -311,12 +313,12 @@ class PlainTextGame:
     def _write_review(
         self, review: GameReview, ply: int | None = None, *, keep: bool = False
     ) -> None:
-        """Write each mistake as it is found and then the summary, or the review of a single move.
+        """Write each mistake when it is found, then the summary; or the review of one move.
 
         Args:
             review: The review.
-            ply: Number of the single move.
-            keep: Whether to add the mistakes to the notebook.
+            ply: Number of the move to review; by default, all moves are reviewed.
+            keep: Whether to add the mistakes to the practice notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
         for answer, pause_s in results(lambda: review_game(review.record)):
@@ -348,15 +350,15 @@ def run(
     player: str | None = None,
     begin: Start | None = None,
 ) -> int:
-    """Execute commands until `quit` or the end of the input; return the exit status.
+    """Execute commands until `quit` or the end of input; return the exit status.
 
     Args:
-        session: The session, which is left open.
+        session: An open session, which is not closed.
         stdin: Input with one command per line.
         stdout: Output.
-        player: Spec of a player that first plays the game to its end, and then gives hints.
-        begin: Starts a game if the session has none. By default, the last unfinished game is
-            resumed, or a new one is started.
+        player: Spec of a player that plays the game to the end and then gives hints.
+        begin: Function that starts a game if the session has none. By default, the last unfinished
+            game is resumed, or a new game is started if all games are finished.
 
     Raises:
         KeyboardInterrupt: If the player presses Ctrl-C.
@@ -366,7 +368,7 @@ def run(
         game.begin(begin)
         while player is not None and game.autoplay_step():
             pass
-        # Iterating over a pipe would read ahead and delay the answers.
+        # Iterating over a pipe would read ahead and delay the output.
         while (line := stdin.readline(MAX_LINE)) and game.execute(line):
             pass
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The terminal's modal screens: dialogs, lists, help, the review of a game, and practice."""
+"""The terminal's modal screens: dialogs, lists, help, reviews and practice."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Bind the keys of actions to an action method that takes an action's name."""
+    """Bind the keys of all actions in a table to one method, which receives the action's name."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
         for action in table
@@ -56,7 +56,7 @@ class ModalDialog(ModalScreen[Answer | None]):
     def action_close(self, answer: Answer | None = None) -> None:
         """Close with an answer and ignore later calls.
 
-        Otherwise, a double click would also close the screen below.
+        Otherwise, a double click would close the screen below as well.
         """
         if not self._is_closed:
             self._is_closed = True
@@ -64,7 +64,7 @@ class ModalDialog(ModalScreen[Answer | None]):
 
 
 class ConfirmDialog(ModalDialog[bool]):
-    """A yes-no question: Enter and y mean yes, Escape and n mean no."""
+    """A yes-no question. Enter and y mean yes; Escape and n mean no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y,enter", "close(True)", "Yes"),
@@ -86,7 +86,7 @@ class ConfirmDialog(ModalDialog[bool]):
 
 
 class Choices(OptionList):
-    """An option list that also works before its first paint and on very narrow terminals."""
+    """An option list that works before its first paint and on very narrow terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,J", "cursor_down", "Down"),
@@ -94,7 +94,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height at a width of at least one column; Textual cannot wrap to none."""
+        """Return the height for a width of at least 1, because Textual cannot wrap to 0 columns."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
@@ -110,14 +110,14 @@ class Choices(OptionList):
 
 
 class ListScreen(ModalDialog[str]):
-    """A list to choose from, a text field for other values, or both."""
+    """A dialog with a list, a text field for other values, or both."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q", "close", "Close")]
 
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Created here and not queried later, because keys may arrive before mounting or after
+        # Created here instead of queried later, because keys may arrive before mounting or after
         # removal.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
@@ -142,7 +142,7 @@ class ListScreen(ModalDialog[str]):
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the chosen value, or close and run the additional action."""
+        """Close with the chosen value, or run the chosen additional action after closing."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self.action_close(choices[index].value)
@@ -152,7 +152,7 @@ class ListScreen(ModalDialog[str]):
             self.app.call_later(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text, or show why it is invalid."""
+        """Close with the entered text, or show why it is invalid."""
         text = event.value.strip()
         fault = self._request.check(text) if text else f"type {self._request.own}"
         if fault:
@@ -162,7 +162,7 @@ class ListScreen(ModalDialog[str]):
 
 
 class MoreScreen(ModalDialog[str]):
-    """A list of all actions, which can be chosen from it, and of the keys of other screens."""
+    """A list of all actions to choose from, and of the keys of other screens."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash", "close", "Close")]
 
@@ -203,16 +203,16 @@ def _option(choice: Choice) -> Option:
 FACTS_COLUMNS = 36
 NARROW_FACTS_ROWS = 7
 MIN_WIDE_COLUMNS = 64
-"""Screens with fewer columns show the facts below the board."""
+"""Minimum number of columns to show the facts beside the board."""
 
 MIN_GRAPH_HEIGHT = 22
-"""Screens with fewer rows have neither a graph nor a title."""
+"""Minimum number of rows to show a graph and a title."""
 
 MAX_GRAPH_ROWS = 9
 
 
 class BoardScreen(ModalDialog[Answer]):
-    """A screen with a board, facts beside or below it, and optionally a graph.
+    """A screen with a board, a text beside or below it, and optionally a graph.
 
     Args:
         theme: The theme, reduced to the colours of the terminal.
@@ -268,7 +268,7 @@ class BoardScreen(ModalDialog[Answer]):
         self.lay_out(event.size)
 
     def lay_out(self, size: Size) -> None:
-        """Divide the screen between board, facts and graph, and update them."""
+        """Lay out the board, facts and graph for a screen size, and update them."""
         width, height = size
         self.is_narrow, is_short = width < MIN_WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
         self.set_class(self.is_narrow, "-narrow")
@@ -286,10 +286,10 @@ class BoardScreen(ModalDialog[Answer]):
         self.refresh_facts()
 
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
-        """Return the directions and their losses as markup, best first.
+        """Return markup that lists the directions with their losses, best first.
 
-        On narrow screens each line has two directions without bars, and the best and the played
-        direction come first.
+        On narrow screens, each line has two directions without bars, starting with the best and the
+        played direction.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -299,7 +299,7 @@ class BoardScreen(ModalDialog[Answer]):
 
 
 def row_text(row: DirectionRow, columns: int) -> str:
-    """Return a direction, a bar of `columns` characters and the loss as markup."""
+    """Return markup with a direction, a bar of `columns` characters and the loss."""
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
     text = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
@@ -323,7 +323,7 @@ GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 class ReviewScreen(BoardScreen[bool]):
     """A screen to step through a reviewed game.
 
-    It returns True if the player continues the game from the selected move.
+    The screen returns True if the player continues the game from the selected move.
 
     Args:
         review: The review.
@@ -350,7 +350,7 @@ class ReviewScreen(BoardScreen[bool]):
         super().__init__(theme)
         self.review = review
         self.graph = ReviewGraph(review, theme, self.seek)
-        self._tried: list[Direction] | None = None  # while the player retries a move
+        self._tried: list[Direction] | None = None  # None unless the player is retrying a move
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -358,12 +358,12 @@ class ReviewScreen(BoardScreen[bool]):
         return self.review.record.rules.shape
 
     def on_mount(self) -> None:
-        """Show the moves judged so far, and update the screen when more are judged."""
+        """Show the moves judged so far, and update the screen as more moves are judged."""
         super().on_mount()
         self.review.changed = self.refresh_facts
 
     def on_unmount(self) -> None:
-        """Stop judging."""
+        """Cancel the review."""
         self.review.close()
 
     def action_go(self, name: str) -> None:
@@ -408,7 +408,7 @@ class ReviewScreen(BoardScreen[bool]):
         self.graph.refresh()
 
     def _question(self) -> list[str]:
-        """Return the prompt for retrying a move, and the loss of the direction tried last."""
+        """Return the prompt for retrying a move, with the loss of the last direction tried."""
         rows = {row.direction: row for row in self.review.rows}
         lines = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
         if self._tried:
@@ -417,7 +417,7 @@ class ReviewScreen(BoardScreen[bool]):
         return lines
 
     def _markup(self) -> list[str]:
-        """Return the facts about the move and the game; the last lines may be cut off."""
+        """Return the lines about the move and the game, the least important last."""
         review, counts = self.review, self.review.counts
         grade = review.move.grade if review.move else Grade.BEST
         badge = f"[bold {GRADE_COLOURS[grade]}]{escape(review.badge)}[/]"
@@ -441,7 +441,7 @@ class ReviewScreen(BoardScreen[bool]):
 
 
 class ReviewGraph(Widget):
-    """The graph of a review, with a letter above each mistake; a click selects a move.
+    """The graph of a review, with a letter above each mistake. A click selects a move.
 
     Args:
         review: The review.
@@ -478,11 +478,11 @@ class ReviewGraph(Widget):
 
 
 class PracticeScreen(BoardScreen[None]):
-    """A screen that asks for moves until the drill is over; Enter shows the next position.
+    """A screen that asks for the best move in one position after another.
 
     Args:
         run: The practice run.
-        answer: Performs an action of `PRACTICE_ACTIONS` on the run.
+        answer: Function that performs an action of `PRACTICE_ACTIONS` on the run.
         theme: The theme, reduced to the colours of the terminal.
 
     Attributes:
@@ -502,7 +502,7 @@ class PracticeScreen(BoardScreen[None]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the board; 1x1 if there is none."""
+        """Number of rows and columns of the board, or (1, 1) if there is none."""
         return self.practice.board.shape if self.practice.board else (1, 1)
 
     def action_go(self, name: str) -> None:

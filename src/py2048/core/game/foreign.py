@@ -41,8 +41,8 @@ from typing import NamedTuple
 from py2048.core.board import Board, Cell
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, RulesError
-from py2048.core.game.record import Record, encode_step
-from py2048.core.game.turn import Spawn, Turn, score_after, spawn_error
+from py2048.core.game.record import Record
+from py2048.core.game.turn import Spawn, Turn, encode_step, score_after, spawn_error
 from py2048.core.rules import Rules, get_rules, list_rules
 
 

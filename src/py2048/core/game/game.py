@@ -17,7 +17,7 @@ from py2048.core.errors import (
     RecordError,
     check_kind,
 )
-from py2048.core.game.record import Record, encode_turn, plain_name, utc
+from py2048.core.game.record import Record, plain_name, utc
 from py2048.core.game.turn import (
     Draws,
     Outcome,
@@ -26,10 +26,11 @@ from py2048.core.game.turn import (
     Turn,
     draw_spawn,
     draws_from,
-    position_of,
-    score_after,
+    encode_turn,
+    position_after,
     spawn_error,
     start_from,
+    start_position,
 )
 from py2048.core.rules import MovePoints, Rules, get_rules
 
@@ -81,6 +82,12 @@ class Game:
         SeedError: If `seed` is not a valid seed.
         BoardError: If `board` is not a board, or has the wrong size for the rules.
         PlayerError: If `player` is not a string.
+
+    Attributes:
+        position: The current position with its score, legal directions and outcome, read-only.
+        player: As given.
+        started: When the game began, in seconds since the epoch.
+        finished: When the last turn was played, or None without turns.
     """
 
     def __init__(
@@ -109,9 +116,9 @@ class Game:
         self.started = time.time()
         self.finished: float | None = None
         start = board if board is not None else start_from(self._rules, self._draws)
-        self._positions = [position_of(self._rules, start, 0, 0)]
-        self._turns: list[Turn] = []
-        self._undone: list[Turn] = []
+        self._past: list[Position] = []
+        self.position = start_position(self._rules, start)
+        self._undone: list[Position] = []
 
     @property
     def rules(self) -> Rules:
@@ -126,67 +133,62 @@ class Game:
     @property
     def start(self) -> Board:
         """The board before the first turn."""
-        return self._positions[0].board
-
-    @property
-    def position(self) -> Position:
-        """The current position: board, score, ply, legal directions and outcome."""
-        return self._positions[-1]
+        return (self._past[0] if self._past else self.position).board
 
     @property
     def board(self) -> Board:
         """The current board."""
-        return self._positions[-1].board
+        return self.position.board
 
     @property
     def score(self) -> int:
         """The current score."""
-        return self._positions[-1].score
+        return self.position.score
 
     @property
     def ply(self) -> int:
         """Number of legal turns played."""
-        return self._positions[-1].ply
+        return self.position.ply
 
     @property
     def turns(self) -> tuple[Turn, ...]:
         """All turns played, including illegal attempts that cost points."""
-        return tuple(self._turns)
+        return tuple(each.turn for each in self.positions() if each.turn)
 
     @property
     def turn_count(self) -> int:
         """Number of turns played."""
-        return len(self._turns)
+        return self.position.turn_count
 
     @property
     def last_turn(self) -> Turn | None:
         """The most recent turn, or `None` at the start."""
-        return self._turns[-1] if self._turns else None
+        return self.position.turn
 
     @property
     def undone(self) -> tuple[Turn, ...]:
         """The turns that `redo` would replay, in that order."""
-        return tuple(reversed(self._undone))
+        return tuple(each.turn for each in reversed(self._undone) if each.turn)
 
     @property
     def outcome(self) -> Outcome:
         """The current outcome; `Outcome.PLAYING` until the game is over."""
-        return self._positions[-1].outcome
+        return self.position.outcome
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over: no move is possible, or the rules end it at the target."""
-        return not self._positions[-1].legal
+        return not self.position.legal
 
     @property
     def has_won(self) -> bool:
         """Whether the target is on the board; the game may continue."""
-        return self._positions[-1].has_won
+        return self.position.has_won
 
     @property
     def can_undo(self) -> bool:
         """Whether a turn can be undone."""
-        return bool(self._turns)
+        return bool(self._past)
 
     @property
     def can_redo(self) -> bool:
@@ -199,7 +201,7 @@ class Game:
 
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the legal directions; empty when the game is over."""
-        return self._positions[-1].legal
+        return self.position.legal
 
     def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
         """Play a legal move.
@@ -215,7 +217,7 @@ class Game:
                 unchanged after any of these errors.
         """
         slide = self.board.slide(direction, self._rules.merging)
-        if slide.direction not in self.legal_directions():
+        if slide.direction not in self.position.legal:
             raise self._illegal_move_error(slide.direction)
         return self._play_new(slide, self._spawn_for(slide, spawn))
 
@@ -231,7 +233,7 @@ class Game:
         Raises:
             DirectionError: If `direction` is not a direction.
         """
-        position = self._positions[-1]
+        position = self.position
         slide = position.board.slide(direction, self._rules.merging)
         if slide.direction in position.legal:
             self._play_new(slide, self._draw_spawn(slide))
@@ -242,33 +244,30 @@ class Game:
 
     def undo(self) -> Turn | None:
         """Undo the last turn and return it, or `None` at the start."""
-        if not self._turns:
+        if not self._past:
             return None
-        turn = self._turns.pop()
-        self._positions.pop()
-        if not self._turns:
+        self._undone.append(self.position)
+        self.position = self._past.pop()
+        if not self._past:
             self.finished = None
-        self._undone.append(turn)
-        return turn
+        return self._undone[-1].turn
 
     def redo(self) -> Turn | None:
         """Redo the last undone turn and return it, or `None` if there is none."""
         if not self._undone:
             return None
-        turn = self._undone.pop()
-        self._append(turn)
-        return turn
+        self._reach(self._undone.pop())
+        return self.position.turn
 
     def copy(self) -> Game:
         """Return an independent copy, including undone turns."""
         other = copy.copy(self)
-        other._positions, other._turns = self._positions[:], self._turns[:]
-        other._undone = self._undone[:]
+        other._past, other._undone = self._past[:], self._undone[:]
         return other
 
     def positions(self) -> tuple[Position, ...]:
         """Return the positions at the start and after each turn."""
-        return tuple(self._positions)
+        return *self._past, self.position
 
     def record(self) -> Record:
         """Return the record of this game.
@@ -279,7 +278,7 @@ class Game:
         record = Record(
             rules=self._rules,
             start=self.start,
-            turns="".join(map(encode_turn, self._turns)),
+            turns="".join(map(encode_turn, self.turns)),
             score=self.score,
             seed=self._seed,
             player=plain_name(self.player),
@@ -299,7 +298,7 @@ class Game:
         check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
-            game._append(turn)
+            game._reach(position_after(game._rules, game.position, turn))
         return game
 
     @classmethod
@@ -328,22 +327,19 @@ class Game:
         return wanted
 
     def _draw_spawn(self, slide: Slide) -> Spawn:
-        word = self._draws(self._positions[-1].ply, slide.board)
+        word = self._draws(self.position.ply, slide.board)
         return draw_spawn(self._rules, slide.board, slide.direction, word)
 
     def _play_new(self, slide: Slide, spawn: Spawn | None) -> Turn:
         """Play a new turn and discard the undone ones."""
         turn = Turn(slide.direction, slide, spawn)
         self._undone.clear()
-        self._append(turn)
+        self._reach(position_after(self._rules, self.position, turn))
         return turn
 
-    def _append(self, turn: Turn) -> None:
-        before, board = self._positions[-1], turn.board
-        score = score_after(self._rules, before.score, turn, board)
-        ply = before.ply + (turn.spawn is not None)
-        self._positions.append(position_of(self._rules, board, score, ply))
-        self._turns.append(turn)
+    def _reach(self, position: Position) -> None:
+        self._past.append(self.position)
+        self.position = position
         self.finished = time.time()
 
     def __repr__(self) -> str:

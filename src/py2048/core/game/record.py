@@ -4,11 +4,7 @@ The file is JSON with one field per line; ``docs/reference/record-format.md`` de
 stores every spawn, so a replay does not depend on the generator. Reading is strict: a file that
 differs in a single byte from what py2048 would write is rejected.
 
-Turns are stored as text, both here and in the store. A legal turn is a direction letter (``U``,
-``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
-base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
-12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
-written as a lower-case direction letter.
+Its turns are text in the notation of `py2048.core.game.turn`.
 """
 
 from __future__ import annotations
@@ -23,18 +19,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
 from py2048.core import rng
 from py2048.core.board import Board
-from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, os_errors_as, shown
 from py2048.core.game.turn import (
     Outcome,
-    Spawn,
+    Step,
     Turn,
+    decode_steps,
     draw_spawn,
     draw_start,
     outcome_of,
@@ -54,7 +50,7 @@ class Record:
     Attributes:
         rules: The rules of the game.
         start: The board before the first turn.
-        turns: The turns, in the notation of this module.
+        turns: The turns, in the notation of `py2048.core.game.turn`.
         score: The final score as recorded; `verify` recomputes it.
         seed: The seed of the generator, if all spawns came from it.
         player: Name of the player.
@@ -273,80 +269,6 @@ def _is_time(text: str) -> bool:
 def utc(moment: float) -> str:
     """Format seconds since the epoch as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
-
-
-# --- turns as text --------------------------------------------------------------------------------
-
-DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
-
-Step = tuple[Direction, Spawn | None]
-"""A direction and its spawn, or `None` for an illegal attempt."""
-
-_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
-_LEGAL = {direction.letter: direction for direction in Direction}
-_ILLEGAL = {direction.letter.lower(): direction for direction in Direction}
-
-
-def cell_digits(shape: tuple[int, int]) -> int:
-    """Return the number of digits in a cell number on a board of this shape."""
-    return 1 if shape[0] * shape[1] <= len(DIGITS) else 2
-
-
-def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
-    """Encode one turn for a board of this shape."""
-    if spawn is None:
-        return direction.letter.lower()
-    cell = _encode_cell(spawn.cell, shape)
-    return direction.letter + DIGITS[spawn.tile.bit_length() - 1] + cell
-
-
-@lru_cache(maxsize=4096)
-def _encode_cell(cell: tuple[int, int], shape: tuple[int, int]) -> str:
-    number = cell[0] * shape[1] + cell[1]
-    return "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(cell_digits(shape))))
-
-
-def encode_turn(turn: Turn) -> str:
-    """Encode a turn."""
-    return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
-
-
-def direction_of(code: str) -> Direction:
-    """Return the direction of an encoded turn, legal or not."""
-    return _LEGAL[code[0].upper()]
-
-
-def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
-    """Decode the turns in `text` for a board of this shape.
-
-    Raises:
-        RecordError: At the first character that is not part of a turn; the message gives its
-            position.
-    """
-    index, width = 0, 2 + cell_digits(shape)
-    while index < len(text):
-        letter = text[index]
-        if letter in _ILLEGAL:
-            yield _ILLEGAL[letter], None
-            index += 1
-            continue
-        spawn = _decode_spawn(text[index + 1 : index + width], shape)
-        if letter not in _LEGAL or spawn is None:
-            raise RecordError(
-                f"turn text {text[index : index + width]!r} at character {index + 1} is not a turn"
-            )
-        yield _LEGAL[letter], spawn
-        index += width
-
-
-def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
-    if len(code) != 1 + cell_digits(shape) or any(digit not in _VALUES for digit in code):
-        return None
-    cell = 0
-    for digit in code[1:]:
-        cell = cell << 6 | _VALUES[digit]
-    rank = _VALUES[code[0]]
-    return Spawn(1 << rank, divmod(cell, shape[1])) if rank and cell < shape[0] * shape[1] else None
 
 
 # --- record files ---------------------------------------------------------------------------------

@@ -1,19 +1,26 @@
 """Turns, spawns, scoring and outcomes: how the rules act on a board.
 
 The documented generator, `py2048.core.rng`, draws start tiles and spawns.
+
+Turns are stored as text, in records and in the store. A legal turn is a direction letter (``U``,
+``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
+base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
+12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
+written as a lower-case direction letter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple, assert_never
 
 from py2048.core import rng
 from py2048.core.board import Board, Cell, Slide, checked_cell
 from py2048.core.direction import Direction
-from py2048.core.errors import BoardError, shown
+from py2048.core.errors import BoardError, RecordError, shown
 from py2048.core.rules import (
     BoardSum,
     EdgeSpawn,
@@ -89,31 +96,50 @@ class Outcome(Enum):
 
 
 class Position(NamedTuple):
-    """The state of a game at the start or after a turn, as computed by `position_of`.
+    """The state of a game at the start or after a turn.
 
     Attributes:
+        turn: The turn that led here, or `None` at the start.
+        turn_count: Number of turns played, including illegal attempts that cost points.
         board: The board in this position.
         score: Points so far.
         ply: Number of legal turns played.
+        max_tile: The largest tile on the board.
         has_won: Whether the target is on the board; the game may go on.
         legal: The legal directions; empty when the game is over.
         outcome: The outcome; `Outcome.PLAYING` until the game is over.
     """
 
+    turn: Turn | None
+    turn_count: int
     board: Board
     score: int
     ply: int
+    max_tile: int
     has_won: bool
     legal: tuple[Direction, ...]
     outcome: Outcome
 
 
-def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
-    """Return the position with this board, score and ply.
+def start_position(rules: Rules, board: Board) -> Position:
+    """Return the position before the first turn."""
+    return Position(None, 0, board, 0, 0, *_prospects(rules, board))
+
+
+def position_after(rules: Rules, before: Position, turn: Turn) -> Position:
+    """Return the position after `turn`."""
+    board, ply = turn.board, before.ply + (turn.spawn is not None)
+    score = score_after(rules, before.score, turn, board)
+    return Position(turn, before.turn_count + 1, board, score, ply, *_prospects(rules, board))
+
+
+def _prospects(rules: Rules, board: Board) -> tuple[int, bool, tuple[Direction, ...], Outcome]:
+    """Return the largest tile, whether the game is won, the legal directions and the outcome.
 
     A game that reaches its target and gets stuck on the same move counts as won.
     """
-    has_won = has_target(rules, board)
+    max_tile = board.max_tile
+    has_won = rules.target is not None and max_tile >= rules.target
     legal = () if has_won and rules.ends_at_target else board.legal_directions()
     if legal:
         outcome = Outcome.PLAYING
@@ -121,7 +147,7 @@ def position_of(rules: Rules, board: Board, score: int, ply: int) -> Position:
         outcome = Outcome.ENDED
     else:
         outcome = Outcome.WON if has_won else Outcome.LOST
-    return Position(board, score, ply, has_won, legal, outcome)
+    return max_tile, has_won, legal, outcome
 
 
 def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
@@ -137,14 +163,9 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
             assert_never(other)
 
 
-def has_target(rules: Rules, board: Board) -> bool:
-    """Return whether `board` has the target or a larger tile; false if the rules have no target."""
-    return rules.target is not None and board.max_tile >= rules.target
-
-
 def outcome_of(rules: Rules, board: Board) -> Outcome:
     """Return the outcome of a game whose current position is `board`."""
-    return position_of(rules, board, 0, 0).outcome
+    return start_position(rules, board).outcome
 
 
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
@@ -196,8 +217,8 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
     """
     cells = possible_cells(rules, afterstate, direction)
     assert cells, "a legal move leaves a cell where a tile can appear"
-    tile = rng.pick_tile(rules.spawn_weights, word)
-    return Spawn(tile, cells[rng.pick(rng.low(word), len(cells))])
+    tile = rng.pick_tile(rules.spawn.weights, word)
+    return Spawn(tile, cells[rng.pick_low(word, len(cells))])
 
 
 def spawn_error(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
@@ -232,9 +253,83 @@ def start_from(rules: Rules, draws: Draws) -> Board:
     """Return the start position drawn by `draws`."""
     start = rules.start
     board = Board.empty(*rules.shape)
-    extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)
+    extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
     for index in range(start.low + extra):
         word, cells = draws(rng.START + 1 + index, board), board.empty_cells()
-        cell = cells[rng.pick(rng.low(word), len(cells))]
+        cell = cells[rng.pick_low(word, len(cells))]
         board = board.with_tile(cell, rng.pick_tile(rules.start_weights, word))
     return board
+
+
+# --- turns as text -------------------------------------------------------------------------------
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+Step = tuple[Direction, Spawn | None]
+"""A direction and its spawn, or `None` for an illegal attempt."""
+
+_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
+_LEGAL = {direction.letter: direction for direction in Direction}
+_ILLEGAL = {direction.letter.lower(): direction for direction in Direction}
+
+
+def cell_digits(shape: tuple[int, int]) -> int:
+    """Return the number of digits in a cell number on a board of this shape."""
+    return 1 if shape[0] * shape[1] <= len(DIGITS) else 2
+
+
+def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
+    """Encode one turn for a board of this shape."""
+    if spawn is None:
+        return direction.letter.lower()
+    cell = _encode_cell(spawn.cell, shape)
+    return direction.letter + DIGITS[spawn.tile.bit_length() - 1] + cell
+
+
+@lru_cache(maxsize=4096)
+def _encode_cell(cell: tuple[int, int], shape: tuple[int, int]) -> str:
+    number = cell[0] * shape[1] + cell[1]
+    return "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(cell_digits(shape))))
+
+
+def encode_turn(turn: Turn) -> str:
+    """Encode a turn."""
+    return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
+
+
+def direction_of(code: str) -> Direction:
+    """Return the direction of an encoded turn, legal or not."""
+    return _LEGAL[code[0].upper()]
+
+
+def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
+    """Decode the turns in `text` for a board of this shape.
+
+    Raises:
+        RecordError: At the first character that is not part of a turn; the message gives its
+            position.
+    """
+    index, width = 0, 2 + cell_digits(shape)
+    while index < len(text):
+        letter = text[index]
+        if letter in _ILLEGAL:
+            yield _ILLEGAL[letter], None
+            index += 1
+            continue
+        spawn = _decode_spawn(text[index + 1 : index + width], shape)
+        if letter not in _LEGAL or spawn is None:
+            raise RecordError(
+                f"turn text {text[index : index + width]!r} at character {index + 1} is not a turn"
+            )
+        yield _LEGAL[letter], spawn
+        index += width
+
+
+def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
+    if len(code) != 1 + cell_digits(shape) or any(digit not in _VALUES for digit in code):
+        return None
+    cell = 0
+    for digit in code[1:]:
+        cell = cell << 6 | _VALUES[digit]
+    rank = _VALUES[code[0]]
+    return Spawn(1 << rank, divmod(cell, shape[1])) if rank and cell < shape[0] * shape[1] else None

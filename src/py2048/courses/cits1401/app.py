@@ -1,6 +1,6 @@
-"""The program: a game whose border takes clicks, and two computer players.
+"""The program: a game played by clicks on the border, with two computer players.
 
-In order, the module contains the settings of a new game, the computer player that plans, the
+The module contains, in this order, the settings of a new game, the planning computer player, the
 presenter (which needs no display) and the window.
 """
 
@@ -59,17 +59,17 @@ class GameSettings:
 
     @property
     def rules(self) -> Rules:
-        """The course's rules for this board size; games start with any number of tiles from one."""
+        """The course's rules for this board size; a game starts with at least one tile."""
         preset = get_rules("cits1401")
         start = RandomStart(1, self.rows * self.columns, preset.start_weights)
         return replace(preset, rows=self.rows, columns=self.columns, start=start)
 
 
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
-    """Return the direction in which a click on `cell` moves tiles; `None` if it does nothing.
+    """Return the direction in which a click on `cell` moves tiles, or `None` if it does nothing.
 
-    Tiles slide to the border on which the cell lies. Corners lie on two borders and inner squares
-    on none, so neither takes clicks.
+    Tiles slide to the border that the cell is on. Clicks on corners are ignored because they are on
+    two borders, and clicks on inner squares because they are on none.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)
@@ -84,13 +84,13 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 # --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Maximum number of moves to plan ahead of the game."""
+"""Maximum number of moves planned ahead of the game."""
 
 
 class IntelligentComputer:
-    """A computer player that plans in a separate thread, so the window never waits for it.
+    """A computer player that plans in a separate thread, so that the window never blocks.
 
-    It never attempts an impossible move, and keeps the game going for as long as it can.
+    It never attempts an impossible move, and makes the game last as long as possible.
     """
 
     def __init__(self, board: Board, rules: Rules) -> None:
@@ -151,7 +151,7 @@ class ViewState:
         board: The tiles.
         score: The current score.
         status: The text of the status panel.
-        moved: The squares that tiles moved to or merged on in the last move.
+        moved: Squares where tiles arrived or merged in the last move.
         new: The square of the new tile, if any.
     """
 
@@ -163,7 +163,7 @@ class ViewState:
 
 
 class BorderScreen(Protocol):
-    """What the presenter needs from the window."""
+    """Interface of the window, as used by the presenter."""
 
     def show(self, state: ViewState) -> None:
         """Show `state`."""
@@ -172,10 +172,10 @@ class BorderScreen(Protocol):
         """Ask who plays, and call `BorderPresenter.start` with the answer."""
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay, in place of any action that is still waiting."""
+        """Call `action` after a delay; replaces a pending action."""
 
     def cancel(self) -> None:
-        """Cancel the waiting action, if there is one."""
+        """Cancel the pending action, if any."""
 
 
 class BorderPresenter:
@@ -226,7 +226,7 @@ class BorderPresenter:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a person's move; do nothing if the computer plays or no game is in progress."""
+        """Attempt a human player's move; do nothing unless a human game is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 
@@ -400,7 +400,7 @@ class NewGamePanel(tk.Frame):
         self.computer.grid(row=6, column=1)
 
     def open(self) -> None:
-        """Show the panel, with the options that were chosen last time."""
+        """Show the panel with the previously chosen options."""
         self.place(relx=0.5, rely=0.5, anchor="center")
 
     def _number(self, variable: tk.IntVar) -> tk.Spinbox:
@@ -484,7 +484,7 @@ class App(tk.Tk):
         self._waiting = self.after(milliseconds, action)
 
     def cancel(self) -> None:
-        """Cancel the waiting action."""
+        """Cancel the pending action."""
         if self._waiting is not None:
             self.after_cancel(self._waiting)
             self._waiting = None

@@ -1,7 +1,7 @@
-"""Finds a submission's squares, reads them and clicks on them.
+"""Find a submission's squares, read them and click on them.
 
-The document leaves the layout open, so only visible features can be used: 25 rectangles on a canvas
-or 25 widgets in a grid, in five rows and five columns, with the numbers as text.
+The document does not prescribe the layout, so squares are recognised by what is visible: 25
+rectangles on a canvas or 25 widgets in a grid, in five rows and five columns, with numbers as text.
 
 The code runs in the submission's process, where `screen` is the simulated user and py2048 cannot be
 imported.
@@ -35,7 +35,7 @@ def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
 
 
 def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return 25 boxes of equal size by (row, column), or {} if no boxes form a 5x5 grid."""
+    """Return the 25 boxes of equal size that form a 5x5 grid, by (row, column), or {}."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -134,7 +134,7 @@ def inside(widget: Widget) -> Iterator[Widget]:
 
 
 def text_and_look(widget: Widget) -> tuple[str, str]:
-    """Return the text of a square that is a widget, and a description of its look."""
+    """Return the text of a square that is a widget, and a description of its appearance."""
     text = ""
     look: list[object] = []
     for part in inside(widget):
@@ -150,7 +150,7 @@ def text_and_look(widget: Widget) -> tuple[str, str]:
 
 
 def look() -> dict[str, Any]:
-    """Return everything visible: the squares' texts and looks, and all other texts."""
+    """Return everything visible: the text and appearance of each square, and all other texts."""
     SQUARES.clear()
     SQUARES.update(find())
     if not SQUARES:
@@ -173,7 +173,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Read the squares on a canvas into `texts` and `looks`; return their texts."""
+    """Read the squares on a canvas into `texts` and `looks`; return the texts of their items."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -184,7 +184,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # text drawn over the board, not the square's number
+                continue  # text drawn over the board; keep the number
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -208,7 +208,7 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Push the button or drawn text that reads `word`, or else one that contains it."""
+    """Push the button or drawn text that equals `word`, or otherwise one that contains `word`."""
     for canvas in screen.widgets("Canvas"):
         for kind, coords, options in screen.items(canvas):
             if kind == "text" and options.get("text", "").strip().lower() == word.lower():
@@ -238,10 +238,10 @@ def seen_after(done: bool) -> dict[str, Any] | None:
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Let time pass in steps of 40 ms; return how often the texts changed, and the number of steps.
+    """Advance the clock in steps of 40 ms; return the number of text changes and of steps.
 
-    Stops after `enough` changes. For a program that polls, the number of steps is 0, because the
-    program runs only after this request.
+    Stops after `enough` changes. The number of steps is 0 for a program that polls for events,
+    because it runs only after this request.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -251,7 +251,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def multiply_tiles(rows: tuple[tuple[int, ...], ...], times: int) -> None:
-    """Multiply all tiles by `times` wherever a list or dictionary of the program holds them."""
+    """Multiply all tiles by `times`, in every list or dictionary of the program that holds them."""
     flat = tuple(number for row in rows for number in row)
     tiles = sorted(filter(None, flat))
     kept: dict[int, list[Any] | dict[Any, Any]] = {}

@@ -1,7 +1,7 @@
 """The ten tasks of the CITS1401 project, and their checks.
 
-The document gives 25 marks in all and grades a program "according to the number of tasks achieved",
-so every task has the same marks.
+The document awards 25 marks in total and grades a program "according to the number of tasks
+achieved", so all tasks have the same marks.
 """
 
 from __future__ import annotations
@@ -54,22 +54,23 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""Board sum at which the grader stops watching a computer's game; each move adds 2.
+"""Board sum at which the grader stops watching a computer player; each move adds 2.
 
-A random game takes about 700 moves and almost never 1,200; a planned one may never end.
+A random game takes about 700 moves and almost never 1,200. The game of a planning player may never
+end.
 """
 
 
 @dataclass(frozen=True)
 class WindowContents:
-    """What a window shows. Two contents are equal if all their texts are.
+    """What a window shows. Two instances are equal if all their texts are equal.
 
     Attributes:
         texts: The squares' texts, row by row.
-        looks: Descriptions of the squares' looks, row by row.
-        others: All other texts.
-        fixed: The other texts at the start of the game, such as titles and rules, with all numbers
-            replaced by 0.
+        looks: Descriptions of the squares' appearance, row by row.
+        others: Texts outside the squares.
+        fixed: Texts outside the squares at the start of the game, such as titles and rules, with
+            all numbers replaced by 0.
     """
 
     texts: list[list[str]]
@@ -79,12 +80,12 @@ class WindowContents:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        """The squares' numbers, 0 for an empty square; texts that are not numbers are kept."""
+        """The squares' numbers, with 0 for an empty square. Texts that are not numbers are kept."""
         return [[_number(text) for text in row] for row in self.texts]
 
     @cached_property
     def board(self) -> Board | None:
-        """The board shown, or `None` if it is not a valid one."""
+        """The board shown, or `None` if it is invalid."""
         try:
             return Board.from_rows(self.rows)
         except BoardError:
@@ -92,7 +93,7 @@ class WindowContents:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether no move is possible; False for a board that cannot be read."""
+        """Whether no move is possible; False if the board cannot be read."""
         return self.board is not None and not self.board.can_move()
 
     def has_text(self, words: str) -> bool:
@@ -101,7 +102,7 @@ class WindowContents:
 
     @property
     def status(self) -> list[str]:
-        """The texts outside the squares that appeared during the game."""
+        """Texts outside the squares, except those shown since the start of the game."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
@@ -139,7 +140,7 @@ def _number(text: str) -> Any:
 def reports_success(text: str, direction: Direction) -> bool:
     """Return whether a line reports a successful move in `direction`.
 
-    It may mention failures of other moves, in clauses that do not name the direction.
+    The line may also mention failures of other moves, in clauses that do not name the direction.
     """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
@@ -159,7 +160,7 @@ def after(board: Board, direction: Direction) -> Board:
 
 
 def listed(board: Board) -> list[list[int]]:
-    """Return the rows as a list of lists, which is how a student writes a board."""
+    """Return the rows as a list of lists, the way students write a board."""
     return [list(row) for row in board.rows]
 
 
@@ -167,7 +168,7 @@ class WindowDriver:
     """Plays a submission.
 
     Attributes:
-        contents: What the window showed last.
+        contents: The most recent contents of the window.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
@@ -199,7 +200,7 @@ class WindowDriver:
         self.session.fail("a button New game", self.texts())
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer the dialog in which a program without buttons asks who plays."""
+        """Answer the dialog that asks who plays, for programs without buttons for this."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -218,8 +219,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run `do` and return what the window shows afterwards.
 
-        `do` is an expression that performs an action and is true if the program has already
-        processed it. In that case, the window is read in the same request.
+        `do` is an expression that performs an action. Its value tells whether the program has
+        already processed the action; if so, the window is read in the same request.
         """
         outcome = self.session.run(f"seen_after({do})", show=False)
         if outcome.error is not None:
@@ -233,7 +234,7 @@ class WindowDriver:
         return self.contents
 
     def learn_fixed_texts(self) -> None:
-        """Remember the texts shown at the start of a game as fixed."""
+        """Record the texts shown at the start of a game as `fixed`."""
         self.fixed = frozenset(map(_without_numbers, self.contents.others))
         self.contents = replace(self.contents, fixed=self.fixed)
 
@@ -266,13 +267,13 @@ def start_program(session: SubmissionSession, who: str = "Human", seed: int = 0)
 
 
 CLICK_TIMEOUT_S = 5.0
-"""Time limit for one click, in seconds, so that a move that hangs leaves time for other checks."""
+"""Time limit for one click, in seconds. A click that hangs must leave time for other checks."""
 
 SHORT_GAME_CLICKS = 50
-"""Number of clicks in the short game."""
+"""Number of clicks in a short game."""
 
 MAX_CLICKS = 450
-"""Number of clicks after which a game that should have ended is abandoned."""
+"""Number of clicks after which a game is abandoned, because it should have ended."""
 
 
 @dataclass(frozen=True)
@@ -296,10 +297,10 @@ class ObservedMove:
 
     @property
     def new_lines(self) -> list[str]:
-        """The status lines added by the move, or all of them if the status is unchanged.
+        """The status lines added by the move, or all status lines if the status is unchanged.
 
-        Empty if the lines only changed their order, as in a rolling log, because it is unknown
-        which of them are new.
+        Empty if only the order of the lines changed, as in a rolling log, because it is unknown
+        which lines are new.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -321,11 +322,11 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: Directions in which a click crashes the program or makes it hang. Games are
-            restarted without them.
-        fault: Why the last game was aborted, if it was.
+        faults: Failures by direction, for clicks that crash the program or make it hang. Later
+            games avoid these directions.
+        fault: Failure that aborted the last game, if any.
         fixed: The texts at the start of a game.
-        misplaced: The numbers on the edge of a square at the start of a game.
+        misplaced: Numbers drawn on the edge of a square at the start of a game.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
@@ -362,7 +363,7 @@ def observed_games(session: SubmissionSession) -> ObservedGames:
     """Return the games played with a submission (cached).
 
     Raises:
-        CheckFailed: If not even one click was possible.
+        CheckFailed: If a failure prevented even the first click.
     """
     if session not in _OBSERVED:
         _OBSERVED[session] = _play(session)
@@ -404,7 +405,7 @@ def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
-    """Play moves that fill the board quickly, as long as anything moves."""
+    """Play moves that fill the board quickly, until nothing moves."""
     moves = seen.games[-1]
     while len(moves) < MAX_CLICKS and not driver.contents.status_matches(OVER):
         board = driver.contents.board
@@ -418,7 +419,7 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return a direction in which nothing can move and that was tried at most once, if any."""
+    """Return an impossible direction that was tried at most once in this game, if any."""
     board = driver.contents.board
     tried = [move.direction for move in seen.games[-1] if not move.changed]
     idle = [way for way in seen.ways if board and not board.slide(way).changed]
@@ -426,13 +427,13 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Measure how much room a board has: empty cells now and after each move, and legal moves."""
+    """Return a board's free space: empty cells now and after each move, and legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
 
 def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) -> None:
-    """Click on one side; try its other squares if the first ignores the click."""
+    """Click on the border squares of one side until a click has an effect."""
     before = driver.contents
     possible = _possible(before, direction)
     try:
@@ -447,7 +448,7 @@ def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) 
 
 
 def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") -> NoReturn:
-    """Fail a check that found no suitable move; give the reason."""
+    """Fail a check because no suitable move was observed; report the reason."""
     fault = observed_games(session).fault
     if fault is not None:
         raise fault
@@ -456,7 +457,7 @@ def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") 
 
 
 def has_all_components(session: SubmissionSession) -> None:
-    """Check that there are squares, a score and a button New game."""
+    """Check that there are squares, a score and a "New game" button."""
     driver = start_program(session)
     if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
@@ -502,7 +503,7 @@ def shows_legal_values(session: SubmissionSession) -> None:
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
-    """Check that squares that moved or merged look different from others with the same number."""
+    """Check that tiles that moved or merged are drawn differently from others of the same value."""
     compared = 0
     for move in observed_games(session).moves:
         board, way = move.before.board, move.actual_direction
@@ -532,7 +533,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that, on each side, all squares except the corners take clicks, or none does."""
+    """Check that all squares of a side except the corners react to clicks, or none of them."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -548,7 +549,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Return whether a click on `cell` does anything when its move is possible."""
+    """Return whether a click on `cell` has an effect when its move is possible."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -611,7 +612,7 @@ def _with_one_more(slid: Board, shown: Board) -> bool:
 
 
 def adds_tile(session: SubmissionSession, direction: Direction) -> None:
-    """Check that the new 2 appears on the square that the rules prescribe."""
+    """Check that the new 2 appears on the square required by the rules."""
     for move, board in _moves_in(session, direction, possible=True):
         shown, wanted = move.now.board, after(board, direction)
         empty = board.slide(direction).board.empty_cells()
@@ -678,7 +679,7 @@ def announces_the_end(session: SubmissionSession) -> None:
     game = [game for game in observed_games(session).games if game][-1]
     last = game[-1].now
     if not last.is_stuck:
-        return  # the game stopped because possible moves were refused; other tasks check that
+        return  # the game stopped because possible moves had no effect, which other tasks check
     over = _matching(OVER, last.status)
     if not over:
         _fail(session, game[-1], "a text such as 'Game over, final score 99'", str(last.others))
@@ -698,7 +699,7 @@ def announces_the_end(session: SubmissionSession) -> None:
 def _check_after_2048(session: SubmissionSession) -> None:
     """Fail if the game ends at 2048.
 
-    Tiles of 1024 are written into the program's own data, if it can be found.
+    To get there quickly, tiles of 1024 are written to the program's data, if it can be found.
     """
     ways = [way for way in observed_games(session).ways if _is_right_by_hand(session, way)]
     driver = start_program(session, seed=6)
@@ -727,7 +728,7 @@ def _check_after_2048(session: SubmissionSession) -> None:
 
 
 def keeps_score(session: SubmissionSession) -> None:
-    """Check that the score starts at 0, gains a point per success and loses one per failure."""
+    """Check that the score starts at 0, and that a move adds a point or, if it fails, costs one."""
     for game in observed_games(session).games:
         if not game:
             continue
@@ -745,7 +746,7 @@ def keeps_score(session: SubmissionSession) -> None:
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
-    """Return the possible scores after a move; a wrong move may or may not have counted."""
+    """Return the possible scores after a move; an incorrect move may or may not count."""
     failed = not move.changed and not move.possible
     gains = {1} if move.actual_direction is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
@@ -754,17 +755,18 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 # --- new game ---
 
 STARTS = 32
-"""Number of new games whose starts are compared.
+"""Number of new games whose starting positions are compared.
 
-The probability that each of 32 random starts contains all smaller ones is below one in a million.
+The probability that 32 random starting positions are nested within each other is below one in a
+million.
 """
 
 PLAYED_STARTS = 8
-"""Number of new games in which moves are tried."""
+"""Number of new games in which moves are played."""
 
 
 def starts_a_persons_game(session: SubmissionSession) -> None:
-    """Check that New game starts a correct game for a person, even during another game."""
+    """Check that New game starts a correct game for a human player, even during another game."""
     ways = observed_games(session).ways
     driver = start_program(session)
     starts: list[set[Cell]] = []
@@ -816,10 +818,10 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """Check that the computer plays to the end, with pauses, and that the end is announced.
+    """Check that the computer plays to the end with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game are not held against the computer: moves that fail, a
-    wrong score, and an end that is not announced cost marks in their own tasks only.
+    Faults that also occur in a human's game are ignored here. Failing moves, a wrong score and an
+    end that is not announced cost marks only in the tasks about them.
     """
     seen = observed_games(session)
     try:
@@ -846,7 +848,7 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
 
 
 def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
-    """Watch six seconds of a computer's game; fail unless single moves are visible."""
+    """Watch six seconds of a computer's game; fail unless individual moves are visible."""
     session = driver.session
     driver.fixed = observed_games(session).fixed
     looks = [driver.look(), *(driver.look("screen.advance(200)") for _ in range(30))]
@@ -860,9 +862,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail unless the score follows the computer's moves.
 
-    If the window has not changed between some looks at it, the pauses are longer than the time
-    between looks, so each change is one attempt. Because pauses may vary, it is enough if half of
-    the attempts change the score correctly.
+    If some consecutive observations are equal, the pauses are longer than the time between
+    observations, so each change is a single attempt. Because pauses may vary, only half of the
+    attempts have to change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -881,14 +883,14 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers that may be the score.
 
-    These are the numbers in texts with the word score or without other words. If there are none,
-    all numbers are returned.
+    These are the numbers in texts that contain the word "score" or no words at all. If there are
+    none, all numbers are returned.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points earned by the one attempt between two looks; 0 if unknown."""
+    """Return the points earned by the attempt between two observations; 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.actual_direction is not None for step in steps):
         return 1
@@ -897,17 +899,17 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""How often to check whether the computer has tried all directions."""
+"""Maximum number of additional observations, until the computer has tried all directions."""
 
 MIN_CHANCES = 50
-"""How often a direction must be possible without being chosen before the check fails.
+"""The check fails if a direction was possible this often but never chosen.
 
-A random player avoids a direction that long in fewer than one in a million games.
+A random player avoids a direction for so long in fewer than one in a million games.
 """
 
 
 class Choice(NamedTuple):
-    """A computer's move, and all directions that were possible."""
+    """A computer's move, with all directions that were possible."""
 
     way: Direction
     possible: frozenset[Direction]
@@ -915,18 +917,18 @@ class Choice(NamedTuple):
 
 @dataclass
 class ObservedChoices:
-    """The moves that a computer makes, observed from one look to the next.
+    """A computer's moves, derived from consecutive observations.
 
     Attributes:
         made: The moves; None for a change that is not a single correct move.
-        tries_impossible_moves: Whether the computer has tried an impossible move.
+        tries_impossible_moves: Whether the computer has attempted an impossible move.
     """
 
     made: list[Choice | None] = field(default_factory=list)
     tries_impossible_moves: bool = False
 
     def add(self, one: WindowContents, two: WindowContents) -> None:
-        """Record the change between two looks, if any."""
+        """Record the change between two observations, if any."""
         less = {score - 1 for score in possible_scores(one.others)}
         costs = _gain(one, two) < 0 or possible_scores(two.others) == less
         possible = [] if one.board is None else one.board.legal_directions()
@@ -947,11 +949,11 @@ class ObservedChoices:
 
     @property
     def avoided_direction(self) -> Direction | None:
-        """The direction that the player never chooses although its moves are random, if any.
+        """A direction that the player never chooses although its moves are random, if any.
 
-        A player with a plan may avoid a direction. A player is taken to have a plan if it never
-        tries impossible moves, always prefers one direction to another, follows a fixed sequence,
-        or avoids two directions.
+        Planning players are allowed to avoid a direction. A player is assumed to plan if it never
+        attempts impossible moves, always prefers one direction to another, follows a fixed
+        sequence, or avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
@@ -963,7 +965,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the last three moves always determine the next, as in a fixed sequence."""
+        """Whether the last three moves always determine the next one, as in a fixed sequence."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -978,7 +980,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    # Such that there are rarely two attempts between two looks.
+    # Short enough that two attempts rarely fall between two observations.
     pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
@@ -994,14 +996,14 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Return whether a person's moves in this direction are correct, and therefore recognisable."""
+    """Return whether human moves in this direction are correct, so that they can be recognised."""
     moves = observed_games(session).moves
     possible = [move for move in moves if move.direction is way and move.possible]
     return all(move.actual_direction is way for move in possible)
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
-    """Watch for half a minute at a time; fail if the computer stops before its game is over.
+    """Watch in steps of half a minute; fail if the computer stops before the game is over.
 
     Returns:
         Whether the game has ended.
@@ -1024,7 +1026,7 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 
 
 def _check_the_end(driver: WindowDriver) -> None:
-    """Fail unless the computer has stopped and announced the end after half a minute.
+    """Fail unless the computer has stopped and announced the end within half a minute.
 
     Other texts may change, such as a blinking announcement or a clock.
     """
@@ -1042,23 +1044,23 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""A computer that shows no change for this many half minutes is not trying all directions."""
+"""Half minutes without a change after which the computer counts as stuck."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
-    """Check that New game also ends a computer's game."""
+    """Check that New game ends a computer's game."""
     try:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # otherwise the computer tried a move that crashes the program
+            raise  # otherwise the computer made a move that crashes the program
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
-    """Fail if the computer moves after New game, or if its timer makes moves in the next game."""
+    """Fail if the computer, or its old timer, still makes moves after New game."""
     driver = start_program(session, "Computer", seed=5)
     made, steps = session.value("changes(300, 10)", show=False)
-    # To a point in time between two moves.
+    # Stop between two moves.
     session.run(f"screen.advance({16 * steps // max(made, 1)})", show=False)
     driver.new_game("Computer", at_once=True)
     again, _ = session.value(f"changes({steps}, 300)", show=False)
@@ -1080,7 +1082,7 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 
 
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if clicks make moves in a computer's game; its own timer is stopped meanwhile."""
+    """Fail if clicks move tiles in a computer's game; its timer does not run meanwhile."""
     moves = []
     for way in ways:
         before = driver.look()
@@ -1103,7 +1105,7 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 
 SHEET = read_sheet(HERE / "starter" / "TASKS.md")
 GAME_TIMEOUT_S = 20.0
-"""Time limit for one request of a check that plays whole games, in seconds."""
+"""Time limit per request in checks that play whole games, in seconds."""
 
 
 def _task(id: str, *checks: Check) -> Task:
@@ -1163,7 +1165,7 @@ GRADING = Grading(
     module="app",
     files=("app.py", "main.py", "project2.py", "game.py"),
     expects=(),
-    opening="",  # the examples need a person with a mouse
+    opening="",  # examples are clicks, not Python code
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),

@@ -1,6 +1,6 @@
-"""The CMPUT 175 assignment: 2048 in the terminal, as the classes `Grid` and `Game`.
+"""The CMPUT 175 assignment: 2048 in the terminal, with the classes `Grid` and `Game`.
 
-`game` is the reference solution, `tests` the document's tests.
+`game` is the reference solution. `tests` contains the tests from the document.
 """
 
 from __future__ import annotations

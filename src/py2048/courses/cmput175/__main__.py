@@ -9,7 +9,7 @@ from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
 
 MAX_SIDE = 50
-"""Maximum number of rows and columns that fit a terminal."""
+"""Maximum number of rows and columns, chosen to fit a terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

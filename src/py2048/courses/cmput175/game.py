@@ -1,6 +1,6 @@
-"""2048 in the terminal, with the names of the CMPUT 175 assignment.
+"""2048 in the terminal, the reference solution of the CMPUT 175 assignment.
 
-The document fixes all names, prompts and printed lines. The shared engine slides the tiles. The
+All names, prompts and printed lines follow the document. Tiles are moved by py2048's engine. The
 module also works when copied to another folder (``import game``).
 """
 
@@ -25,7 +25,7 @@ class Grid:
         row: Number of rows.
         col: Number of columns.
         initial: Number of initial tiles.
-        score: Sum of all merged tiles so far.
+        score: Sum of the values of all tiles created by merges.
         emptiesSet: Numbers of the empty cells, ascending. Cell (r, c) has the number r * col + c.
     """
 
@@ -68,7 +68,7 @@ class Grid:
         self.emptiesSet.remove(cell)
 
     def drawGrid(self) -> None:
-        """Print the grid and an empty line; values are centred in 5 columns, zeros blank."""
+        """Print the grid and an empty line; values are centred in 5 columns, zeros are blank."""
         for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()
@@ -80,7 +80,7 @@ class Grid:
     def collapsible(self) -> bool:
         """Return whether a cell is empty or two adjacent tiles are equal.
 
-        Looks only at the grid, not at `emptiesSet`, and changes nothing.
+        Ignores `emptiesSet` and changes nothing.
         """
         rows = _rows(self)
         return not all(chain(*rows)) or has_equal_neighbours(rows)

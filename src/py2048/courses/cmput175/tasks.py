@@ -1,7 +1,7 @@
 """The six tasks of the CMPUT 175 assignment, and their checks.
 
 The document sets no marks, so each task is worth ten. `Game`, `drawGrid` and `assignRandCell` are
-given to the students and earn no marks.
+handed out to students and earn no marks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def set_example(cell: int, val: int, rows: Rows) -> Example:
 
 
 def rank_of(rows: Rows) -> int:
-    """Return the number of tiles; examples with few tiles are shown first."""
+    """Return the number of tiles, so that examples with few tiles run first."""
     return len(tiles_of(rows))
 
 
@@ -92,7 +92,7 @@ def reads(rows: Rows) -> Iterator[Example]:
 
 
 def set_examples(seed: str) -> Iterator[Example]:
-    """Set cells of several grids, some of them random."""
+    """Set cells of fixed and random grids."""
     yield from (set_example(1, 2, EMPTY), set_example(6, 8, EMPTY), set_example(15, 4, FULL))
     draw = random.Random(seed)
     for number in range(4):
@@ -133,7 +133,7 @@ SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
 
 
 def holes(seed: str) -> list[Rows]:
-    """Return grids that are empty, full and partly filled."""
+    """Return one empty grid, one full grid, and partly filled grids."""
     return [EMPTY, FULL, *(random_rows(f"{seed} holes {n}", (0, 0, 2, 4)) for n in range(4))]
 
 
@@ -141,7 +141,7 @@ KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", 
 
 
 def record_new_tiles(grid_class: Any) -> list[Any]:
-    """Make the game never end, and record the grid before and after each new tile."""
+    """Prevent the game from ending, and record the grid before and after each new tile."""
     seen: list[Any] = []
     original = grid_class.assignRandCell
 
@@ -179,14 +179,14 @@ def start_with_full_row(grid_class: Any) -> list[Any]:
 
 
 def updates(boards: Iterable[Rows]) -> Iterator[Example]:
-    """Call `updateEmptiesSet` on grids whose list is out of date."""
+    """Call `updateEmptiesSet` on grids whose `emptiesSet` is out of date."""
     for rows in boards:
         given = grid_of(rows).rpartition("\n")[0]
         yield Example("grid.updateEmptiesSet()\ngrid.emptiesSet", empty_cells(rows), given=given)
 
 
 def fills_empty_cells(session: SubmissionSession) -> None:
-    """Check that each new tile of a game goes into an empty cell."""
+    """Check that new tiles in a game are placed on empty cells."""
     for seed in map(session.seed_for, range(6)):
         session.begin()
         session.expect(calling(record_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
@@ -205,8 +205,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if it changes something.
 
-    The given `Game` already does so. The check also requires a working `updateEmptiesSet`, so that
-    the unchanged starter does not pass.
+    The `Game` in the starter already does this. The check also requires a working
+    `updateEmptiesSet`, so that the unchanged starter does not pass.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -225,9 +225,9 @@ SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
 
 
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
-    """Call `collapsible` on each board, and on two with different answers.
+    """Call `collapsible` on each board, and on two boards with different answers.
 
-    A constant result is wrong for one of the two.
+    The two boards ensure that a constant result fails.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
@@ -236,7 +236,7 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids with all tiles packed into a corner, so that they can move only away from it."""
+    """Yield grids whose tiles are packed into a corner and can only move away from it."""
     for first in (Direction.LEFT, Direction.RIGHT):
         for second in (Direction.UP, Direction.DOWN):
             rows = random_rows(f"{seed} {first} {second}", TILES)
@@ -287,7 +287,7 @@ OTHER_LINES = lists(
 
 
 def line_examples(look: LineExample) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples for chosen and random lines of four."""
+    """Return a function that yields examples for fixed and random lines of four cells."""
 
     def examples(seed: str) -> Iterator[Example]:
         draw = random.Random(seed)
@@ -332,7 +332,7 @@ PAIR = (
 
 
 def unchanged_example(line: list[int]) -> Example:
-    """Check that the list passed in stays unchanged, and that a different result is a new list."""
+    """Check that `collapseRow` does not modify its argument."""
     moves = collapsed(line) != line
     return Example(
         "list(grid.collapseRow(line))",
@@ -348,7 +348,7 @@ UNCHANGED_LISTS = tuple(map(unchanged_example, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 
 
 
 def scores(session: SubmissionSession) -> None:
-    """Check that merges add to the score, in collapseRow or in its callers."""
+    """Check that merges add to the score, either in `collapseRow` or in its callers."""
     for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
         session.begin()
         session.run(f"grid = Grid(4, 4, 0)\ngrid.collapseRow({line})")
@@ -360,7 +360,7 @@ def scores(session: SubmissionSession) -> None:
 
 
 def boards(seed: str) -> list[Rows]:
-    """Return chosen and random grids of four by four."""
+    """Return fixed and random 4x4 grids."""
     return [
         *(with_tiles(dict.fromkeys(cells, 2)) for cells in ([(1, 1)], [(0, 0), (0, 1)])),
         *(random_rows(f"{seed} few {n}", (0, 0, 0, 2)) for n in range(6)),
@@ -394,8 +394,8 @@ def collapses(
     Args:
         drawn: Draws the boards from a seed.
         directions: The directions to collapse in.
-        ending: Code that follows the call and gives the result.
-        expected: Returns the right result for a slide.
+        ending: Code after the call; its last expression is the result.
+        expected: Returns the expected result for a slide.
     """
     return lambda seed: (
         Example(
@@ -424,14 +424,13 @@ def grid_after(slide: Slide) -> Rows:
 def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
     """Replace the submission's methods for the four directions with correct ones.
 
-    The reference's own methods cannot be used, because they update the list of empty cells.
-    Students may update it in the grid's methods or in the game, and the patch must not change
-    where.
+    The reference methods cannot be used, because they update the list of empty cells. Students may
+    update this list in the methods of the grid or of the game, and the patch must not interfere.
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns and whether they run backwards.
-        uses: Returns whether a method must be kept because it calls the one that is checked.
+        moves: For each direction, whether its lines are columns, and whether they are reversed.
+        uses: Tells whether a method must be kept because it calls the method being checked.
     """
     codes = [getattr(method, "__code__", None) for method in vars(grid_class).values()]
     updates = any("updateEmptiesSet" in code.co_names for code in codes if code)
@@ -465,7 +464,7 @@ DIRECTIONS = {
 
 
 def row_adds_points(grid_class: Any) -> bool:
-    """Return whether `collapseRow` adds the points, rather than its callers."""
+    """Return whether `collapseRow` itself adds the points, instead of its callers."""
     counter = grid_class(4, 4, 0)
     counter.score = 0
     try:
@@ -476,7 +475,7 @@ def row_adds_points(grid_class: Any) -> bool:
 
 
 def without_row_points(grid_class: Any) -> None:
-    """Stop `collapseRow` from adding points, for a program in which its callers add them."""
+    """Stop `collapseRow` from adding points, for programs whose callers add them."""
     row = grid_class.collapseRow
 
     def without_points(self: Any, lst: Any) -> Any:
@@ -494,9 +493,8 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces all methods except `about` with the reference version.
 
-    A method that calls the one being checked is kept. Otherwise two methods that only call each
-    other would both pass, because each would be checked together with a correct version of the
-    other.
+    Methods that call the one being checked are kept. Otherwise two methods that only call each
+    other would both pass, because each would be checked with a correct version of the other.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]

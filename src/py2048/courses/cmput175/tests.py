@@ -1,7 +1,7 @@
-"""The tests that come with the CMPUT 175 assignment; running this file runs all five.
+"""The five tests of the CMPUT 175 assignment. Run this file to run all of them.
 
-They test the `game` module beside this file, in the package or in a student's folder, and print one
-line per test. Students receive this file.
+They test the `game` module in the same folder and print one line per test. This file is handed out
+to students.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 """The COMP1127 project "2048": the reference solution and the modules given to students.
 
-``gui`` is Shanice's window, ``main`` the finished program.
+``gui`` is the document's GUI module, and ``main`` is the finished program.
 """

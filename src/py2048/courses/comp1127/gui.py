@@ -9,8 +9,8 @@ without py2048. The grader replaces ``gui_window.py`` with a version that draws 
 
 The table contradicts itself in three places; the module resolves them as follows:
 
-- ``board.numbers`` stores a tile under the key that was passed to `put`. (The table's example
-  passes "1" and finds "Tile number 1".)
+- `put` stores a tile in ``board.numbers`` under the key it was given. (The table's example passes
+  "1" and finds "Tile number 1".)
 - A new board has the score 0. (The table's example shows 436.)
 - `remove_number` erases the picture and leaves ``board.numbers`` alone, because problem 18 asks
   the student to remove the key.
@@ -64,7 +64,7 @@ def _window_module() -> Any:
     """Import the module that draws; it needs tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
-    else:  # copied to a student's folder
+    else:  # if copied to a student's folder
         import gui_window  # type: ignore[import-not-found, no-redef]
     return gui_window
 
@@ -76,7 +76,7 @@ R = TypeVar("R")
 
 
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Also accept the table's parameter names as keywords.
+    """Make a function accept the table's parameter names as keywords.
 
     With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """
@@ -125,8 +125,8 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
     """Place a tile on a cell and store its position in ``board.numbers`` under `key`.
 
     Returns:
-        Whether the tile was placed. Nothing happens if the cell is outside the board or `number` is
-        None, as `find_number` returns for values above 2048.
+        Whether the tile was placed. It is not placed if the cell is outside the board or if
+        `number` is None, which `find_number` returns for values above 2048.
     """
     if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
         return False
@@ -168,10 +168,9 @@ def move_number(
 ) -> bool:
     """Move the tile `key` one cell in `direction`, using two functions of the student's program.
 
-    ``update_grid(row, column, direction)`` returns the tile's new cell. If the tile moves,
-    ``board.numbers`` is updated and
-    ``move_by_distance(board, key, horizontal, vertical, direction)`` animates it; both distances
-    are in pixels and never negative.
+    ``update_grid(row, column, direction)`` returns the tile's new cell. If the cell is different,
+    ``board.numbers`` is updated and ``move_by_distance(board, key, horizontal, vertical,
+    direction)`` animates the tile. Both distances are in pixels and never negative.
 
     Returns:
         The result of `move_by_distance`, or False if the tile does not move or does not exist.

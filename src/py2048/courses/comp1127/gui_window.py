@@ -1,7 +1,7 @@
-"""The window, the board and the tile pictures; the only module of the course that needs Tk.
+"""The window, the board and the tile pictures. No other module of the course needs Tk.
 
-Pillow draws the tiles with its built-in font, so no files are read. If the player closes the window
-during an animation, the student's program runs on and nothing more is drawn.
+Tiles are drawn with Pillow and its built-in font, so no files are read. If the player closes the
+window during an animation, the student's program continues, but nothing more is drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 if __package__:
     from py2048.courses.pictures import SCALE, photo, rounded, smaller
-else:  # copied to a student's folder
+else:  # if copied to a student's folder
     from pictures import (  # type: ignore[import-not-found, no-redef]
         SCALE,
         photo,
@@ -60,7 +60,7 @@ def draw_tile(value: int) -> Image.Image:
     digits = Image.new("RGBA", (TILE * SCALE, TILE * SCALE), f"{ink}00")
     size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * SCALE
     font, middle = ImageFont.load_default(size), TILE * SCALE / 2
-    # The font has no bold weight; an outline in the text colour imitates one.
+    # The font has no bold weight, so an outline in the text colour imitates it.
     ImageDraw.Draw(digits).text(
         (middle, middle), text, ink, font, anchor="mm", stroke_width=SCALE, stroke_fill=ink
     )
@@ -97,7 +97,7 @@ class WindowFrame(tk.Tk):
         super().bind("<Destroy>", self._on_destroy)
 
     def _on_destroy(self, event: tk.Event[Any]) -> None:
-        """Record that the window was closed, by whatever means."""
+        """Record that the window was closed."""
         if event.widget is self:
             self.closed = True
 
@@ -108,11 +108,11 @@ class WindowFrame(tk.Tk):
             super().destroy()
 
     def bind(self, *args: Any, **kwargs: Any) -> Any:
-        """Bind a key, as in every Tk window; do nothing once the window is closed."""
+        """Like `tkinter.Misc.bind`, but do nothing once the window is closed."""
         return None if self.closed else super().bind(*args, **kwargs)
 
     def unbind(self, sequence: str, funcid: str | None = None) -> None:
-        """Unbind a key, as in every Tk window; do nothing once the window is closed."""
+        """Like `tkinter.Misc.unbind`, but do nothing once the window is closed."""
         if not self.closed:
             super().unbind(sequence, funcid)
 
@@ -147,11 +147,11 @@ class BoardFrame(tk.Frame):
 
     @property
     def closed(self) -> bool:
-        """Whether the window is closed, so that nothing can be drawn."""
+        """Whether the window is closed."""
         return self.window.closed
 
     def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
-        """Draw the tile `key`, a `gui.NumberTile`, on a cell; replace its old picture."""
+        """Draw the tile `key` on a cell, replacing its old picture; `number` is a `NumberTile`."""
         self.erase_tile(key)
         if number.value not in self._pictures:
             self._pictures[number.value] = photo(self, number.image)
@@ -165,7 +165,7 @@ class BoardFrame(tk.Frame):
             self.canvas.delete(self._items.pop(key))
 
     def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
-        """Move the picture of the tile `key` by a number of pixels and redraw."""
+        """Move the picture of the tile `key` by pixel distances and redraw."""
         if key not in self._items:
             return
         self.canvas.tag_raise(self._items[key])
@@ -179,7 +179,7 @@ class BoardFrame(tk.Frame):
         self.canvas.itemconfigure(self.score_text, text=f"Score: {self.score}")
 
     def show_message(self, text: str) -> None:
-        """Dim the cells and show `text` in a band across them."""
+        """Dim the cells and show `text` on a band across them."""
         self.canvas.delete("message")
         self.canvas.create_image(0, 0, image=self._overlay, anchor="nw", tags="message")
         self.canvas.create_text(

@@ -1,7 +1,7 @@
 """The finished program: a grid of numbers, and a window whose tiles follow it.
 
 The functions are in the order of the document's problems, whose numbers are in the docstrings.
-Functions look up `grid` and each other in the module when they run, so a grader can replace any of
+`grid` and all functions are looked up in the module at run time, so a grader can replace any of
 them at any time.
 """
 
@@ -189,9 +189,9 @@ def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> No
 
 
 def bind(frame: WindowFrame, board: BoardFrame) -> None:
-    """Let each arrow key play a turn (problem 15)."""
+    """Bind the arrow keys, so that each of them plays a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
-    # The problem asks for map. `map` is lazy, so `list` is needed to run it.
+    # The problem asks for `map`, which is lazy; `list` consumes it.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 
@@ -201,7 +201,7 @@ def unbind(frame: WindowFrame) -> None:
 
 
 def merge(board: BoardFrame, key: str) -> bool:
-    """Merge two tiles on the same slot; return whether there were two (problem 18).
+    """Merge the two tiles on the slot of `key`; return whether there were two (problem 18).
 
     The grid already holds the sum, which is also added to the score.
     """

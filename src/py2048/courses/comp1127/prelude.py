@@ -1,4 +1,4 @@
-"""Defines names that the examples use; runs before each example.
+"""Define the names that examples use. Runs before each example.
 
 The code runs in the submission's process, where `main` is the student's module and py2048 cannot be
 imported.

@@ -1,4 +1,4 @@
-"""The 21 problems of the COMP1127 project: the document's marks, and the checks."""
+"""The 21 problems of the COMP1127 project, with the document's marks, and their checks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
 COUNT = "len(board.numbers)"
-MAX_PUTS = 4  # with more tiles, an example shows a loop instead of single calls
+MAX_PUTS = 4  # with more tiles, examples use a loop instead of separate calls
 PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
@@ -55,9 +55,9 @@ PUT_PARAMETERS = "key, number, row, column"
 
 
 def log(function: str, parameters: str, note: str) -> str:
-    """Return code that replaces a function of gui with one that records its calls.
+    """Return code that replaces a function of gui by one that records its calls.
 
-    The replacement accepts the board under both of the document's names.
+    The replacement accepts both of the document's names for the board parameter.
     """
     named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
     takes = f"lambda board=0, {named}game_board=0"
@@ -114,12 +114,12 @@ def event_code(direction: str) -> str:
 
 
 def moved_all(rows: Rows, direction: str) -> Rows:
-    """Return the grid after a whole move, computed by the shared engine."""
+    """Return the grid after a whole move, computed by py2048's engine."""
     return slid(rows, Direction[direction], Merging.CASCADE)
 
 
 def after_step(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Move one number one step (problem 6); return its cell and the grid afterwards."""
+    """Move a number by one step (problem 6); return its new cell and the new grid."""
     (row, column), (down, right) = cell, STEPS[direction]
     target = (row + down, column + right)
     value = rows[row][column]
@@ -129,7 +129,7 @@ def after_step(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
 
 
 def moved_fully(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Move one tile until it merges or is blocked (problem 8); return its cell and the grid."""
+    """Move a tile until it merges or is blocked (problem 8); return its cell and the new grid."""
     while True:
         target, after = after_step(rows, cell, direction)
         merged = len(tiles_of(after)) < len(tiles_of(rows))
@@ -145,7 +145,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield the document's figure, grids with one, none or only empty slots, and equal rows."""
+    """Yield examples with the document's figure, few or many empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -155,7 +155,7 @@ def empty_slots(seed: str) -> Iterator[Example]:
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Check that every empty slot is chosen equally often, and no other slot ever."""
+    """Check that all empty slots, and only those, are chosen with equal probability."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
         session.run(grid_code(with_tiles(dict.fromkeys(slots, 0), STUCK)))
@@ -197,7 +197,7 @@ THREE_KEYS = Satisfies(
 
 
 def counts_its_keys(session: SubmissionSession) -> None:
-    """Check that three numbers have three different keys, all strings."""
+    """Check that three numbers get three different keys, all of them strings."""
     session.fresh()
     session.begin()
     session.run(setup(EMPTY))
@@ -207,7 +207,7 @@ def counts_its_keys(session: SubmissionSession) -> None:
 
 
 def lands_on_any_slot(session: SubmissionSession) -> None:
-    """Check that the first number is not on the same slot in all of 20 games."""
+    """Check that the first number is not on the same slot in 20 games."""
     places = set()
     for seed in map(session.seed_for, range(20)):
         session.begin()
@@ -227,7 +227,7 @@ NO_IDENTIFIERS = [identifier_at(cell, None) for cell in CELLS if cell not in til
 
 
 def identifiers(seed: str) -> list[Example]:
-    """Ask for the key of every tile of the figure, and of every slot of a random board."""
+    """Look up the key of every tile in the figure, and of every slot of a random board."""
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
     found = [(cell, key_of(cell) if cell in tiles_of(rows) else None) for cell in CELLS]
     drawn = [
@@ -292,7 +292,7 @@ def in_steps(direction: str, distance: int, step: int = 20) -> Example:
 
 
 def move_of(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
-    """Move one tile as far as it goes."""
+    """Move one tile as far as possible."""
     rows = with_tiles(tiles)
     call = f"move(board, {key_of(cell)!r}, {direction})"
     return leads_to(moved_fully(rows, cell, direction)[1], rows, call)
@@ -313,7 +313,7 @@ def whole_move(rows: Rows, direction: str, call: str) -> Example:
 
 
 def line_at_wall(values: list[int], direction: str) -> Rows:
-    """Return a grid with one line of numbers, the first of them at the wall."""
+    """Return a grid with one line of numbers, starting at the wall."""
     down, right = STEPS[direction]
     ordered = values if (down or right) < 0 else values[::-1]
     return with_tiles({(at, 2) if down else (2, at): value for at, value in enumerate(ordered)})
@@ -371,7 +371,7 @@ def turn_example(rows: Rows, direction: str, then: dict[str, object], *notes: st
 
 
 def moved_and_added(rows: Rows, direction: str) -> Example:
-    """Press a key that moves tiles: all must be in the right place afterwards, plus a new one."""
+    """Press a key that moves tiles. Afterwards all must be in the right place, plus a new tile."""
     after = tiles_of(moved_all(rows, direction))
     stand = f"all(main.grid[r][c] for r, c in {after})"
     filled = "sum(number > 0 for row in main.grid for number in row)"
@@ -380,13 +380,13 @@ def moved_and_added(rows: Rows, direction: str) -> Example:
 
 
 def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
-    """Press a key that moves nothing: everything must stay the same."""
+    """Press a key that moves nothing. Nothing may change."""
     rows = with_tiles(tiles)
     return turn_example(rows, direction, {"main.grid": rows, COUNT: len(tiles)})
 
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
-    """Press a key while the arrow keys are bound to something."""
+    """Press a key while the arrow keys are bound."""
     alive = "alive = []\n" + log("move_tile", DISTANCES, "alive.append(sorted(keys))")
     return turn_example(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
@@ -408,7 +408,7 @@ def key_plays(direction: str) -> Example:
 
 # --- problem 17 ---
 
-# The next two functions run in the submission's process; `main` is the student's module.
+# The next two functions run in the submission's process, where `main` is the student's module.
 
 
 def run_main_section(main: Any) -> None:
@@ -442,12 +442,13 @@ def reset_grid(main: Any) -> None:
 
 
 def starts_with(code: str, expected: object, words: str) -> Callable[[SubmissionSession], None]:
-    """Return a check of the state in which the main section waits for the player."""
+    """Return a function that checks the state after the main section has run."""
 
     def check(session: SubmissionSession) -> None:
         session.begin()
         outcome = session.run(calling(run_main_section, "main"))
-        # The report shows only what a student can repeat, not how the grader inspects the program.
+        # The report shows only steps that a student can repeat, not how the grader inspects the
+        # program.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is None or outcome.error.type != "LeftAlone":
             session.fail("a window that waits for keys", str(outcome.error or "the program ended"))
@@ -482,7 +483,7 @@ LOG_SCORES = "seen = []\n" + log("update_score", "", "seen.append((board or game
 
 
 def merges(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
-    """Check the state after two tiles have merged, using the key of either tile."""
+    """Check the state after two tiles have merged, with either tile's key."""
     then = {code: expected} if code else {}
     return [
         Example(f"merge(board, {key!r})", answer, given=TWO_ON_ONE + notes, then=then)
@@ -524,7 +525,7 @@ def reached_2048(tiles: dict[Cell, int]) -> Example:
     return Example("is_game_over(board), ended", answers, given=given)
 
 
-# Included in other checks, so that a constant result fails them.
+# Added to other checks, so that a constant result fails.
 STUCK_ENDS = Example("is_game_over(board)", True, given=setup(STUCK, LOG_END))
 WON_LAST = [over_call(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
 
@@ -541,7 +542,7 @@ def all_but(*asked: str) -> str:
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
-    # One direction may call another, as long as they do not call each other.
+    # One direction may use another, but two directions must not use each other.
     direction = next((name for name in asked if name.startswith("move_all_")), "")
     return right_versions(main, names, "main", document=document, unless_using=direction)
 
@@ -671,7 +672,7 @@ TASKS = (
         Check(
             "adds no number if nothing moves",
             [
-                # A turn with a move, so that a function that does nothing fails.
+                # Includes a turn with a move, so that a function that does nothing fails.
                 turn_example(ONE, "LEFT", {"main.grid[1][0]": 2}),
                 nothing_added({(0, 0): 2}, "LEFT"),
                 nothing_added({(0, 0): 2}, "UP"),

@@ -1,4 +1,4 @@
-"""Boards as lists of rows, for the checks of several courses."""
+"""Boards as lists of rows, shared by the checks of several courses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMPTY: Rows = [[0] * 4 for _ in range(4)]
 def slid(
     rows: Sequence[Sequence[int]], direction: Direction, merging: Merging = Merging.ONCE
 ) -> Rows:
-    """Return the rows after a move."""
+    """Return a board's rows after a move."""
     return as_lists(Board.from_rows(rows).slide(direction, merging).board.rows)
 
 
@@ -39,7 +39,7 @@ def with_tiles(tiles: dict[Cell, int], rows: Sequence[Sequence[int]] = EMPTY) ->
 
 
 def random_rows(seed: str, values: Sequence[int], rows: int = 4, columns: int = 4) -> Rows:
-    """Return a random board of these values, determined by the seed."""
+    """Return a board with values drawn from `values`, determined by the seed."""
     draw = random.Random(seed)
     return [[draw.choice(values) for _ in range(columns)] for _ in range(rows)]
 
@@ -50,14 +50,14 @@ def checkered(rows: int = 4, columns: int = 4) -> Rows:
 
 
 def with_one_gap(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
-    """Yield boards without equal neighbours and with a single empty cell, each cell in turn."""
+    """Yield one board per cell: that cell is empty, and no two neighbours are equal."""
     stuck = checkered(rows, columns)
     for cell in tiles_of(stuck):
         yield with_tiles({cell: 0}, stuck)
 
 
 def with_one_pair(rows: int = 4, columns: int = 4) -> Iterator[Rows]:
-    """Yield full boards with exactly one pair of equal neighbours, for each pair."""
+    """Yield one full board per pair of adjacent cells: only these two cells are equal."""
     stuck = checkered(rows, columns)
     cells = tiles_of(stuck)
     for row, column in cells:

@@ -40,7 +40,7 @@ class Odds:
         return self.wrong or not self._evidence
 
     def note(self, odds: float, *, came: bool) -> None:
-        """Record a draw: the event's probability, and whether it occurred."""
+        """Record a draw, given the event's probability and whether the event occurred."""
         self.seen += came
         self.due += odds
         for times, evidence in list(self._evidence.items() if odds < 1 else ()):

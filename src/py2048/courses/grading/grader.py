@@ -41,7 +41,7 @@ from py2048.courses.grading.tasks import (
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 
-# Errors that a value of the wrong type causes in a check's own code.
+# Errors raised in a check's own code by values of the wrong type.
 WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 PATCHED = N_("# with correct versions of the other tasks' functions")
 
@@ -51,9 +51,9 @@ def grade(
 ) -> GradeReport:
     """Grade one submission; errors in it never affect others.
 
-    With a course's `secret`, examples are drawn from the secret and the submission's files, so they
-    differ between submissions but not between runs. Without a secret, they are the same for
-    everyone.
+    With a course's `secret`, random examples are seeded with the secret and the submission's files,
+    so they differ between submissions but not between runs. Without a secret, all submissions get
+    the same examples.
 
     A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
     the report has a `failure` and counts as ungraded.
@@ -105,7 +105,7 @@ def grade(
 
 
 def import_line(prepared: PreparedSubmission) -> str:
-    """Return what a student types before an example; empty if examples are not Python."""
+    """Return the line to type before an example; empty if examples are not Python."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -128,7 +128,7 @@ def _failure(error: Exception, session: SubmissionSession | None) -> str:
 
 
 def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
-    """Grade tasks into `found` until the submission's time runs out."""
+    """Grade tasks and append the results to `found`, until the submission's time runs out."""
     load_program(session)
     runner = session.runner
     for task in session.grading.tasks:
@@ -151,7 +151,7 @@ def _task_result(
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
-    """Run a task's checks, and run failed ones again with reference patches."""
+    """Run a task's checks, and rerun failed checks with reference patches."""
     failures = [
         run_check(check, session, hurry=bool(task.patches_of(check))) for check in task.checks
     ]
@@ -172,7 +172,7 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
 def _retry_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """Run failed checks with each patch; return the failures of those that never pass, by index.
+    """Rerun failed checks with each patch; map those that never pass to their failures.
 
     The outer loop is over patches, so that processes that contain a patch can be reused.
     """
@@ -226,13 +226,13 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose which failure to report for a check that fails both with and without patches.
 
-    A failure with patches is due to the task itself, while one without them may be due to another
-    task. If the two are the same, the failure without patches is reported as it is.
+    A failure with patches is due to the task itself, while a failure without patches may be due to
+    another task. If both are the same, the failure without patches is reported unchanged.
 
     A patched program can read the reference solution's code, and leak it in whatever it returns,
     prints or raises. Reports of patched runs therefore contain only the grader's own words and a
-    fact. A check that drives the submission builds its example from the submission's answers, so
-    the example is left out, too.
+    phrase from a fixed set (see `fact_of`). Checks that drive the submission build their examples
+    from the submission's answers, so these examples are omitted.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -271,7 +271,7 @@ def run_check(
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's file names and contents; empty if one is unreadable."""
+    """Return a digest of a submission's file names and contents; empty if any is unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -292,7 +292,7 @@ def seed_of(submission: Submission, secret: str) -> str:
 def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
     """Return the cache key of a result; empty if files are unreadable.
 
-    It covers the files, the name, the secret, the course and the grader's version.
+    The key covers the files, the name, the secret, the course and the grader's version.
     """
     digest = digest_of(submission)
     if not digest:
@@ -313,7 +313,7 @@ def result_key(submission: Submission, grading: Grading, secret: str = "") -> st
 class ResultsFile:
     """Results stored as JSON lines, so that an interrupted run can be resumed.
 
-    Results without a key, for which the grader failed or the time ran out, are ignored.
+    Reading the file skips results without a key, for which the grader failed or the time ran out.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -374,7 +374,8 @@ def grade_all(
         grading: The course's tasks and checks.
         sandbox: How to run submissions.
         jobs: Number of submissions graded in parallel.
-        results: Earlier results, which are yielded first and not graded again; new ones are added.
+        results: Earlier results, yielded first instead of being graded again. New results are
+            appended.
         secret: Seed of the examples (see `grade`).
         on_start: Called when grading of a submission begins.
     """

@@ -1,8 +1,8 @@
 """Mutation testing of a course's checks.
 
-Mutation operators plant one fault at a time in a right solution, and each mutant is graded. A
-mutant is detected if it loses marks in a task to which the changed function belongs. It must not
-lose marks in other tasks (see ``ownership.py``).
+Each mutant is a correct solution with one injected fault, and is graded like a submission. A mutant
+is detected if it loses marks in a task that the changed function belongs to. It must not lose marks
+in other tasks (see ``ownership.py``).
 
 Some mutants are equivalent to the solution. The file ``NAME.toml`` next to the solution lists
 them::
@@ -12,9 +12,9 @@ them::
     change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
     reason = "new is never longer than lst"
 
-`change` is part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without `change`, all mutants of the function or class are exempt, which suits code that
-students are given.
+`change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
+default 1). Without `change`, all mutants of the function or class are exempt. Use this for code
+that is handed out to students.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ MIN_DETECTED_PERCENT = 99
 
 @dataclass(frozen=True)
 class Mutant:
-    """A right solution with one change; `text` is the changed file's new content."""
+    """A correct solution with one change; `text` is the changed file's new content."""
 
     file: str
     line: int
@@ -187,7 +187,7 @@ def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
 
 
 class Exempt(msgspec.Struct, forbid_unknown_fields=True):
-    """An entry for mutants that need not be detected."""
+    """An ``[[exempt]]`` entry: mutants that the checks need not detect."""
 
     reason: str
     where: str = ""
@@ -222,7 +222,7 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
 
 
 def solutions_in(folder: Path) -> list[Path]:
-    """Return the right solutions in a folder; raise `CourseError` if there are none."""
+    """Return the solutions in a folder; raise `CourseError` if there are none."""
     paths = sorted(folder.glob("[!_.]*"))
     found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
@@ -231,12 +231,12 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the right solution for which mutants are exempt, or else the first one."""
+    """Return the solution that has a file of exempt mutants, or the first one by default."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
 def choose(solution: Path, match: str, count: int) -> list[Mutant]:
-    """Return at most `count` mutants whose report line contains `match`, always the same ones."""
+    """Select at most `count` mutants whose report line contains `match`, deterministically."""
     mutants = [m for m in without_exempt(mutants_of(solution), solution) if match in str(m)]
     drawn = random.Random(0).sample(range(len(mutants)), min(count, len(mutants)))
     if not drawn:
@@ -252,7 +252,8 @@ def check_mutants(
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
     """Grade mutants of a solution, `jobs` at a time, and yield the results in order.
 
-    A result is the mutant, whether it was detected, and unrelated tasks in which it loses marks.
+    Each result consists of the mutant, whether it was detected, and any unrelated tasks in which it
+    loses marks.
 
     Raises:
         CourseError: If the solution itself loses marks.
@@ -273,7 +274,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and in which others it does.
+    """Return whether a mutant loses marks in its `own` tasks, and the other tasks it fails.
 
     Without a mutant, the solution itself is graded.
     """

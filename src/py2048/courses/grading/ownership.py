@@ -1,4 +1,4 @@
-"""Assign the functions of a right solution to tasks, based on the reference patches.
+"""Assign the functions of a correct solution to tasks, based on the reference patches.
 
 A function belongs to every task whose patches do not replace it. A helper belongs to the tasks of
 the functions that use it.
@@ -36,7 +36,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions a patch replaces, as (module or class, name).
 
-    A patch sets them as attributes, or calls a function that does. The call may list their names.
+    A patch either sets the functions as attributes, or calls a function that does; the call may
+    list their names.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -75,10 +76,10 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """Return the ids of the tasks that each unit of a solution belongs to.
+    """Return the task ids for each unit (function, method or statement) of a solution.
 
     Statements outside functions, and functions that cannot be assigned, belong to all tasks. A
-    check without patches belongs to the functions named in its examples.
+    function also belongs to a task if it is named in the examples of a check without patches.
     """
     uses, functions = _names_used(solution)
     checks = []

@@ -18,8 +18,8 @@ from typing import Any
 from py2048.core import board, direction, errors
 from py2048.core.rules import Merging
 
-# Parts of py2048 that solutions use. Patches contain copies of them, as submissions cannot import
-# py2048.
+# Modules of py2048 that solutions use. Submissions cannot import py2048, so patches contain copies
+# of the code they need.
 _PARTS: tuple[Callable[..., object], ...] = (
     *(errors.Py2048Error, errors.CourseError, Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
@@ -85,7 +85,7 @@ def right_versions(
     document: Collection[str] = (),
     unless_using: str = "",
 ) -> str:
-    """Return code that replaces functions in a submission with those of our `solution`.
+    """Return code that replaces a submission's functions with those of our `solution`.
 
     Args:
         solution: Module with the correct functions.
@@ -114,7 +114,7 @@ def compiled(patch: str) -> CodeType:
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """Return the statement that defines each name, in a solution and the copied engine."""
+    """Return the statement that defines each name of a solution and of the copied modules."""
     tree = _Minifier().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
@@ -203,6 +203,6 @@ def calling(
         if ast.get_docstring(definition) is not None:
             del definition.body[0]
         lines = ast.unparse(definition).split("\n")
-        definitions += filter(None, lines)  # the interactive prompt ends a block at an empty line
+        definitions += filter(None, lines)  # an empty line ends a block at the interactive prompt
     call = f"{function.__name__}({', '.join(arguments)})"
     return "\n".join([*definitions, f"{result and f'{result} = '}{call}", ""])

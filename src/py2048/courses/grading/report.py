@@ -58,12 +58,12 @@ class CheckResult:
 
     @property
     def lines(self) -> list[str]:
-        """The check on one line; if it failed, also the example, ready to be pasted."""
+        """The check on one line, followed by the failing example, if any, ready to paste."""
         return [*self.head, *(draw_boards(self.boards) if self.boards else ()), *self.foot]
 
     @property
     def head(self) -> list[str]:
-        """The check on one line, and the example."""
+        """The check on one line, followed by the failing example, if any."""
         if self.carried:
             counted = _("(passed with correct versions of the other tasks' functions)")
             return [f"✓ {self.title} {counted}"]
@@ -85,7 +85,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Result of a task: what was asked, and the marks earned."""
+    """Result of a task: its text, the marks and the checks."""
 
     id: str
     title: str
@@ -113,7 +113,7 @@ class GradeReport:
     Attributes:
         notes: Remarks on how the submission was read.
         problem: Why the submission could not be graded; empty if it could.
-        opening: What to type before an example.
+        opening: Line to type before an example.
         failure: Why the grader failed; empty if it did not. There is no mark then.
         key: Cache key of the result, or "" if it must not be reused.
         seed: Seed of the examples, or "" if they are the same for everyone.
@@ -144,7 +144,7 @@ class GradeReport:
 
     @property
     def reason(self) -> str:
-        """Why nothing was graded, if so."""
+        """Why nothing was graded; empty if the submission was graded."""
         return self.problem or self.failure
 
     @property
@@ -178,7 +178,7 @@ class GradeReport:
         return msgspec.json.decode(line, type=cls, dec_hook=_from_text)
 
     def printable(self) -> GradeReport:
-        """Return a copy with control characters made visible."""
+        """Return a copy with control characters escaped."""
         plain = _printable(msgspec.to_builtins(self, enc_hook=str))
         return msgspec.convert(plain, GradeReport, dec_hook=_from_text)
 
@@ -189,7 +189,7 @@ def _from_text(kind: type, text: str) -> Any:
 
 
 def _printable(data: Any) -> Any:
-    """Make control characters visible in all strings of plain data."""
+    """Escape control characters in all strings of a nested value."""
     match data:
         case str():
             return printable(data)
@@ -202,7 +202,7 @@ def _printable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Facts about a grading run that all its reports share.
+    """Metadata of a grading run, shared by all its reports.
 
     Attributes:
         grader: Version of the grader.
@@ -249,7 +249,7 @@ def number(marks: Fraction) -> float | int:
 
 
 def marks_of(result: GradeReport | TaskResult) -> str:
-    """Format earned and maximum marks; if the grader failed, there is no mark."""
+    """Format earned and maximum marks, or "no mark" if the grader failed."""
     if isinstance(result, GradeReport) and result.failure:
         return _("no mark")
     return f"{number(result.earned)} / {number(result.marks)}"
@@ -357,7 +357,7 @@ def to_gradescope(run: RunInfo, report: GradeReport) -> dict[str, Any]:
 def print_reports(
     run: RunInfo, reports: Sequence[GradeReport], *, detailed: bool, console: Console | None = None
 ) -> None:
-    """Print the reports in full if `detailed`, a table of the class, and what is not graded."""
+    """Print a table of the class; with `detailed`, print each report in full as well."""
     console = console or Console(highlight=False)
     for report in reports if detailed else ():
         with use_language(report.language):
@@ -414,7 +414,7 @@ def _details(report: GradeReport) -> RenderableType:
 
 
 def _class_table(reports: Sequence[GradeReport]) -> Table:
-    """Return a table of the class, with the tasks in which marks were lost."""
+    """Return a table of all submissions, listing the tasks in which each lost marks."""
     table = Table(title="Gradebook", title_justify="left")
     table.add_column("Submission", overflow="fold")
     table.add_column("Marks", justify="right", style="bold", no_wrap=True)
@@ -519,7 +519,7 @@ def student_page(run: RunInfo, report: GradeReport) -> str:
 
 
 def task_section(task: TaskResult, marks: str, body: str = "") -> str:
-    """Return a task's section: its marks, and `body` or the full results."""
+    """Render a task's section of a page: its marks, then `body` or the full results."""
     look = "good" if task.status == "passed" else "bad"
     title = _("Task {id}: {title}").format(id=task.id, title=task.title)
     return (
@@ -530,7 +530,7 @@ def task_section(task: TaskResult, marks: str, body: str = "") -> str:
 
 
 def _results_html(task: TaskResult) -> str:
-    """Return what was asked and the results of the checks, with boards as tables."""
+    """Render a task's text and the results of the checks, with boards as tables."""
     parts, lines = [], [task.asked, ""]
     for check in task.checks:
         lines += check.head

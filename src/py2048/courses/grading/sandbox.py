@@ -44,13 +44,13 @@ from py2048.courses.grading.agent import boot
 from py2048.courses.grading.tasks import Raised, decode
 
 AGENT = Path(__file__).resolve().parent / "agent"
-PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder above py2048
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]  # the folder that contains the package py2048
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
-SCRATCH = "/py2048/scratch"  # Path inside bubblewrap.
-MAX_DISPLAY_KIB = 1 << 20  # Address space of Xvfb.
+SCRATCH = "/py2048/scratch"  # Working folder inside bubblewrap.
+MAX_DISPLAY_KIB = 1 << 20  # Limit on the address space of Xvfb.
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
@@ -144,10 +144,10 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 
 @functools.cache
 def interpreter_for(protection: Protection) -> str | None:
-    """Return the Python to run submissions with; None if `protection` does not work.
+    """Return the interpreter for submissions, or None if `protection` does not work.
 
-    This is the Python outside any virtual environment, or the system's Python of the same version
-    if the users that run submissions cannot read the former.
+    By default this is the base interpreter of the virtual environment. If the users that run
+    submissions cannot read it, the system's Python of the same version is used.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
@@ -203,7 +203,7 @@ class SandboxConfig:
 
     @contextlib.contextmanager
     def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
-        """Yield a pool of threads that grade; leaving the context aborts unfinished work."""
+        """Yield a pool of grading threads; leaving the context aborts unfinished work."""
         pool = ThreadPoolExecutor(jobs)
         try:
             yield pool
@@ -237,13 +237,13 @@ def next_user() -> int | None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder of any depth, which shutil cannot do before Python 3.13."""
+    """Remove a folder of any depth; `shutil.rmtree` is recursive before Python 3.13."""
     subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 @functools.cache
 def agent_folder() -> Path:
-    """Return the compiled agent's folder, copied to where submissions' users can read it."""
+    """Copy the compiled agent to a folder that submissions can read; return the folder."""
     folder = AGENT
     if _first_user() is not None:
         folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
@@ -263,7 +263,7 @@ def library_paths(*, trusted: bool) -> tuple[str, ...]:
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Return every installed copy of py2048, in which submissions might find solutions."""
+    """Return all installed copies of py2048, which must be hidden because of the solutions."""
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -272,7 +272,7 @@ def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
 
 @dataclass(frozen=True)
 class Folders:
-    """Folders a submission's process has access to.
+    """Folders that a submission's process can access.
 
     Attributes:
         submission: The prepared submission.
@@ -281,7 +281,7 @@ class Folders:
         libraries: Folders of packages.
         trusted: Whether py2048 may be among the libraries.
         display: The virtual display, if any.
-        course: The course's folder, to be hidden.
+        course: The course folder, which must be hidden.
     """
 
     submission: Path
@@ -339,7 +339,7 @@ def _split_around(
 
 
 def _namespaces() -> list[str]:
-    """Return the start of bubblewrap's command line: nothing is shared except the user id."""
+    """Return bubblewrap's options for private namespaces, ``/dev``, ``/proc`` and ``/tmp``."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     words += ["--unshare-user"] if os.geteuid() else []
     words += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
@@ -371,7 +371,7 @@ def _binds(folders: Folders) -> list[str]:
             words += ["--ro-bind-try", place, place]
     for place in dict.fromkeys(folders.readable):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            for folder in reversed(Path(place).parents[:-1]):  # every user must be able to enter it
+            for folder in reversed(Path(place).parents[:-1]):  # users need access to all parents
                 words += ["--perms", "0755", "--dir", str(folder)]
             words += ["--ro-bind", place, place]
     for package in folders.hidden:
@@ -534,7 +534,7 @@ class ProcessReport(msgspec.Struct, kw_only=True):
         asked: Number of input lines read.
         value: Value of the last expression.
         error: Exception raised by the code.
-        early: Exception raised by the example's preparation.
+        early: Exception raised by the example's setup code.
         then: Results of the expressions evaluated afterwards.
         left_out: Statements skipped while loading.
         can_be_copied: Whether the process can be forked.
@@ -634,7 +634,7 @@ class Process:
         )
         os.close(down)
         os.close(up)
-        is_alone = own_root or user is not None  # no unrelated process has this user
+        is_alone = own_root or user is not None  # no unrelated process runs as this user
         landlock = sandbox.protection.landlock
         places = {
             "scratch": scratch,
@@ -653,7 +653,8 @@ class Process:
         """Send a request and return the reply.
 
         Raises:
-            ProcessDied: If the process ends, or is killed because it does not reply in `seconds`.
+            ProcessDied: If the process ends, or is killed because it does not reply within
+                `seconds` seconds.
         """
         deadline = time.monotonic() + seconds
         self._send(request, deadline)
@@ -717,7 +718,7 @@ class Process:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # also kills processes that left the group; no other submission has this user
+            if user:  # also kills processes outside the group; the user id is not shared
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(CALL_S)

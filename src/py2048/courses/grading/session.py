@@ -81,9 +81,10 @@ class RunAborted(CourseError):  # noqa: N818 - not an error
 
 
 def load_factor() -> float:
-    """Return the number of runnable programs per processor, from 1 to `MAX_LOAD_FACTOR`.
+    """Return the number of runnable processes per CPU, clamped to 1 … `MAX_LOAD_FACTOR`.
 
-    The one-minute average reacts late, so programs runnable right now count as well.
+    The one-minute load average lags behind, so the number of currently runnable processes is used
+    if it is higher.
     """
     programs = os.getloadavg()[0]
     with suppress(OSError, ValueError, LookupError):  # missing on macOS
@@ -208,10 +209,10 @@ class Runner:
             process = self._current
             with suppress(ProcessDied):
                 self._ask(process, {"op": "leave"})
-                self._drop(process)  # the submission answered in the original's place
+                self._drop(process)  # the reply was forged by the submission
 
     def _start(self, loaded: bool) -> Process:
-        """Start a process that has loaded nothing yet."""
+        """Start a process without loading the program."""
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
@@ -272,7 +273,7 @@ class Runner:
             self._drop(process)
 
     def reset(self) -> None:
-        """End everything that may hold data of the submission; the next process starts clean."""
+        """End everything that may hold the submission's data; the next process starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()
@@ -314,10 +315,10 @@ def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
 
 
 class SubmissionSession:
-    """A submission running in processes that are clean at the start of each check.
+    """Runs a submission's checks, each in a clean process.
 
     Calls raise `SubmissionCrash` if the process ends or exceeds its time, and `CheckFailed` if an
-    expectation fails. Random examples are drawn from the `seed`. Leaving the context ends all
+    expectation fails. `seed` determines the random examples. Leaving the context ends all
     processes.
     """
 
@@ -355,9 +356,8 @@ class SubmissionSession:
         call has run out of time, because a function that hangs does so in every check that calls
         it.
 
-        Patches must not leak from one check to another through memory shared with forks, files or
-        the display. All processes that ran a different patch therefore end here, unless the program
-        is trusted.
+        A patch could leak into other checks through forked memory, files or the display. Unless the
+        program is trusted, all processes that ran a different patch therefore end here.
         """
         usual = seconds or self.grading.seconds
         self.seconds = usual * (HURRY_FACTOR if hurry and self._has_overrun else 1)
@@ -433,7 +433,7 @@ class SubmissionSession:
         Args:
             code: Python statements; the last line may be an expression.
             typed: Lines for `input()`.
-            seed: Seed of the random module, or None to leave the module alone.
+            seed: Seed of the random module, or None to keep its state.
             show: Add the code to the example shown to students.
             wanted: Expected result to report if the process dies.
         """
@@ -538,7 +538,7 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """Return the example so far, ready to paste; the middle of long ones is left out.
+        """Return the example so far, ready to paste; the middle of a long example is omitted.
 
         The interactive prompt needs an empty line after each block.
         """
@@ -563,7 +563,7 @@ def _printed(text: object) -> str:
 
 
 def load_program(session: SubmissionSession) -> None:
-    """Load the program, in quiet mode if loading it normally ends the process.
+    """Load the program; if that ends the process, load it again in quiet mode.
 
     Raises:
         Unreadable: If it cannot be loaded at all.
@@ -599,7 +599,7 @@ def load_program(session: SubmissionSession) -> None:
 
 
 def _reject_wrong_program(session: SubmissionSession) -> None:
-    """Refuse programs for another course, and programs that define none of the required names."""
+    """Reject programs for another course, and programs that define none of the required names."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):

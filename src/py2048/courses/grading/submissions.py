@@ -41,8 +41,8 @@ from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
 
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
-MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Per submission.
-MAX_DEPTH = 4  # Nesting of ZIPs.
+MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Limits per submission.
+MAX_DEPTH = 4  # Maximum nesting of ZIPs.
 MAX_CHARACTERS = 200_000  # Longer programs are not checked for Python 2.
 MAX_LISTED = 4
 IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
@@ -79,8 +79,8 @@ class BadArchive(Exception):  # noqa: N818 - a finding about a file
 def unpack(archive: Path, folder: Path) -> None:
     """Unpack a ZIP into a new folder.
 
-    Backslashes in names, written by some Windows programs, are path separators. The size limit
-    applies to the bytes unpacked, not to the sizes the file declares.
+    Backslashes in names count as path separators, because some Windows programs write them. The
+    size limit applies to the bytes unpacked, not to the sizes the file declares.
 
     Raises:
         BadArchive: If the file is damaged, too large, or has unsafe paths.
@@ -175,7 +175,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source to UTF-8 with Unix line endings and no coding cookie; note any guess."""
+    """Convert a source to UTF-8 and Unix line endings; add a note if the encoding was guessed."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -184,7 +184,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return a submission's files without links, hidden files and tools' folders."""
+    """Return a submission's files, excluding links, hidden files and tool folders."""
     found = []
     for path in sorted(folder.rglob("*")):
         hidden = any(map(_is_hidden, path.relative_to(folder).parts))
@@ -265,7 +265,7 @@ def imported_names(path: Path) -> set[str]:
 
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
-    """Return the names that files other than tests import, apart from a file's own name."""
+    """Return the names imported by files other than tests, ignoring a file's own name."""
     return {
         name
         for path in sources
@@ -309,7 +309,7 @@ def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
 
 
 def _opens_window_when_run(path: Path) -> bool:
-    """Return whether running a file opens a window, following its own functions."""
+    """Return whether running a file opens a window, following calls to its own functions."""
     blocks = BLOCK.split(text_of(path))
     defined: dict[str, list[str]] = defaultdict(list)
     for block in blocks:
@@ -376,8 +376,8 @@ def rival_notes(program: Path, paths: Sequence[Path], grading: Grading) -> list[
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
     """Copy a submission's files into `folder`, ready to run.
 
-    The program is stored under the student's file name, and also under the course's for files that
-    import it.
+    The program is stored under the student's file name. It is also stored under the course's file
+    name, which other files may import.
 
     Raises:
         Unreadable: If there is no program, or it is empty or too large.
@@ -399,7 +399,7 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
 def _copy_files(
     submission: Submission, program: Path, grading: Grading, folder: Path
 ) -> PreparedSubmission:
-    """Copy a submission's files; add notes in the language of the program's names."""
+    """Copy a submission's files; notes use the language of the program's names."""
     paths = submission.files
     work = PreparedSubmission(folder, program.name, grading, notes=list(submission.notes))
     if program.name not in grading.files:
@@ -586,7 +586,7 @@ class Submission:
 
     Attributes:
         name: Name in reports.
-        root: Folder its file names are relative to.
+        root: Folder that the file names are relative to.
         files: All files of the submission.
         problem: Why it cannot be graded; empty if it can.
         from_python2: Whether to convert Python 2 programs before grading.
@@ -845,7 +845,7 @@ class Collector:
                 yield from _isolated(above + name, files[0].parent, found)
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a subfolder, which may be a student's or a class."""
+        """Yield the submissions in a subfolder, which may hold one student's work or a class."""
         files = files_of(folder)
         holders = {path.parent for path in files if path.name.lower() in self.names}
         has_source = any(map(is_program, files))
@@ -860,7 +860,7 @@ class Collector:
     def _archive(
         self, archive: Path, above: str, depth: int, name: str = ""
     ) -> Iterator[Submission]:
-        """Yield a student's ZIP in a class folder; if it is bad, only that student is affected."""
+        """Yield the submissions in a student's ZIP; a bad ZIP affects only that student."""
         name = name or archive.stem
         try:
             if depth >= MAX_DEPTH:
@@ -883,12 +883,12 @@ class Collector:
 
 
 def _is_handed_in(path: Path) -> bool:
-    """Return whether a file is a program under the student's own name for it."""
+    """Return whether a file is a program, judging by the name the student gave it."""
     return is_program(Path(_own_name(path.name)))
 
 
 def _own_name(name: str) -> str:
-    """Return a file's name before Canvas or Moodle renamed it."""
+    """Return the name a file had before Canvas or Moodle renamed it."""
     if match := CANVAS.match(name):
         return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)
@@ -896,7 +896,7 @@ def _own_name(name: str) -> str:
 
 
 def _isolated(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
-    """Collect one student's submissions; an error becomes that student's problem."""
+    """Collect one student's submissions; an error is recorded as the submission's `problem`."""
     try:
         return list(found)
     except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
@@ -921,12 +921,12 @@ def _outermost(folders: set[Path]) -> list[Path]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether a name belongs to a tool or is hidden."""
+    """Return whether a file name is hidden or belongs to a tool."""
     return name in IGNORED_NAMES or name.startswith(".")
 
 
 def is_ignored(path: Path) -> bool:
-    """Return whether a path is hidden, a tool's or a link."""
+    """Return whether a path is a link, hidden, or belongs to a tool."""
     return _is_hidden(path.name) or path.is_symlink()
 
 

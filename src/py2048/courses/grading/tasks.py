@@ -42,7 +42,7 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
         example: Code that shows the failure, as a student would type it.
         expected: Expected result, as text.
         actual: Actual result, as text.
-        fact: Summary of the actual result that a submission cannot choose freely (see `fact_of`).
+        fact: Summary of the actual result, a phrase from a fixed set (see `fact_of`).
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Example:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Sort key: students see the first failing example, so short ones run first."""
+        """Sort key; short examples run first, because students see the first one that fails."""
         text = self.given + self.code + "".join(self.typed)
         return self.rank, text.count("\n"), len(text)
 
@@ -106,8 +106,8 @@ class Example:
 class Check:
     """One requirement of a task, as examples or as a function that drives the submission.
 
-    All examples must pass. They run by rank, then shortest first, so that reports show the shortest
-    failing example.
+    All examples must pass. Examples run by rank, then shortest first, so that reports show the
+    shortest failing example.
 
     Attributes:
         title: Description for reports.
@@ -188,7 +188,7 @@ class Grading:
         course: The course's name.
         module: Name under which the student's file is imported.
         tasks: The tasks.
-        files: Accepted file names; the first one is the document's.
+        files: Accepted file names, starting with the one in the document.
         expects: Names the program must define. Among several files, the one that defines the most
             of these names is graded.
         given_files: Files handed out, which replace the submission's copies.
@@ -197,8 +197,8 @@ class Grading:
         prelude: Code run before every example.
         opening: What a student types instead of the prelude; ``{module}`` stands for the student's
             file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The variant is used of whose
-            `expects` the program defines the most names.
+        variants: Gradings of the same tasks in other languages. A program is graded by the variant
+            with the most `expects` names that it defines.
         remarks: Function that returns further remarks on a program's text.
         seconds: Default CPU time limit per call.
         not_graded: Description of the document's marks that cannot be graded automatically.
@@ -245,10 +245,10 @@ class Grading:
 
 
 def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
-    """Check a course's definition for its author's mistakes, before they cost students marks.
+    """Check a course definition for mistakes that would cost students marks.
 
-    The function finds values of the wrong type, a string instead of a list of strings, code with
-    syntax errors and missing files. Random examples are drawn with each of the `seeds`.
+    Detects values of the wrong type (such as a string instead of a list of strings), code with
+    syntax errors, and missing files. Random examples are drawn with each of the `seeds`.
 
     Raises:
         CourseError: If there is a mistake; the message gives the place and value of the first one.
@@ -334,7 +334,7 @@ def _syntax_error(code: str, mode: str) -> str:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A value that is not plain data: its type's name and a string for display."""
+    """Any value that is not plain data, reduced to its type's name and a display string."""
 
     type: str
     text: str
@@ -345,7 +345,7 @@ class Opaque:
 
 @dataclass(frozen=True)
 class Array:
-    """A NumPy array as nested lists."""
+    """A NumPy array, converted to nested lists."""
 
     rows: object
 
@@ -493,9 +493,9 @@ def _stripped(text: str) -> list[str]:
 
 
 def fact_of(actual: object) -> str:
-    """Return what is known about a value or exception, from a fixed set of phrases.
+    """Describe a value or exception with a phrase from a fixed set.
 
-    Submissions cannot smuggle their own text into it.
+    Submissions therefore cannot smuggle text into reports.
     """
     if isinstance(actual, Raised):
         if actual.type == "OutOfTime":

@@ -27,7 +27,7 @@ Boards = tuple[Rows, Rows, Rows | None]
 
 
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
-    """Return the boards before a move, the expected one after it, and the actual one.
+    """Return three boards: before a move, expected after it, and actual.
 
     Returns None if the texts contain no such boards. A line of tiles is a board with one row. The
     actual board may be missing.
@@ -147,7 +147,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
     (N_("tiles only move by one cell"), _one_step),
     (N_("two tiles merge into one with the same number"), _kept_value),
 )
-"""Descriptions of mistakes, and what each does to a line."""
+"""Descriptions of mistakes, each with a function that makes it on a line."""
 
 
 # --- mistakes on a board ---

@@ -1,6 +1,6 @@
-"""IST's 2048: the data types coordinate and board, and a game in the terminal.
+"""The IST project: the data types coordinate and board, and a game in the terminal.
 
-`adt` is the reference solution, in a single file as the document demands.
+`adt` is the reference solution. The document demands a single file.
 """
 
 from __future__ import annotations

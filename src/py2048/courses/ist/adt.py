@@ -1,5 +1,5 @@
 # 2048, reference solution, group 0: the py2048 authors (one file, ASCII only)
-"""2048 on two abstract data types, with the names of the IST project.
+"""2048 with two abstract data types, the reference solution of the IST project.
 
 Internal representation
     coordinate: the tuple ``(row, column)`` of two integers from 1 to 4.
@@ -8,9 +8,9 @@ Internal representation
         integer. Modifiers assign new values to the attributes; the tuples never change, so copies
         may share them.
 
-Only the functions under "Coordinate" and "Board" use the representation. Everything else, including
-`game_2048`, uses the operations, and the board uses coordinates only through theirs. Every invalid
-argument raises ``ValueError`` with the message ``"<function>: invalid arguments"``.
+Only the functions under "Coordinate" and "Board" access the representation of their type. All other
+code, including `game_2048`, uses only the operations of both types. Every invalid argument raises
+``ValueError`` with the message ``"<function>: invalid arguments"``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _invalid(function: str) -> NoReturn:
 
 
 def _is_integer(value: object) -> bool:
-    """Return whether `value` is an integer; booleans are not."""
+    """Return whether `value` is an integer other than a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -152,7 +152,8 @@ def board_reduce(b: _Board, d: str) -> _Board:
     if not (is_board(b) and _is_move(d)):
         _invalid("board_reduce")
     b.rows, points = slide(b.rows, _MOVES[d])
-    # Not board_update_score: boards may hold any integers, and 3 + 3 is not a multiple of 4.
+    # board_update_score would reject 3 + 3, which is not a multiple of 4, but boards may hold any
+    # integers.
     b.score += points
     return b
 
@@ -207,7 +208,7 @@ def print_board(b: _Board) -> None:
 
 
 def request_move() -> str:
-    """Ask the player for a move until it is one of N, S, E and W; return it."""
+    """Ask the player until the answer is one of the moves N, S, E and W; return the move."""
     while (move := input("Pick a move (N, S, E, W): ")) not in _MOVES:
         print("Invalid move.")
     return move

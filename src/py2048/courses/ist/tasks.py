@@ -45,10 +45,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Language:
-    """Translates checks into a language of the document.
+    """Translates checks into one of the document's two languages.
 
     Attributes:
-        table: The language's words for the names and texts of the English document.
+        table: Translations of the names and texts in the English document.
     """
 
     table: Mapping[str, str] = field(default_factory=dict)
@@ -56,11 +56,11 @@ class Language:
     def __call__(self, part: T) -> T:
         """Translate a string, or all strings in a value, into this language.
 
-        The function of a check receives the language as its argument `words`.
+        The `run` function of a check receives the language as its argument `words`.
         """
         found: Any = part
         if isinstance(part, Check):
-            run: Any = part.run  # the checks of this course take two arguments
+            run: Any = part.run  # in this course, it takes two arguments
             found = replace(part, run=run and partial(run, words=self))
         match found:
             case str() if self.table:
@@ -74,7 +74,7 @@ class Language:
             case FunctionType():
                 return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
             case Task() | Check() | Example() | Raises() | TextLines():
-                # Titles are translated when they are shown.
+                # Titles are translated when displayed.
                 later = {"title", "asked"}
                 texts = {n: v if n in later else self(v) for n, v in vars(found).items()}
                 found = replace(found, **texts)
@@ -133,12 +133,12 @@ def _right(*names: str) -> str:
 COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
 
 # The next functions run in the submission's process; `module` is the student's module. The
-# representation of boards is unknown, so these functions replace operations with combinations of
-# others.
+# representation of boards is unknown, so these functions replace operations by combinations of
+# other operations.
 
 
 def other_coordinates(module: Any) -> None:
-    """Represent coordinates as strings, which only breaks programs that bypass the operations."""
+    """Represent coordinates as strings, which breaks only programs that bypass the operations."""
 
     def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
@@ -153,7 +153,7 @@ def other_coordinates(module: Any) -> None:
 
 
 def fix_modifiers(module: Any, names: Any) -> None:
-    """Make the submission's own modifiers change the board they are given, and return it."""
+    """Make the submission's modifiers change their board argument and return it."""
 
     def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
@@ -178,7 +178,7 @@ def fix_modifiers(module: Any, names: Any) -> None:
 
 
 def add_points_by_merging(module: Any) -> None:
-    """Add points to an empty board as a game does: with a merge of the submission's own."""
+    """Replace `board_update_score` by a merge, using the submission's own operations."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -216,7 +216,7 @@ def read_printed_board(module: Any, names: Any) -> None:
 
 
 def fix_constructor(module: Any) -> None:
-    """Make the submission's constructor accept no argument and give each board its own rows."""
+    """Make the submission's constructor accept no argument and share no rows between boards."""
     theirs = module.create_board
 
     def apart(b: Any) -> Any:
@@ -251,7 +251,7 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Return patches that replace single board operations, except those in `about`."""
+    """Return patches that each replace one board operation, except those in `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
     steady = calling(fix_modifiers, "project", repr(sorted(modifiers)))
@@ -264,7 +264,7 @@ def board_patches(*about: str) -> tuple[str, ...]:
 
 @contextmanager
 def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
-    """Run `code`, which replaces names of the submission's module, for the duration of a block."""
+    """Run `code` to replace names of the submission's module; restore them after the block."""
     session.run(code)
     session.begin()
     try:
@@ -288,7 +288,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns one number of a coordinate and that the other is stored too."""
+    """Check that `name` returns its part of a coordinate, and that both parts are stored."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
@@ -363,13 +363,13 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
 
 
 def output_of(rows: Rows, score: int) -> TextLines:
-    """Return what `print_board` prints; spaces at the ends of lines do not matter."""
+    """Return the expected output of `print_board`; trailing spaces are ignored."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
     return TextLines("\n".join([*lines, f"Score: {score}"]))
 
 
 def refused(call: str, arguments: Iterable[str]) -> list[Example]:
-    """Return examples in which `call` must reject each of `arguments`; `b` is an empty board."""
+    """Return examples in which `call` must reject each argument; `b` is an empty board."""
     error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
     return [Example(call.format(argument), error, given=build()) for argument in arguments]
 
@@ -387,7 +387,7 @@ def _random(seed: str, tiles: int) -> Rows:
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Yield boards for the reductions: known traps first, then random ones, from sparse to full."""
+    """Yield boards to test `board_reduce`: known traps, then random boards, sparse to full."""
     for values in (
         *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
         *((2, 2, 2, 0), (2, 2, 2, 2), (2, 2, 4, 0), (4, 2, 2, 0), (4, 0, 2, 2), (2, 4, 2, 4)),
@@ -395,7 +395,7 @@ def _boards(seed: str) -> Iterator[Rows]:
     ):
         yield _row(*values)
         yield tuple((0, 0, value, 0) for value in values)
-    # Equal lines: a program that looks up a line with list.index moves only the first.
+    # With equal lines, a program that looks up lines with list.index moves only the first.
     yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
     yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
     yield STUCK
@@ -442,7 +442,7 @@ def _finished(seed: str) -> Iterator[Example]:
 def _keeps_coordinates_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Check that the board works with another representation of coordinates.
 
-    Skipped if names of task 1 are missing but task 2 was begun.
+    The check is skipped if task 2 was begun but names of task 1 are missing.
     """
     missing = f"[name for name in {_COORDINATES} if not hasattr(project, name)]"
     begun = "hasattr(project, 'create_board')"
@@ -613,7 +613,7 @@ BOARDS = replace(
 
 
 MAX_SHOWN_LETTERS = 50
-"""Maximum number of moves that a report spells out; longer games are shown as code."""
+"""Maximum number of moves listed in a report; longer games are shown as code."""
 
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
@@ -644,7 +644,7 @@ REQUEST = replace(
 
 
 class PrintedBoard(NamedTuple):
-    """A board and its score, as printed before a question."""
+    """A printed board and its score."""
 
     board: Board
     score: int
@@ -654,16 +654,16 @@ class PrintedBoard(NamedTuple):
 
 
 class ObservedGame(NamedTuple):
-    """A game, read from its output.
+    """A game, parsed from its output.
 
     Attributes:
         seed: Seed of the random module.
-        scenes: The boards that were printed, starting with the first.
-        letters: The moves that were typed, one between two scenes.
+        scenes: The printed boards in order.
+        letters: The moves that were typed, one between each pair of consecutive scenes.
         ended: Whether the game ended instead of asking for more moves.
         has_final_board: Whether the game printed a board after its last move.
         setting: A comment for the report about the game's special conditions, if any.
-        unexpected_question: Part of a message about an unexpected question, if there was one.
+        unexpected_question: Text for a report about an unexpected question, if there was one.
     """
 
     seed: int
@@ -686,7 +686,7 @@ def play(
     words: Language,
     setting: str = "",
 ) -> ObservedGame:
-    """Play the given moves; read the scenes from the game's output."""
+    """Play the given moves; parse the scenes from the game's output."""
     session.shown[:] = _repeat(letters, seed, words, setting)
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
     session.shown[:] = _repeat(letters[: outcome.asked], seed, words, setting)
@@ -760,7 +760,7 @@ def _last_scene(text: str, words: Language) -> PrintedBoard | None:
 def _fail_at(
     session: SubmissionSession, words: Language, played: ObservedGame, number: int, expected: str
 ) -> NoReturn:
-    """Report what followed move `number` of a game, counted from 1."""
+    """Fail the check and report what followed move `number` of a game, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
     again = _repeat(played.letters[:number], played.seed, words, played.setting)
@@ -783,7 +783,7 @@ def _slide(before: PrintedBoard, letter: str) -> Slide:
 
 
 def _new_cell(slide: Slide, after: Board) -> Cell | None:
-    """Return the cell of the single new tile after a slide; None if `after` is something else."""
+    """Return the cell of the new tile after a slide, or None unless exactly one tile was added."""
     new = [cell for cell in slide.board.empty_cells() if after[cell]]
     if len(new) == 1 and slide.board.with_tile(new[0], after[new[0]]) == after:
         return new[0]
@@ -832,7 +832,7 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
     """Check that games start with two tiles, and that tiles and cells are random.
 
-    Cells are tested by their position on the board, and by being first or last of the empty ones.
+    The test covers each cell of the board, and also the first and the last of the empty cells.
     """
     four = Odds(of=2)
     cells: dict[object, Odds] = {
@@ -860,7 +860,7 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
 
 
 def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) -> None:
-    """Record on which of the `empty` cells a new tile appeared."""
+    """Record a new tile on `cell`, one of the `empty` cells."""
     for row, column in empty:
         cells[row + 1, column + 1].note(1 / len(empty), came=(row, column) == cell)
     cells["first"].note(1 / len(empty), came=cell == empty[0])

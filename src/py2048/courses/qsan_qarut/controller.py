@@ -1,6 +1,6 @@
 """The controller: passes key presses to the model and shows the model in the view.
 
-Importing the module opens nothing; creating a `Controller` opens the window.
+Importing the module does not open the window; creating a `Controller` does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from py2048.courses.windows import colors, fitting_font
 if __package__:
     from py2048.courses.qsan_qarut import model as m
     from py2048.courses.qsan_qarut import view as v
-else:  # a copy outside the package imports the files beside it
+else:  # if copied to another folder
     import model as m  # type: ignore[import-not-found, no-redef]
     import view as v  # type: ignore[import-not-found, no-redef]
 
@@ -102,14 +102,14 @@ class Controller:
         )
 
     def finish_game(self) -> None:
-        """Show that the game is over, unbind the keys and offer a new game."""
+        """Announce the end of the game, unbind the keys and offer a new game."""
         self.view.show_finish("Game Over")
         self.view.show_new_game_button()
         for key in self.keys():
             self.view.window.unbind(key)
 
     def win_game(self) -> None:
-        """Show that the game is won; play continues."""
+        """Announce the win; play continues."""
         self.view.show_finish("You Won! Game Over" if self.model.game.is_finished else "You Won!")
 
     def new_game(self) -> None:

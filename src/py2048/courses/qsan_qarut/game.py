@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from py2048.courses.qsan_qarut.controller import Controller
 
 MAX_GRID = 90
-"""Largest N at which the cells can still be told apart."""
+"""Largest N at which cells can be distinguished."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def open_game(grid: int | None) -> None:
     def open_window() -> Controller:
         if __package__:
             from py2048.courses.qsan_qarut.controller import Controller
-        else:  # a copy outside the package imports the file beside it
+        else:  # if copied to another folder
             from controller import Controller  # type: ignore[import-not-found, no-redef]
 
         return Controller(grid)

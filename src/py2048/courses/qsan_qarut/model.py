@@ -1,7 +1,7 @@
 """The model: a game on an N by N board, without a window.
 
-The names are the document's. Random numbers come from NumPy's global generator, as in the
-document's code, so ``numpy.random.seed`` makes a game repeatable.
+All names follow the course document. As in the document's code, random numbers come from NumPy's
+global generator, so ``numpy.random.seed`` makes a game repeatable.
 
 Each arrow also prints the score and the board after the move, and announces a win and the end of
 the game.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
-"""The document's letters for the moves ("b" is for bottom)."""
+"""Letters that the document uses for the moves ("b" is for bottom)."""
 
 WINNING_NUMBER = 2048
 
@@ -67,7 +67,7 @@ class Game:
         self.add_num()
 
     def add_num(self) -> None:
-        """Put a 2 or a 4, equally likely, on a random empty cell, if there is one."""
+        """Put a 2 or a 4 with equal probability on a random empty cell, if there is one."""
         if 0 in self.board:
             i, j = self.get_random_position()
             self.board[i][j] = np.random.choice([2, 4])
@@ -99,7 +99,7 @@ class Game:
         Raises:
             CourseError: If `move` is not one of the four letters.
         """
-        if move not in [*DIRECTIONS]:  # unhashable values are refused too
+        if move not in [*DIRECTIONS]:  # a list, in case `move` is unhashable
             raise CourseError(f"move {move!r} is not valid: give 'l', 'r', 'u' or 'b'")
         before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])

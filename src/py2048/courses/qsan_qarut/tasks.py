@@ -64,7 +64,7 @@ def transposed(rows: Rows) -> Rows:
 
 
 def up_to_one_new_number(wanted: Rows) -> Satisfies:
-    """Expect `wanted`, or `wanted` with one more 2 or 4 on an empty cell."""
+    """Return a matcher for `wanted`, optionally with one more 2 or 4 on an empty cell."""
 
     def holds(actual: Any) -> bool:
         pairs = [
@@ -122,7 +122,7 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """Check that every empty cell is chosen equally often, and no other cell ever."""
+    """Check that all empty cells, and only those, are chosen with equal probability."""
     for rows, free in (
         ([[2, 4], [0, 2]], [(1, 0)]),
         ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], [(0, 1), (1, 0), (2, 2)]),
@@ -133,7 +133,7 @@ def draws_every_free_cell(session: SubmissionSession) -> None:
 
 
 def adds_2_or_4(session: SubmissionSession) -> None:
-    """Check that 2 and 4 are added equally often, on any empty cell and on no other."""
+    """Check that 2 and 4 are added with equal probability, on any empty cell and only there."""
     rows = [[8, 0], [0, 16]]
     session.begin()
     session.expect(game_code(rows))
@@ -151,7 +151,7 @@ FULL_STAYS = tuple(
 
 
 def growth_code(rows: Rows, move: str) -> str:
-    """Return code that computes by how much a move increases the sum of the board."""
+    """Return code that computes the increase of the board's sum by a move."""
     return f"{game_code(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
 
@@ -159,7 +159,7 @@ LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
 
 
 def _working_moves(session: SubmissionSession) -> list[str]:
-    """Return the moves that slide a number; other tasks check those that do not."""
+    """Return the moves that slide a number; broken moves are checked by other tasks."""
     found = []
     for move in DIRECTIONS:
         session.begin()
@@ -263,7 +263,7 @@ FILLED_BY_THE_LAST_NUMBER = (
 
 
 def not_finished(seed: str) -> Iterator[Example]:
-    """Yield boards on which equal neighbours are left after an arrow that does not merge them."""
+    """Yield examples in which the game is not finished after an arrow."""
     yield FINISHED[0]  # so that a method that does nothing fails
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
@@ -309,13 +309,13 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether a string matches `words`, except in a flag such as `finished: False`."""
+    """Return whether a string matches `words`, ignoring flags such as `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
 
 def announces(session: SubmissionSession) -> None:
-    """Check that the end and the win are announced, once and not too early."""
+    """Check that the win and the end of the game are announced once, and not too early."""
     session.begin()
     session.run(game_code([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
     output = session.run("game.left_arrow(None)").output
@@ -331,14 +331,14 @@ def announces(session: SubmissionSession) -> None:
         session.fail("only one announcement of the win", repr(output))
 
 
-# The next functions run in the submission's process, where `screen` is the simulated user. Lines
-# run with `type_line` are recorded, so that reports show students how to repeat them.
+# The functions below run in the submission's process, where `screen` is the simulated user. Lines
+# run with `type_line` are recorded, so that reports show students how to repeat the steps.
 
 
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
     """Import the module with the controller.
 
-    As in the document, the import itself may create a controller; it must not block.
+    As in the document, the import itself may create a controller, but must not block.
     """
     type_line("import tkinter")
     type_line("tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None")
@@ -374,7 +374,7 @@ def construct_controller(type_line: Any, module: Any, n: int) -> None:
 
 
 def give_size(screen: Any, n: int) -> str:
-    """Enter the size in a window that asks for it first; return the button's text."""
+    """Enter the size in a dialog that asks for it, if any; return the text of the button."""
     kinds = ("Spinbox", "Entry", "Combobox")
     for field in [widget for kind in kinds for widget in screen.widgets(kind)]:
         field.call("insert", 0, str(n))
@@ -385,7 +385,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return a function that opens the student's window; it records its lines in `typed`."""
+    """Return a function that opens the student's window and records its lines in `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:
@@ -420,7 +420,7 @@ PRESS = (
     "w = made.view.window",
     "press = lambda key: (w.focus_force(), w.update(), w.event_generate(f'<{key}>'), w.update())",
 )
-"""Lines with which a student can press keys; the checks use real key presses."""
+"""Lines that let a student repeat a key press; the checks press real keys."""
 
 KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
 LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
@@ -432,7 +432,7 @@ SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cel
 
 
 def open_student_window(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a new process, and record how a student does it."""
+    """Open the window in a new process, and record the lines for doing so."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
@@ -550,7 +550,7 @@ def has_colours_to_the_end(session: SubmissionSession) -> None:
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Check that other values of N give boards of that size, which fit the window."""
+    """Check that boards of other sizes N have N rows and columns and fit the window."""
     for n in (2, 3, 5, 8):
         open_student_window(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
@@ -575,7 +575,7 @@ def keys_move(session: SubmissionSession) -> None:
 
 
 def stops_at_the_end(session: SubmissionSession) -> None:
-    """Check that the end is shown, and that the keys do nothing afterwards."""
+    """Check that the end of the game is shown and that keys do nothing afterwards."""
     open_student_window(session)
     show_rows(session, STUCK)
     press(session, "Left")
@@ -590,7 +590,7 @@ BUTTONS = "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_isma
 
 
 def start_again(session: SubmissionSession) -> bool:
-    """Push the button shown at the end; return whether there is one."""
+    """Push the button shown at the end of the game; return whether there is one."""
     buttons = session.value(BUTTONS, show=False)
     for path, text in buttons[-1:]:
         session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
@@ -646,7 +646,7 @@ def shows_the_win(session: SubmissionSession) -> None:
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Replace the constructors with correct ones that try the student's own first."""
+    """Replace the constructors with correct ones that try the student's constructors first."""
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:

@@ -1,6 +1,6 @@
 """The view: the window, its canvases, labels and tile pictures.
 
-Pillow draws the tiles; no picture files are read.
+Tiles are drawn with Pillow, without image files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from py2048.courses.windows import FIELD, fitting_font
 WINDOW_WIDTH = 600
 WINDOW_HEIGHT = 665
 BAR_HEIGHT = 65
-"""Height of the score bar below the game, in pixels."""
+"""Height in pixels of the score bar below the game."""
 
 PAGE = "#121212"
 
@@ -86,7 +86,7 @@ class View:
         self.new_game_button.lift()
 
     def tile(self, side: int, color: str) -> tk.PhotoImage:
-        """Return a tile's picture; pictures are cached by side and colour."""
+        """Return a tile's picture, cached by side and colour."""
         if (side, color) not in self._tiles:
             self._tiles[side, color] = photo(self.window, rounded(side, side / 12, color, FIELD))
         return self._tiles[side, color]

@@ -1,4 +1,4 @@
-"""The checks of each task; starter/TASKS.md contains the text and the marks."""
+"""The checks of each task. Their text and marks are in starter/TASKS.md."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Find similar programs by winnowing.
 
 S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: local algorithms for document fingerprinting",
-SIGMOD 2003. A program is tokenized, with all names and all literals treated alike. Each run of
-`LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a fingerprint.
-A shared passage of at least `LENGTH` + `WINDOW` - 1 tokens is therefore always detected, and a
-passage shorter than `LENGTH` never is. Fingerprints of the course's own material, and those found
-in more than a quarter of the class, are removed first.
+SIGMOD 2003. A program is tokenized; all names become the same token, and so do all literals. Each
+run of `LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a
+fingerprint. A shared passage of at least `LENGTH` + `WINDOW` - 1 tokens is therefore always
+detected, and a passage shorter than `LENGTH` never is. Fingerprints of the course's own material,
+and those found in more than a quarter of the class, are removed first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER,
 
 @dataclass(frozen=True)
 class Program:
-    """A hand-in's source text, and the lines covered by each of its fingerprints."""
+    """A hand-in's source text, with the lines covered by each fingerprint."""
 
     name: str
     owners: frozenset[Student]
@@ -117,7 +117,7 @@ def course_prints(package: Path, given: Iterable[Path]) -> set[int]:
 
 
 def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
-    """Return an assignment's programs without code that came from the course."""
+    """Fingerprint an assignment's programs, excluding code handed out by the course."""
     assignment = term.settings.assignment(name)
     course = get_course(assignment.course or term.settings.course)
     grading = term.grading(assignment)
@@ -127,7 +127,7 @@ def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]
 
 
 def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -> list[Program]:
-    """Return the hand-ins' programs without code from the course or common to the class."""
+    """Fingerprint hand-ins, excluding code from the course and code common to the class."""
     programs = []
     for one in hand_ins:
         files = [f for f in one.submission.files if f.suffix.lower() == ".py"]
@@ -147,7 +147,7 @@ def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -
 
 
 def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[Pair]:
-    """Return pairs of different students above a threshold, most similar first."""
+    """Return pairs of similar programs by different students, most similar first."""
     long = [program for program in programs if len(program.prints) >= MIN_PRINTS]
     having: dict[int, list[int]] = defaultdict(list)
     for place, program in enumerate(long):
@@ -167,7 +167,7 @@ def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[
 
 
 def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:
-    """Return, for each program, the line numbers covered by shared fingerprints."""
+    """Return the line numbers covered by shared fingerprints, for both programs."""
     both = pair.one.prints.keys() & pair.other.prints.keys()
     one, other = (
         frozenset(line for print_ in both for line in program.prints[print_])

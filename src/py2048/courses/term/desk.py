@@ -1,8 +1,8 @@
 """The teacher's desk: a local website to view a term's grading and enter marks by hand.
 
-All addresses begin with a random token, so only people who know it have access. Forms from other
-sites are rejected based on their ``Origin`` header, and requests for other host names based on
-their ``Host`` header.
+All URL paths begin with a random token, so only people who know the token have access. Forms from
+other sites are rejected based on their ``Origin`` header, and requests for other host names based
+on their ``Host`` header.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ View = Callable[[Request], Awaitable[Response]]
 
 
 def visible(value: object) -> object:
-    """Make control characters in a template value visible; markup stays as it is."""
+    """Escape control characters in a template value; markup is left unchanged."""
     return value if isinstance(value, Markup) or not isinstance(value, str) else printable(value)
 
 
 @dataclass
 class CachedAssignment:
-    """An assignment's hand-ins and reports, cached as long as its files do not change.
+    """An assignment's hand-ins and reports, cached until its files change.
 
     Attributes:
         stamp: Names, times and sizes of the files read.
@@ -110,7 +110,7 @@ class TermCache:
         """Save a form's decisions on a student's work.
 
         Raises:
-            CourseError: If an entry is invalid or manual.csv has changed. Nothing is saved then.
+            CourseError: If an entry is invalid or manual.csv has changed; nothing is saved.
         """
         assert mark.student
         table = manual_table(self.folder)
@@ -127,7 +127,7 @@ class TermCache:
         for owner in owners:
             comments = form.get("comments", current["comments"]).splitlines()
             is_partner = owner != mark.student
-            if is_partner:  # partners get all marks typed here, and keep their own comments
+            if is_partner:  # partners get all marks typed here, and these comments in addition
                 comments = [*manual.get((name, owner.id), NO_DECISIONS).comments, *comments]
             items = {
                 key.removeprefix("item:"): text
@@ -157,14 +157,14 @@ class TermCache:
 
 
 def mark_key(mark: Mark) -> str:
-    """Return a mark's key in URLs: the student's id, or the name of an unknown hand-in."""
+    """Return a mark's key in URLs: the student's id, or the name of an unmatched hand-in."""
     if mark.student:
         return mark.student.id
     return mark.hand_in.submission.name if mark.hand_in else ""
 
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
-    """Return the names and lines of the Python files in the hand-in that counts."""
+    """Return the names and lines of the Python files in the hand-in used for a mark."""
     if mark.hand_in is None:
         return []
     one = mark.hand_in.submission
@@ -214,7 +214,7 @@ def form_of(mark: Mark) -> dict[str, str]:
 
 
 def fields_of(term: Term, mark: Mark) -> dict[str, list[tuple[str, str, object]]]:
-    """Return the form fields by group: item, label, and the grader's value as a hint."""
+    """Return the form fields by group, each with its item, label and the grader's value."""
     wanted, rubric = mark.assignment.tasks, mark.assignment.rubric
     tasks = [t for t in term.grading(mark.assignment).tasks if not wanted or t.id in wanted]
     whole = float(sum(task.marks for task in tasks)) + sum(rubric.values())
@@ -370,7 +370,7 @@ class Desk:
             self.cache.decide(term, name, students[at], form)
         except CourseError as error:
             current = form_of(students[at])
-            if form.get("seen") != manual_table(self.cache.folder).digest:  # keep new entries
+            if form.get("seen") != manual_table(self.cache.folder).digest:  # keep newer entries
                 lines = [*current["comments"].splitlines(), *form.get("comments", "").splitlines()]
                 form |= {key: text for key, text in current.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
@@ -381,7 +381,7 @@ class Desk:
         return RedirectResponse(f"student?who={quote(who, safe='')}{flag}", 303, HEADERS)
 
     async def show_alike(self, request: Request) -> Response:
-        """Show the similar pairs, or one pair side by side."""
+        """Show all pairs of similar programs, or one pair side by side."""
         term, name, marks = self.read(request)
         try:
             threshold = float(request.query_params.get("threshold", alike.THRESHOLD))
@@ -421,5 +421,5 @@ def serve(folder: Path, listener: Any, content: Callable[[str], bytes]) -> None:
     with TemporaryDirectory(prefix="py2048-desk-") as scratch, suppress(KeyboardInterrupt):
         app = make_app(folder, Path(scratch), token, content)
         print(f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/", flush=True)
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        config = uvicorn.Config(app, log_level="warning", server_header=False)
         uvicorn.Server(config).run(sockets=[listener])

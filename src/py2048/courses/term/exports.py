@@ -1,4 +1,4 @@
-"""Export marks in the format of each learning platform, with the platform's student ids."""
+"""Export marks to learning platforms, in their formats and with their student ids."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table, table_te
 
 @dataclass(frozen=True)
 class Export:
-    """Files to write into ``results``, and students with marks who are missing from the files."""
+    """Files to write to ``results``, and the students whose marks do not appear in them."""
 
     files: dict[str, bytes]
     missing: tuple[str, ...] = ()
 
 
 def feedback(mark: Mark) -> str:
-    """Summarise a mark: the teacher's comments, problems, marks lost per task, and lateness."""
+    """Summarise a mark as text: comments, problems, marks lost per task, and lateness."""
     lost = ", ".join(
         f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
         for task in mark.tasks
@@ -39,7 +39,7 @@ def feedback(mark: Mark) -> str:
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """Scale a total to the platform's maximum `most`, using its decimal separator."""
+    """Scale a total to the platform's maximum `most`; use the decimal separator of `most`."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -57,7 +57,7 @@ def _by_student(marks: Sequence[Mark]) -> dict[str, Mark]:
 def _filled(
     table: CsvTable, roster: Roster, marks: Sequence[Mark], fill: Callable[[list[str], Mark], None]
 ) -> tuple[str, ...]:
-    """Fill in a platform's table; return the names of students with marks who are not in it."""
+    """Fill in a platform's table; return students who have marks but are not in the table."""
     missing = _by_student(marks)
     for row in table.rows:
         student = roster.of_row(table, row)
@@ -93,7 +93,7 @@ def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
 
 
 def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Return Canvas's gradebook, reduced to names and this assignment's column.
+    """Return a Canvas gradebook with only the student columns and this assignment's column.
 
     Without a template, students are identified by their roster ids.
     """
@@ -122,7 +122,7 @@ def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
 
 
 def _canvas_column(table: CsvTable, title: str, name: str) -> int:
-    """Return an assignment's column, with or without Canvas's number in parentheses."""
+    """Return the index of an assignment's column, whose title may end with Canvas's id."""
     plain = [re.sub(r"\s*\(\d+\)$", "", head).strip().lower() for head in table.head]
     for wanted in (title.lower(), re.sub(r"\s*\(\d+\)$", "", title).lower(), name.lower()):
         places = [number for number, head in enumerate(plain) if head == wanted]
@@ -137,7 +137,7 @@ def _canvas_column(table: CsvTable, title: str, name: str) -> int:
 
 
 def to_gradescopes(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """Return a ``results.json`` per student, with lateness and hidden results."""
+    """Return a ``results.json`` per student, which includes lateness and marks hidden results."""
     now = datetime.now(UTC)
     files = {}
     for mark in marks:
@@ -158,7 +158,7 @@ def to_gradescopes(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -
 def to_classroom50(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
     """Return a ``result.json`` per student for Classroom 50.
 
-    Classroom 50 accepts whole marks only, so fractional ones are exported in hundredths.
+    Classroom 50 accepts only whole marks, so fractional marks are exported in hundredths.
     """
     files = {}
     for mark in marks:

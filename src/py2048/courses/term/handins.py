@@ -1,4 +1,4 @@
-"""Find the hand-ins of an assignment, with their owners, times and attempt numbers.
+"""Find an assignment's hand-ins, with their owners, times and attempt numbers.
 
 An assignment's folder may contain, for each student, a folder, ZIP or file named by id, email or
 login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
@@ -52,7 +52,7 @@ MONTHS = (
     ("may", "mai"), ("jun", "juin"), ("jul", "juil"), ("aug", "ago", "aoû"),
     ("sep", "set"), ("oct", "okt", "out"), ("nov",), ("dec", "dez", "dic", "déc"),
 )  # fmt: skip
-"""First letters of the month names in English, German, Portuguese, Spanish and French."""
+"""Month name prefixes in English, German, Portuguese, Spanish and French."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class HandIn:
 
     Attributes:
         entry: Name of the file or folder.
-        owners: Students it counts for; empty if nobody was recognised.
+        owners: Students whose work it is; empty if no student was recognised.
         when: Submission time.
-        time_source: Source of the time, in words.
+        time_source: Description of where the time comes from.
         submission: The files to grade.
-        attempt: Position among its owners' hand-ins, counted from 1.
-        digest: Digest of its contents, to drop duplicates.
+        attempt: Number of the attempt, counted from 1 by time.
+        digest: Digest of the contents, used to drop duplicates.
     """
 
     entry: str
@@ -86,7 +86,7 @@ class HandIn:
 
 @dataclass
 class _Entry:
-    """Files of one hand-in, found in a folder but not read yet."""
+    """Files of a hand-in that have been found but not read yet."""
 
     name: str
     keys: list[str]
@@ -140,7 +140,7 @@ class Finder:
         return counted
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
-        """Yield a folder's entries by student; descend into folders and ZIPs of a whole class."""
+        """Yield a folder's entries, one per student; descend into folders and ZIPs of a class."""
         paths = [path for path in sorted(folder.iterdir()) if not is_ignored(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
@@ -175,7 +175,7 @@ class Finder:
         return folder
 
     def _is_class(self, path: Path) -> bool:
-        """Return whether a folder or ZIP that matches no student contains students' hand-ins."""
+        """Return whether a folder or ZIP matches no student but contains students' hand-ins."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
@@ -213,7 +213,7 @@ class Finder:
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
-        """Identify the owners of a file or folder named by a person."""
+        """Identify the owners of a file or folder that a person named."""
         plain = stem.lower().removeprefix(self.prefix)
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
         whole = [stem, plain, f"name:{name_key(stem)}", *ends]
@@ -234,7 +234,7 @@ class Finder:
         return self._with_group(entry)
 
     def _with_group(self, entry: _Entry) -> _Entry:
-        """Add the rest of the owners' groups, if hand-ins count for groups."""
+        """Add the other members of the owners' groups, if the assignment is for groups."""
         if self.assignment.groups:
             for student in list(entry.owners):
                 entry.owners |= self.roster.group(student.group)
@@ -258,7 +258,7 @@ class Finder:
             yield HandIn(name, owners, when, time_source, submission, digest=digest)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
-        """Return when a hand-in came in, and how that is known."""
+        """Return a hand-in's submission time and a description of its source."""
         files = [f for path in paths for f in (files_of(path) if path.is_dir() else [path])]
         stamps = [path.stat().st_mtime for path in files or paths]
         when = datetime.fromtimestamp(max(stamps), self.zone)
@@ -301,7 +301,7 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
 
 
 def _matched_date(date: re.Match[str]) -> datetime:
-    """Convert a matched date, day first or with a month name; raise `ValueError` if invalid."""
+    """Convert a matched date (day first or with a month name); raise `ValueError` if invalid."""
     month, hour = date["month"].lower(), int(date["hour"])
     named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]
     if date["half"]:
@@ -320,14 +320,14 @@ class Autograder:
 
     @property
     def days_late(self) -> int:
-        """Number of started days after the due date, without a grace period."""
+        """Days after the due date, rounded up; no grace period applies."""
         return max(0, math.ceil((self.created - self.due) / timedelta(days=1)))
 
 
 def read_autograder(path: Path) -> Autograder | None:
     """Read Gradescope's ``submission_metadata.json``; return None if missing or invalid.
 
-    Extensions are taken from the student's own entry.
+    The due date is the student's own, which includes any extension.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -341,9 +341,10 @@ def read_autograder(path: Path) -> Autograder | None:
 
 
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
-    """Return each folder's submitters and submission time from a Gradescope export.
+    """Return the submitters and submission time of each folder in a Gradescope export.
 
-    Only lines at Gradescope's own indentation count, because students' texts are indented further.
+    Only lines with Gradescope's own indentation are read, because text written by students is
+    indented further.
     """
     if not path.is_file():
         return {}

@@ -1,8 +1,8 @@
-"""Marks and comments given by hand, stored in ``manual.csv``. Grading again never changes them.
+"""Manual marks and comments, stored in ``manual.csv``. Regrading never changes them.
 
-Each row is about a student, an assignment and an item. The item is a task id or rubric item
-(marks), ``total`` (final marks), ``late`` (days late to count), ``attempt`` (which one counts) or
-empty (a comment only). The desk and spreadsheets both edit the file.
+Each row names a student, an assignment and an item. The item is a task id or rubric item (for its
+marks), ``total`` (final marks), ``late`` (days late), ``attempt`` (number of the attempt that
+counts) or empty (for a comment). Teachers edit the file at the desk or in a spreadsheet.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table
 
 @dataclass(frozen=True)
 class Manual:
-    """Decisions made by hand on a student's work: a number per item, and comments."""
+    """Manual decisions on a student's work: a number per item, and comments."""
 
     items: dict[str, Fraction] = field(default_factory=dict)
     comments: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisi
 
 
 def parse_marks(assignment: Assignment, settings: TermSettings, item: str, marks: str) -> Fraction:
-    """Parse the number of an item and check its range.
+    """Parse an item's number and check its range.
 
     Raises:
         CourseError: If the item is unknown, or the number is invalid or out of range.
@@ -99,8 +99,8 @@ def decide(
 ) -> None:
     """Update a table with the decisions on a student's work in an assignment.
 
-    Items with empty marks are removed, and `comments` replace the student's comments. Other rows
-    and additional columns stay.
+    Items with empty marks are removed, and `comments` replace the student's existing comments.
+    Other rows and additional columns are unchanged.
     """
     at_name, at_id, at_item, at_marks, at_comment = map(table.required, MANUAL_COLUMNS)
     wanted = {item: marks.strip() for item, marks in items.items()}

@@ -1,4 +1,4 @@
-"""Marks of a term: graded hand-ins, the attempt that counts, lateness and manual decisions."""
+"""Compute marks from graded hand-ins, attempts, lateness and manual decisions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Mark:
     """A student's mark for an assignment.
 
     Attributes:
-        student: None for a hand-in that matches no student.
-        hand_in: The hand-in that counts, if any.
+        student: The student, or None if the hand-in matches no student.
+        hand_in: The hand-in used for the mark, if any.
         report: Its report, if it has been graded.
-        days_late: Number of days late that the penalty counts.
+        days_late: Days late used for the penalty.
         attempts: All hand-ins with their reports, oldest first.
-        manual: Decisions made by hand.
+        manual: Manual decisions.
     """
 
     student: Student | None
@@ -44,7 +44,7 @@ class Mark:
 
     @property
     def tasks(self) -> tuple[TaskResult, ...]:
-        """Tasks with the marks that count, including those given by hand."""
+        """Tasks with their final marks, including manual marks."""
         tasks = self.report.tasks if self.report else ()
         given = self.manual.items
         return tuple(replace(task, earned=given.get(task.id, task.earned)) for task in tasks)
@@ -64,7 +64,7 @@ class Mark:
 
     @property
     def kept_share(self) -> Fraction:
-        """Share of the marks that is kept after the late penalty."""
+        """Share of the marks left after the late penalty."""
         return self.assignment.kept_share(float(self.days_late))
 
     @property
@@ -90,7 +90,7 @@ class Mark:
 
     @property
     def problem(self) -> str:
-        """What the teacher should know besides the marks."""
+        """Problems for the teacher to look at; empty if there are none."""
         if self.student is None:
             return "matches no student in roster.csv"
         if self.hand_in is None:
@@ -144,7 +144,7 @@ def grade_assignment(term: Term, name: str, scratch: Path, grade: Grader) -> lis
     Args:
         term: The term.
         name: The assignment's name.
-        scratch: Folder that must exist as long as the marks are in use.
+        scratch: Folder for unpacked files; it must exist as long as the marks are in use.
         grade: Function that grades submissions and appends the reports to a file, so that a stopped
             run can be resumed.
 
@@ -177,7 +177,7 @@ def _results_file(term: Term, name: str) -> Path:
 
 
 def _only_its_tasks(report: GradeReport, assignment: Assignment) -> GradeReport:
-    """Restrict a report to the assignment's tasks."""
+    """Reduce a report to the assignment's tasks."""
     if not assignment.tasks:
         return report
     return replace(report, tasks=tuple(t for t in report.tasks if t.id in assignment.tasks))
@@ -186,7 +186,7 @@ def _only_its_tasks(report: GradeReport, assignment: Assignment) -> GradeReport:
 def _to_grade(
     term: Term, name: str, assignment: Assignment, hand_ins: Sequence[HandIn]
 ) -> list[HandIn]:
-    """Return the hand-ins that may count: each student's last one, or all if the best counts."""
+    """Return the hand-ins that may count: the last one per student, or all if the best counts."""
     wanted = {id(one): one for one in hand_ins if not one.owners}
     for student in term.roster.students:
         own = _hand_ins_of(student, hand_ins)
@@ -200,12 +200,12 @@ def _to_grade(
 
 
 def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
-    """Return a student's hand-ins in order of time, including the group's."""
+    """Return a student's hand-ins, including those of the group, oldest first."""
     return sorted((one for one in hand_ins if student in one.owners), key=lambda one: one.when)
 
 
 def _last_in_time(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
-    """Return the last hand-in before the cut-off, or else the first one after it."""
+    """Return the last hand-in before the cut-off; if there is none, the first one after it."""
     in_time = [one for one in own if assignment.kept_share(assignment.days_late(one.when)) > 0]
     return in_time[-1:] or list(own[:1])
 
@@ -221,9 +221,9 @@ def _chosen(own: Sequence[HandIn], attempt: Fraction, student: Student) -> HandI
 def class_marks(
     term: Term, name: str, hand_ins: Sequence[HandIn], graded: Mapping[str, GradeReport]
 ) -> list[Mark]:
-    """Return the mark of each student, then those of hand-ins without a known student.
+    """Return each student's mark, followed by marks for hand-ins that match no student.
 
-    The mark has no report if none of the student's hand-ins that could count has been graded.
+    A mark has no report if none of the eligible hand-ins has been graded.
     """
     assignment = term.settings.assignment(name)
     reports = {key: _only_its_tasks(report, assignment) for key, report in graded.items()}
@@ -256,7 +256,7 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 
 
 def _marks_and_time(mark: Mark) -> tuple[Fraction, datetime]:
-    """Return the sort key of the best attempt: its marks, then the later time."""
+    """Sort key to find the best attempt: highest marks, then latest time."""
     assert mark.hand_in
     return mark.earned * mark.kept_share, mark.hand_in.when
 
@@ -265,7 +265,7 @@ def _marks_and_time(mark: Mark) -> tuple[Fraction, datetime]:
 
 
 def marks_table(term: Term, name: str, marks: Sequence[Mark]) -> bytes:
-    """Return an assignment's marks as CSV: each student, then each unknown hand-in."""
+    """Return an assignment's marks as CSV: all students, then hand-ins that match no student."""
     assignment = term.settings.assignment(name)
     tasks = next((mark.tasks for mark in marks if mark.tasks), ())
     heads = [f"task {task.id} ({number(task.marks)})" for task in tasks]

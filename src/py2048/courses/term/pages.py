@@ -1,4 +1,4 @@
-"""HTML pages for students in ``results/ASSIGNMENT``: self-contained, without hidden results."""
+"""Write students' result pages: self-contained HTML without hidden results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from py2048.courses.term.tables import replace_file
 
 
 def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime) -> None:
-    """Write the pages of an assignment's students."""
+    """Write a page for each student of an assignment."""
     names = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
     for mark, file in zip(marks, file_names(map(str.lower, names)), strict=True):
         if mark.report is not None or mark.manual.items or mark.manual.comments:
@@ -34,7 +34,7 @@ def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now:
 
 
 def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
-    """Return what a student may see of a mark at time `now`."""
+    """Render a mark with the details that the student may see at time `now`."""
     assignment = mark.assignment
     hidden = {task.id for task in mark.tasks if assignment.hides(task.id, now)}
     withheld = _is_withheld(mark, now)
@@ -57,7 +57,7 @@ def student_page(mark: Mark, run: RunInfo, now: datetime) -> bytes:
 
 
 def _is_withheld(mark: Mark, now: datetime) -> bool:
-    """Return whether the reports allowed for that day were used up when this attempt came in."""
+    """Return whether the daily number of reports was used up before this attempt."""
     most, one = mark.assignment.feedback_a_day, mark.hand_in
     if not most or not one or now >= mark.assignment.due:
         return False
@@ -76,7 +76,7 @@ def _hidden(task: TaskResult, mark: Mark) -> str:
 
 
 def _total(mark: Mark) -> str:
-    """Describe the total and what lateness cost."""
+    """Describe the total and the late penalty."""
     if mark.total is None:
         return "<p><strong>no mark</strong></p>"
     text = f"<strong>{number(mark.total)} / {number(mark.possible)} marks</strong>"

@@ -1,4 +1,4 @@
-"""Students of a term, read from ``roster.csv``, and how to find them by id or name."""
+"""A term's students, read from ``roster.csv`` and indexed by id and name."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def name_key(name: str) -> str:
 class Roster:
     """Students indexed by id, email, login and name.
 
-    A key shared by two students finds neither of them, so that the teacher decides.
+    A key shared by several students finds none of them, because only the teacher can decide.
     """
 
     def __init__(self, students: Iterable[Student]) -> None:
@@ -114,7 +114,7 @@ class Roster:
         return self.keys.get(f"group:{name.lower()}", set()) if name else set()
 
     def learn(self, table: CsvTable) -> None:
-        """Learn the students' numbers on the platform from Moodle's or Canvas's table."""
+        """Index students by their numbers in a table from Moodle or Canvas."""
         for row in table.rows:
             student = self.of_row(table, row)
             if student is None:
@@ -125,7 +125,7 @@ class Roster:
                 self._add(f"canvas:{table.cell(row, 'id')}", student)
 
     def of_row(self, table: CsvTable, row: list[str]) -> Student | None:
-        """Return the student in a row of a platform's table."""
+        """Return the student that a row of a platform's table is about."""
         ids = ("sis user id", "sis login id", "id number", "student id", "sid", "username")
         keys = [table.cell(row, name) for name in (*ids, *EMAILS)]
         if table.column("identifier") is None and table.column("sis login id") is None:
@@ -137,6 +137,6 @@ class Roster:
 
 
 def _reordered(name: str) -> list[str]:
-    """Return ``Smith, Ann`` with the given name first; empty if there is no comma."""
+    """Return a name like ``Smith, Ann`` with the given name first; empty without a comma."""
     last, comma, first = name.partition(",")
     return [first + last] if comma else []

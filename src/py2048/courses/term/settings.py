@@ -25,7 +25,7 @@ Amount = Annotated[float, Meta(ge=0)]
 
 
 class Late(Struct, frozen=True, forbid_unknown_fields=True):
-    """Late policy: each started day costs a percentage of the marks earned."""
+    """Late policy: a percentage of the earned marks is lost per day, rounded up."""
 
     percent_a_day: Annotated[float, Meta(ge=0, le=100)] = 10
     grace_minutes: Amount = 15
@@ -49,12 +49,12 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
     canvas: str = ""
 
     def days_late(self, handed_in: datetime) -> int:
-        """Return the number of started days after the due date, or 0 within the grace period."""
+        """Return the days after the due date, rounded up; 0 within the grace period."""
         over = handed_in.astimezone(UTC) - self.due.astimezone(UTC)
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
     def kept_share(self, days_late: float) -> Fraction:
-        """Return the share of the marks kept after `days_late` days; 0 after the cut-off."""
+        """Return the share of the marks left after `days_late` days; 0 after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
@@ -93,7 +93,7 @@ def read_settings(folder: Path) -> TermSettings:
     """Read and validate ``course.toml``.
 
     Raises:
-        CourseError: If a setting is invalid; the message says where, and how to correct it.
+        CourseError: If a setting is invalid; the message tells where it is and how to correct it.
     """
     path = folder / "course.toml"
     if not path.is_file():
@@ -109,7 +109,7 @@ def read_settings(folder: Path) -> TermSettings:
 
 
 def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
-    """Convert `data` to `kind`, or raise an error that names the key and its value."""
+    """Convert `data` to `kind`; raise an error that names the key and its value if that fails."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -131,7 +131,7 @@ def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
 
 
 def _check(settings: TermSettings, path: Path) -> None:
-    """Check references and names, which types cannot express."""
+    """Check references and names, which the types do not cover."""
     if not settings.assignments:
         raise CourseError(f"{path} has no assignment: add one, such as [assignments.project]")
     for name, assignment in settings.assignments.items():

@@ -1,7 +1,7 @@
 """CSV tables from teachers and learning platforms, and safe file writing.
 
-Files are replaced atomically. A file that was edited by hand since py2048 wrote it is replaced only
-with ``--force``.
+Files are replaced atomically. If a file was edited by hand after py2048 wrote it, it is replaced
+only with ``--force``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class CsvTable:
 
     Attributes:
         head: Column names.
-        rows: Cells; each row is as long as `head`.
-        delimiter: Character between cells.
+        rows: Cells, row by row; each row is as long as `head`.
+        delimiter: Column separator.
         bom: Whether the file begins with a byte order mark.
         path: File the table was read from.
-        identified: Columns recognised by their contents.
+        identified: Indices of columns that were recognised by their contents.
         digest: SHA-256 of the file.
     """
 
@@ -60,7 +60,7 @@ class CsvTable:
         return found
 
     def cell(self, row: Sequence[str], *names: str) -> str:
-        """Return a row's text in the first column with one of these names, or ""."""
+        """Return a row's cell in the first column with one of these names, or ""."""
         place = self.column(*names)
         return "" if place is None else row[place].strip()
 
@@ -111,9 +111,9 @@ def read_table(path: Path) -> CsvTable:
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
     """Identify the columns of Moodle's grading worksheet in any language.
 
-    The rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the
-    same number in all rows and comes right after the grade. Date columns end with parentheses, and
-    comments come last. Returns {} for any other table.
+    Rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the same
+    in all rows, and its column follows that of the grade. Titles of date columns end with
+    parentheses, and comments come last. Returns {} for any other table.
     """
     columns = [{row[number] for row in rows} for number in range(len(head))]
     words = {found and found[1] for found in map(MOODLE_PARTICIPANT.fullmatch, columns[0])}
@@ -136,7 +136,7 @@ def number_of(text: str) -> str:
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return a new CSV file; cells are escaped so that spreadsheets run no formulas."""
+    """Return the contents of a CSV file; cells are escaped so that spreadsheets run no formulas."""
     cells = [[no_formula(c) if isinstance(c, str) else str(c) for c in row] for row in rows]
     return CsvTable(list(head), cells).to_bytes()
 
@@ -156,7 +156,7 @@ def _is_stream(path: Path) -> bool:
 
 
 class WrittenFiles:
-    """Digests of the files written into a folder, to detect edits by hand."""
+    """Digests of the files written to a folder, used to detect manual edits."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

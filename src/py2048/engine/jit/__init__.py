@@ -14,7 +14,7 @@ compiles to machine code::
 `py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
 compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
 not emit. The cache and a few optimisations use undocumented parts of Numba. With a version that
-lacks them, kernels compile in every process or start more slowly, but compute the same.
+lacks them, kernels compile in every process or start more slowly, but compute the same results.
 
 Without Numba, every kernel runs as plain Python: a hint takes a few tenths of a second, and nothing
 waits for the compiler. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect,
@@ -97,13 +97,13 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., object])
 Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]
-"""Called with the number of finished compilations, the total number, and the name of the next."""
+"""Called with the number of finished compilations, the total, and the name of the next kernel."""
 
 Use = tuple[str, Callable[[], object]]
 """The name of a feature that creates its own kernels, and a function that compiles them."""
 
 HAS_COMPILER = find_spec("numba") is not None
-"""Whether Numba is installed, by the extra ``fast``."""
+"""Whether Numba, which the extra ``fast`` installs, is available."""
 
 SWITCHES = {"PY2048_JIT": "0", "NUMBA_DISABLE_JIT": "1"}
 IS_PLAIN = not HAS_COMPILER or any(os.environ.get(name) == off for name, off in SWITCHES.items())
@@ -144,8 +144,8 @@ def kernel(
 
     Args:
         *arguments: Signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A kernel
-            without one is a helper, compiled only as a part of others. Other argument types also
-            work and compile on first use.
+            without signatures is a helper, compiled only as part of other kernels. Other argument
+            types also work and compile on first use.
         example: Returns example arguments, to use instead of a long signature.
         inline: Inline the kernel into its callers, so that surrounding loops can be vectorised.
         expand: Inline the kernel before compilation. LLVM optimises each kernel again together with
@@ -196,7 +196,7 @@ def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
 
 @cache
 def _unknown_options() -> frozenset[str]:
-    """Return our undocumented options that this version of Numba lacks; all only affect speed."""
+    """Return those of `UNDOCUMENTED` that this version of Numba lacks; they only affect speed."""
     known: object = None
     with contextlib.suppress(*PRIVATE_CHANGED):
         known = numba_module(".core.registry").cpu_target.options

@@ -1,15 +1,15 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
-Numba's ``cache=True`` keys a function by its source file, so it misses edits of helpers in other
+Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
 files, and it never reuses functions that captured another kernel, as most of ours do. This cache
-replaces it between dispatcher and compiler. The key, `digest_of`, covers a function's own code, all
-kernels it calls and all constants it reads.
+takes its place between dispatcher and compiler. The key, `digest_of`, covers a function's own code,
+all kernels it calls and all constants it reads.
 
-A cache file has machine code, plus LLVM bitcode for inlining the kernel into others. Parsing the
-bitcode is by far the slowest part of loading, so it is delayed until a caller is compiled.
+A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
+the bitcode is by far the slowest part of loading, so it is delayed until a caller is compiled.
 
-Only this module relies on undocumented parts of Numba. With a version that lacks them, nothing
-fails: kernels compile in each process without a cache.
+This module relies on undocumented parts of Numba. With a version that lacks them, nothing fails:
+kernels compile in each process without a cache.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class DiskCache:
             return self._load(signature, context)
         except progress.NotReadyError:
             raise
-        except Exception:  # noqa: BLE001 - compiling works after any error
+        except Exception:  # noqa: BLE001 - after any error, compile instead
             self._release()
             return None
 
@@ -241,7 +241,7 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write the file, and delete outdated files for the same kernel and signature."""
-    # A full disk must not cost this process its result.
+    # If the disk is full, this process can still use its result.
     with contextlib.suppress(OSError):
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as file:
@@ -263,10 +263,10 @@ def name_of(function: FunctionType) -> str:
 
 
 def make_name_unique(function: FunctionType) -> None:
-    """Rename a closure so that each product of its factory has a unique name.
+    """Rename a closure so that each kernel from its factory has a unique name.
 
     The compiler names machine code after the function. Two cached kernels from one factory would
-    otherwise share a name, and one could call code of the other.
+    otherwise share a name, and one could call the other's code.
     """
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
     if not contents:
@@ -325,10 +325,10 @@ def _code_parts(code: CodeType) -> Iterator[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return text that differs for different values.
+    """Return a string that is different for different values.
 
-    The `repr` of arbitrary objects contains their address, so kernels that capture one never hit
-    the cache, which is slow but correct.
+    The `repr` of an arbitrary object contains its address. Kernels that capture such an object
+    never hit the cache, which is slow but correct.
     """
     if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
@@ -337,7 +337,7 @@ def _text_of(value: Any) -> str:
 
 
 def _environment() -> str:
-    """Return everything besides the sources that affects the machine code."""
+    """Return everything apart from source code that affects the machine code."""
     modules = numba_module(), importlib.import_module("llvmlite"), importlib.import_module("numpy")
     versions = [FORMAT, sys.version, *(module.__version__ for module in modules)]
     names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"

@@ -1,7 +1,7 @@
 """Compilation progress, and a way to avoid waiting for the compiler.
 
 `now` reports what this process is compiling. Inside `ready_only`, a kernel that is not compiled yet
-raises `NotReadyError`, for callers that prefer a different answer to a delay.
+raises `NotReadyError`, for callers that can fall back to something else instead of waiting.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Idle seconds after which further compilations count as a new piece of work.
+"""Idle seconds after which further compilations start a new progress report.
 """
 
 FIXED_WEIGHT = 25_000.0
 """Part of a kernel's weight that does not depend on its size."""
 
 MIN_WEIGHT = 3_000_000.0
-"""Minimum weight of a piece of work, because small kernels often precede a large one."""
+"""Minimum total weight in a progress report, because small kernels often precede a large one."""
 
 
 class NotReadyError(Exception):
@@ -34,7 +34,7 @@ class NotReadyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """Progress of a piece of compilation work.
+    """Progress of the current compilations.
 
     Attributes:
         done: Number of compiled kernels.
@@ -137,7 +137,7 @@ def note_loaded(kernel: Kernel) -> None:
 
 @contextmanager
 def waiting_for(kernel: Kernel) -> Iterator[None]:
-    """Report the time inside as work on `kernel`, which another process may be compiling."""
+    """Count time in the block as work on `kernel`, which another process may be compiling."""
     _work.begin(kernel)
     try:
         yield
@@ -162,7 +162,7 @@ def _listen() -> None:
 
 
 def _weights(kernel: Kernel) -> dict[int, float]:
-    """Return estimated compile times of `kernel` and its callees, relative and keyed by id.
+    """Return relative compile-time estimates for `kernel` and its callees, keyed by id.
 
     A kernel is optimised together with everything it calls. The exponent was fitted to measured
     compilations of search and training.

@@ -1,3 +1,3 @@
-"""n-tuple networks: layouts, weights files and evaluation; also the heuristic."""
+"""n-tuple networks (layouts, weights files, evaluation) and the heuristic."""
 
 from __future__ import annotations

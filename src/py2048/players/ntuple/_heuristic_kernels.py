@@ -40,7 +40,7 @@ class Terms(NamedTuple):
     base: float
     """Value of a board before its lines are added."""
     least: float
-    """Lower bound of board values; values below twice this are compressed."""
+    """Lower bound of board values; values below twice this bound are compressed."""
 
 
 def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:
@@ -119,7 +119,7 @@ def lines_4x4(word: Word, tables: Tables) -> np.float32:
 
 @kernel(inline=True)
 def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.float32:
-    """Return the value of the rows of a board of up to 4x4 cells."""
+    """Return the value of the rows, for a board of up to 4x4 cells."""
     width = columns << TWO
     mask = (ONE << width) - ONE
     total = np.float32(0)
@@ -132,7 +132,7 @@ def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.floa
 
 @kernel(inline=True)
 def lines_small(word: Word, rows: Word, columns: Word, across: Tables, down: Tables) -> np.float32:
-    """Return the value of the rows and columns of a board of up to 4x4 cells."""
+    """Return the value of the rows and columns, for a board of up to 4x4 cells."""
     turned = transpose_any(word, rows, columns)
     sideways = rows_small(word, rows, columns, across)
     return np.float32(sideways + rows_small(turned, columns, rows, down))
@@ -140,7 +140,7 @@ def lines_small(word: Word, rows: Word, columns: Word, across: Tables, down: Tab
 
 @kernel(inline=True)
 def lines_cells(cells: Cells, rows: Int, columns: Int, terms: Terms) -> float:
-    """Return the value of the rows and columns of a board of any shape."""
+    """Return the value of the rows and columns, for a board of any shape."""
     total = 0.0
     for row in range(rows):
         inner = np.int64(0 < row < rows - 1)

@@ -76,13 +76,13 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """Shape and network tuples of a board of cells."""
+    """Shape and network tuples of a board stored as ranks."""
 
     rows: Int
     columns: Int
     cascade: bool
     ranks: Word
-    """Number of ranks with weights of their own, including the empty cell."""
+    """Number of ranks that have their own weights, including the empty cell."""
     places: NDArray[np.int64]
     """int64 `[tuples * symmetries, longest]`: cells of each index, padded with -1."""
     offsets: Words
@@ -107,7 +107,7 @@ class ValueParams(NamedTuple):
     stages: Words
     """uint64 `[stages - 1]`: thresholds of the later stages, ascending."""
     unit: np.int64
-    """A slide that earns fewer points cannot change the stage."""
+    """A slide that earns fewer points than this cannot change the stage."""
     size: Word
     """Number of weights per stage."""
 
@@ -150,7 +150,7 @@ def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Downgrade a packed board to ranks up to `known`, in one word."""
+    """Downgrade a packed board to a single word with ranks up to `known`."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -411,7 +411,7 @@ def write_indices(
 def write_indices_cells(
     cells: Bytes, seen: Word, ranks: Word, places: NDArray[np.int64], offsets: Words, out: Words
 ) -> None:
-    """Write the weight indices of a board of cells.
+    """Write the weight indices of a board given as ranks.
 
     Args:
         cells: Board as ranks, uint8 `[cells]`.
@@ -442,7 +442,7 @@ def indices_small(boards: Words, slot: Int, spec: PackedBoardSpec, out: Words, r
 
 @kernel(inline=True, borrows=True)
 def indices_cells(boards: Bytes, slot: Int, spec: CellBoardSpec, out: Words, row: Int) -> None:
-    """Write the weight indices of a board of cells to a row of `out`."""
+    """Write the weight indices of a board given as ranks to a row of `out`."""
     seen = distinct_sum_cells(boards, slot, spec)
     write_indices_cells(boards[slot], seen, spec.ranks, spec.places, spec.offsets, out[row])
 
@@ -520,7 +520,7 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
     """Add differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: Bit per number, most significant first: whether it has a difference.
+        used: One bit per number, most significant first, set if the number has a difference.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

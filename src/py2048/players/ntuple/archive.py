@@ -1,7 +1,7 @@
 """Archives of arrays: checksummed ZIP files with a JSON header and ``.npy`` members.
 
-Weights files and checkpoints are archives. Any ``.npz`` reader can open them. A file appears under
-its name only once it is complete.
+Weights files and checkpoints are archives. Any ``.npz`` reader can open them. Files are written
+atomically.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Check = tuple[Callable[[Any], bool], str]
 """A predicate for a header value, and a description of valid values."""
 
 MAX_POINTS = 1e30
-"""Upper bound for points in a header, so that sums of several still fit into a float32."""
+"""Upper bound for points in a header, so that sums of them still fit into a float32."""
 
 
 def write_archive(
@@ -54,7 +54,7 @@ def write_archive(
     Args:
         path: Target file.
         kind: Kind of archive, such as ``py2048-weights``.
-        header: Additional header entries, in plain JSON values.
+        header: Additional header entries, as plain JSON values.
         arrays: Members by name, in order.
         compression: A `zipfile` constant. By default, nearly empty arrays are deflated.
     """
@@ -69,7 +69,7 @@ def write_archive(
 
 
 def is_sparse(array: Array) -> bool:
-    """Return whether nearly all numbers of an array are 0."""
+    """Return whether nearly all numbers in an array are 0."""
     return bool(np.count_nonzero(array) < SPARSE * array.size)
 
 
@@ -180,7 +180,7 @@ class Archive:
             array: Array = np.lib.format.read_array(reader, allow_pickle=False)
         except ValueError as error:
             raise WeightsError(f"{self.path} is damaged: {name}: {error}") from None
-        # Reading past the end makes zipfile verify its CRC-32 of the member.
+        # Reading past the end makes zipfile verify the member's CRC-32.
         if member.read(1) or reader.digest.hexdigest() != expected:
             raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
@@ -197,7 +197,7 @@ class Archive:
 
 
 def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
-    """Check that a JSON object of a file's header has these fields with valid values.
+    """Check that a JSON object in a file's header has these fields with valid values.
 
     Args:
         path: The file, for messages.
@@ -227,7 +227,7 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors raised while header fields are parsed.
 
     Raises:
-        WeightsError: Instead of py2048 errors and errors about types and values. The message names
+        WeightsError: In place of py2048 errors and errors about types and values. The message names
             the file and the fields.
     """
     try:
@@ -242,7 +242,7 @@ def is_count(value: object) -> bool:
 
 
 def is_counts(value: object) -> bool:
-    """Return whether a header value is a list of such integers."""
+    """Return whether a header value is a list of non-negative integers that fit into 63 bits."""
     return isinstance(value, list) and all(map(is_count, value))
 
 
@@ -285,7 +285,7 @@ class _HashingReader:
 
 @contextmanager
 def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
-    """Open an archive for reading; file errors name it.
+    """Open an archive for reading; file errors name the archive.
 
     Raises:
         WeightsError: If the file is missing, damaged, of another kind or too new.
@@ -302,7 +302,7 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     """Convert errors raised while a file is read.
 
     Raises:
-        WeightsError: Instead of errors from ZIP files, decompressors and the disk. It names the
+        WeightsError: In place of errors from ZIP files, decompressors and the disk. It names the
             file.
     """
     import lzma

@@ -1,4 +1,4 @@
-"""Heuristic evaluation for any rules and board size, a sum over rows and columns.
+"""Heuristic evaluation for any rules and board size, summed over rows and columns.
 
 It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
 lines and inner lines have different weights, which draws large tiles to the edge. The features
@@ -19,21 +19,21 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of distinguished ranks. Tiles of higher rank count as the highest of these."""
+"""Number of distinct ranks; tiles of higher rank count as the highest of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points. The values of a pair are for edge lines and inner lines.
+    """Evaluation weights in points. Pairs hold the values for edge lines and for inner lines.
 
     Attributes:
         empty: Reward per empty cell.
         merge: Reward per pair of equal tiles that can merge in a line. A line's first pair counts
             double.
-        monotonicity_weight: Penalty of a non-monotonic line, per unit of
+        monotonicity_weight: Penalty for a non-monotonic line, per unit of
             ``rank**monotonicity_power``.
         monotonicity_power: Exponent of the monotonicity penalty.
-        sum_weight: Penalty of a tile, per unit of ``rank**sum_power``.
+        sum_weight: Penalty for a tile, per unit of ``rank**sum_power``.
         sum_power: Exponent of the tile penalty.
         base: Constant value of each line. A stuck board is worth 0, so this is also the cost of
             losing.
@@ -73,7 +73,7 @@ LASTING = Heuristic(
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
-    """Return the best heuristic for the rules; deep searches on 4x4 have their own."""
+    """Return the best heuristic for the rules; deep searches on 4x4 use a separate one."""
     if is_deep and rules.shape == (4, 4):
         return STEEP
     return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING

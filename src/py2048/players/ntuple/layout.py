@@ -12,7 +12,7 @@ import numpy as np
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
 Tuple = tuple[int, ...]
-"""Cells of one tuple in ascending order, numbered row by row."""
+"""Cell numbers of one tuple in ascending order; cells are numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """For each tuple, its first weight, and the shift and mask of each run of cells."""
@@ -49,15 +49,15 @@ class NetworkLayout:
         rows: Number of rows.
         columns: Number of columns.
         tuples: Cells of each tuple, numbered in row-major order. They are sorted on creation.
-        stages: Thresholds of the later stages, ascending. A board is in the stage of the largest
-            threshold that the sum of its *distinct* tiles reaches. A threshold of 16384 requires
-            that tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
+        stages: Thresholds of the later stages, ascending. The largest threshold not above the sum
+            of its *distinct* tiles determines a board's stage. A threshold of 16384 requires that
+            tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
             tile.
-        ranks: Number of ranks with weights of their own, including the empty cell. Larger tiles are
-            downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
+        ranks: Number of ranks that have their own weights, including the empty cell. Larger tiles
+            are downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
 
     Raises:
-        WeightsError: If no such network can exist.
+        WeightsError: If the layout is not valid.
     """
 
     rows: int
@@ -101,7 +101,7 @@ class NetworkLayout:
 
     @property
     def is_packed(self) -> bool:
-        """Whether boards are packed into words and slide by line tables."""
+        """Whether boards are packed into words and slide by table lookup."""
         return self.kind != "cells"
 
     @property
@@ -116,7 +116,7 @@ class NetworkLayout:
 
     @property
     def active(self) -> int:
-        """Number of weights that sum to a board's value."""
+        """Number of weights that are summed for a board's value."""
         return len(self.tuples) * len(self.images)
 
     @cached_property
@@ -139,7 +139,7 @@ class NetworkLayout:
 
     @cached_property
     def images(self) -> tuple[Tuple, ...]:
-        """For each symmetry, the source cell of every cell."""
+        """The board symmetries, each as the source cell of every cell."""
         return tuple(images(self.rows, self.columns))
 
     @cached_property

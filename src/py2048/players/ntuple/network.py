@@ -1,4 +1,4 @@
-"""n-tuple networks: estimate the points still to come as a sum of looked-up weights.
+"""n-tuple networks: estimate future points as a sum of looked-up weights.
 
 A network [1] looks at several groups of cells, its *tuples*. Each tuple has a weight for every
 combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
@@ -42,14 +42,14 @@ NEVER = np.int64(2**62)
 """Exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""How far ahead bands are unpacked, as a difference between board sums (about 230 moves)."""
+"""How far ahead bands are unpacked, in points of board sum (about 230 moves)."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Seconds that an unused part stays unpacked, because games may return to it."""
+"""Seconds for which an unused part stays unpacked, because games may return to it."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
@@ -57,11 +57,11 @@ HUGE_PAGE_BYTES = 1 << 21
 MIN_GAMES = 100
 """Minimum number of games for a stage's records to be meaningful."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Largest error of a value, relative to the actual points, that is still corrected."""
+"""Largest mean error, relative to the points earned, at which values count as calibrated."""
 CERTAIN_SHARE = 0.99
-"""A tile that this share of the games reached counts as certain."""
+"""A tile counts as certain if at least this share of games reached it."""
 START = 2
-"""Tile that stands for the opening stage, which ends at the first tile with stages of its own."""
+"""Represents the opening stage, which lasts until the first tile that has its own stages."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -199,8 +199,8 @@ class Band(NamedTuple):
         tile: Largest tile of the band's boards.
         least: Minimum sum of their tiles.
         level: How much the base network overestimates at sum `least`, plus a safety margin.
-        slope: Growth of that overestimate per point of sum.
-        goal: Value of a board on which the target tile has been made.
+        slope: Growth of the overestimate per point of board sum.
+        goal: Value of a board once the target tile has been made.
         makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
     """
 
@@ -230,12 +230,12 @@ class Band(NamedTuple):
         )
 
     def excess(self, total: int) -> float:
-        """Return the overestimate of the base network at a sum."""
+        """Return how much the base network overestimates at a board sum."""
         return self.level + self.slope * (total - self.least)
 
 
 def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
-    """Return the largest tile and the sum of a board's tiles."""
+    """Return a board's largest tile and the sum of its tiles."""
     tiles = [1 << rank for rank in ranks if rank]
     return max(tiles, default=0), sum(tiles)
 
@@ -252,7 +252,7 @@ class Bands:
         lazy: Owner of the table, if bands are unpacked on demand.
 
     Raises:
-        WeightsError: If the arguments do not fit together.
+        WeightsError: If the arguments are inconsistent.
     """
 
     layout: NetworkLayout
@@ -282,7 +282,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the bands that may apply to boards of ranks, uint8 `[n, cells]`."""
+        """Return the bands that may apply to boards given as ranks, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -318,12 +318,12 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with a band added or replaced; its weights have the same step."""
+        """Return a copy with a band added or replaced; `table` must use the same step."""
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without this tile's bands up to this sum, or `None` if empty."""
+        """Return a copy without the tile's bands up to this one, or `None` if none remain."""
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
@@ -344,14 +344,14 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """How games continued from the boards with which they entered a stage.
+    """Statistics on how games continued after they entered a stage.
 
     Attributes:
         tile: Largest tile of the stage.
         least: Minimum sum of all tiles.
         games: Number of games that entered the stage.
-        predicted: Mean of the points that the network expected.
-        realised: Mean of the points that were actually earned.
+        predicted: Mean points that the network predicted on entry.
+        realised: Mean points that the games actually earned afterwards.
         error: Standard error of the mean difference.
         made: Number of games that reached each larger tile.
     """
@@ -376,7 +376,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The first larger tile that is not certain, or the largest one that was reached."""
+        """The next larger tile that is not certain to be made, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -423,7 +423,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stages of a board's largest tile that have enough games."""
+        """Return the stages for a board's largest tile, without those that have too few games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -444,10 +444,10 @@ class Network:
         history: One JSON object for each training run.
         step: Points per unit of a weight.
         bands: Late-game corrections.
-        records: Measured accuracy of its values, if available.
+        records: Measured accuracy of the network's values, if available.
 
     Raises:
-        WeightsError: If layout, rules and weights do not fit together.
+        WeightsError: If layout, rules and weights do not match.
     """
 
     layout: NetworkLayout
@@ -481,7 +481,7 @@ class Network:
 
     @cached_property
     def spec(self) -> BoardSpec:
-        """Board shape and tuples in the form of the kernels."""
+        """Board shape and tuples, encoded for the kernels."""
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
@@ -491,8 +491,8 @@ class Network:
     def band_of(self, board: Board) -> Band | None:
         """Return the band that applies to a search from this board, if any.
 
-        All values of a search come from the band of its root, so that they are comparable. Without
-        search, the root is the board to move on.
+        All values in a search come from the band of its root, so that they are comparable. Without
+        search, the root is the current board.
         """
         found = None
         for band in self.bands.bands if self.bands else ():
@@ -540,7 +540,7 @@ def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def objective_key(rules: Rules) -> tuple[object, ...]:
-    """Return the parts of rules that determine the points still to come.
+    """Return the parts of rules that determine future points.
 
     Names, starts and targets that do not end the game are left out.
     """
@@ -575,7 +575,7 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
 
 
 def check_spawned(rules: Rules) -> None:
-    """Raise if neither networks nor searches support the tiles that spawn.
+    """Raise if networks and searches do not support the spawned tiles.
 
     Raises:
         RulesError: If a spawned tile is too large, or ends the game.
@@ -603,7 +603,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
 
 
 def check_banded(rules: Rules) -> None:
-    """Raise unless networks for these rules may have bands.
+    """Raise if networks for these rules cannot have bands.
 
     Raises:
         WeightsError: If the board is not 4x4, or a target ends the game.
@@ -648,7 +648,7 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Return a layout and the slides of the rules in the form of the kernels."""
+    """Encode a layout and the slides of the rules for the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)

@@ -83,7 +83,7 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
     Args:
         network: The network.
         path: Target file, replaced once the new one is complete.
-        compress: Make the file smaller, which takes longer.
+        compress: Compress the file, which takes longer.
 
     Raises:
         WeightsError: If the file cannot be written or could not be loaded again.
@@ -99,7 +99,7 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
 def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
-    Each stage is stored as its difference from the previous stage. A bit per weight tells whether
+    Each stage is stored as its difference from the previous stage. One bit per weight tells whether
     the difference is non-zero; non-zero differences take two bytes before compression. Bands have
     their own step and are stored unchanged.
 
@@ -265,7 +265,7 @@ def browser_script(path: Path | str) -> bytes:
     - `known`, `stages` and `step`
     - `size`: number of weights per stage
     - `lookups`: for each weight that contributes to a board's value, the offset of its tuple's
-      weights and the tuple's cells; the rank on the cell at position i counts 16**i
+      weights and the tuple's cells; the rank on the cell at position i is multiplied by 16**i
     - `weights`: zigzag numbers `[stages, size]`, first all low bytes and then all high bytes,
       deflated and base64-encoded
 
@@ -474,7 +474,7 @@ def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tup
 
 
 def band_of(path: Path, values: Mapping[str, Any]) -> Band:
-    """Return the band described by a JSON object of a header.
+    """Return the band described by a JSON object in a header.
 
     Raises:
         WeightsError: If the object is invalid.
@@ -525,7 +525,7 @@ def shipped_files() -> tuple[Path, ...]:
 
 
 def shipped_network(rules: Rules) -> Network | None:
-    """Return the installed network for rules that play like these, if there is one."""
+    """Return the installed network for these rules or equivalent ones, if there is one."""
     path = shipped_path(rules)
     return _shipped_at(path) if path else None
 
@@ -537,7 +537,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the installed files, keyed by objective; those of packages take precedence."""
+    """Return the installed files by objective; files from other packages take precedence."""
     return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
 
 

@@ -2,8 +2,8 @@
 
 The search addresses boards by *handles*. A packed board is its own handle, a pair of words as in
 ``engine/_board_kernels.py``. Boards of other shapes live in the context's arena (``context.py``),
-and their handle is a slot number. At `level` moves from the root, the search uses the slots from
-``SLOTS_PER_LEVEL * level`` on, for one board and its four afterstates.
+and their handle is a slot number. At `level` moves from the root, one board and its four
+afterstates use the slots that start at ``SLOTS_PER_LEVEL * level``.
 
 Each kind of board has these operations:
 
@@ -11,7 +11,7 @@ Each kind of board has these operations:
   the slide is illegal
 - ``next_empty(board, cell, context)``: first empty cell at or after `cell`, or -1
 - ``count_empty(board, context)``: number of empty cells
-- ``with_tile(board, cell, rank, level, context)``: board of `level` with one more tile
+- ``with_tile(board, cell, rank, level, context)``: the board with one more tile, at `level`
 - ``with_spawn(board, word, context)``: root after the random spawn drawn from `word`
 - ``hash_of(board, context)``: 64-bit hash of the board
 - ``ranks_on(board, context)``: bit set of the ranks on the board
@@ -376,7 +376,7 @@ def make_sum_kernels(code: Code) -> tuple[Any, Any]:
 
 
 def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
-    """Wrap a leaf evaluation in the evaluation cache."""
+    """Wrap a leaf evaluation so that it uses the evaluation cache."""
 
     @kernel(inline=True, borrows=True)
     def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
@@ -493,7 +493,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build the kernel that prefetches the weight of one tuple after those of `others`."""
+    """Build the kernel that runs `others` and then prefetches the weight of one tuple."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:

@@ -1,15 +1,16 @@
 """Compiled expectimax: single searches and whole games, for each kind of board and leaf evaluation.
 
-The search tree alternates between two kinds of nodes. At a *max node* the player moves, and its
-value is the best sum of slide points and afterstate value. At a *chance node*, an afterstate, a
-tile spawns, and its value is the mean over all tiles and cells, weighted by their exact
-probabilities. Depth counts moves: depth 1 evaluates afterstates with the leaf alone, and depth `d`
+The search tree alternates between two kinds of nodes. At a *max node* the player moves; the node's
+value is the best sum of slide points and afterstate value. A *chance node* is an afterstate on
+which a tile spawns; its value is the mean over all tiles and cells, weighted by their exact
+probabilities. Depth counts moves: depth 1 only evaluates afterstates as leaves, and depth `d`
 averages over `d - 1` spawns.
 
 Every path has a *cost*. A spawn costs `COSTS_PER_BIT` per bit of improbability. A move costs a
 constant, plus a penalty that grows with the value it loses against the best move, as estimated by
-the leaf. When a spawn exceeds the cost limit, the board is searched one more ply. Moves that exceed
-it are pruned. The search is therefore deep along likely lines and shallow elsewhere.
+the leaf evaluation. When a spawn exceeds the cost limit, the board is searched one more ply. Moves
+that exceed the limit are pruned. The search is therefore deep along likely lines and shallow
+elsewhere.
 
 The *transposition table* stores values of chance nodes and is valid for one root move of one
 iteration. The *evaluation cache* stores leaf values. Both always overwrite on collision, and
@@ -17,7 +18,7 @@ neither changes a result: the hash covers the board, the depth and the remaining
 
 *Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
 It does not read a clock: `node_budget` decides how many nodes a move should use and how many it may
-use at most, and `time_factor` tells easy moves from hard ones.
+use at most, and `time_factor` distinguishes easy from hard moves.
 
 `mean_value` corresponds to `py2048.players.search.expectimax.Expectimax`, the readable reference.
 """
@@ -65,7 +66,7 @@ ROOT_LEVEL = np.int64(0)
 STUCK_VALUE = 0.0
 """Value of a board without legal moves: no points will follow."""
 NO_MOVE = -np.inf
-"""Value of the best move if there is none."""
+"""Value of the best move on a board without legal moves."""
 PREFETCH_DISTANCE = 4
 """Weights are prefetched this many boards ahead."""
 MAX_LOSS = float(1 << 20)
@@ -112,7 +113,7 @@ def value_or_stuck(best: float) -> float:
 
 
 def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
-    """Build the kernels that evaluate a single move with the leaf."""
+    """Build the kernels that evaluate a single move with the leaf evaluation."""
     ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
@@ -157,7 +158,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move, or zeros if losing moves have no extra cost."""
+        """Return the leaf value of each move, or zeros if inferior moves have no extra cost."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -254,7 +255,7 @@ def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
             after: Afterstate, `level` moves from the root.
             direction: Direction of the move that led to it.
             depth: Number of moves still to search.
-            remaining_cost: Cost that the rest of the path may have.
+            remaining_cost: Cost limit for the rest of the path.
             level: Number of moves from the root.
             context: Context of this thread.
             weights: Network weights.
@@ -354,11 +355,11 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass. Beyond it, its values are meaningless."""
+    """Maximum number of nodes in a single pass; beyond it, the pass's values are meaningless."""
     budget: Int = 0
     """Node budget for iterative deepening; 0 searches in a single pass."""
     is_timed: Int = 0
-    """Whether the budget is an average over moves instead of a maximum."""
+    """Whether the budget is an average over moves rather than a maximum."""
 
 
 @kernel(borrows=True, expand=True)
@@ -367,8 +368,9 @@ def node_budget(
 ) -> tuple[float, float]:
     """Return how many nodes a move should use, and how many it may use at most.
 
-    A fixed node budget is both. A timed budget is an average: overruns are compensated within the
-    next `BALANCE_MOVES` moves, and a forced move leaves its budget to later ones.
+    With a fixed node budget, both numbers equal the budget. A timed budget is an average: overruns
+    are compensated within the next `BALANCE_MOVES` moves, and a forced move leaves its budget to
+    later moves.
 
     Args:
         params: Search parameters.
@@ -394,9 +396,9 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 
 @kernel(borrows=True, expand=True)
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
-    """Return log2 of the nodes that a search with cost limit 0 would need on this tree.
+    """Return log2 of the node count that a search with cost limit 0 would need on this tree.
 
-    It is extrapolated from a search of the given cost, assuming that nodes grow by
+    It is extrapolated from a search of the given cost, assuming that the node count grows by
     `context.growth`.
     """
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
@@ -450,9 +452,10 @@ def next_cost_limit(
 
 @kernel(borrows=True, expand=True)
 def time_factor(points: Points, values: Values, current: Values) -> float:
-    """Return the share of the average budget that a move deserves, judging by two iterations.
+    """Return the factor of the average budget that a move deserves, based on two iterations.
 
-    A move is easy if the best one leads by `EASY_MOVE_LEAD`, and hard if the best one has changed.
+    A move is easy if the best direction leads by `EASY_MOVE_LEAD`, and hard if the best direction
+    has changed.
 
     Args:
         points: Points of each slide, -1 if illegal.
@@ -519,7 +522,8 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
             nodes, pruned, is_complete = search_moves(
                 root, params.depth, cost_limit, node_limit, context, weights, points, current
             )
-            # Aborted iterations count as their limit, so that results do not depend on threads.
+            # An aborted iteration counts as its node limit, so that results do not depend on
+            # threads.
             nodes_used = np.float64(nodes) if is_complete else node_limit
             used += nodes_used
             measured = tree_breadth(nodes_used, cost_limit, context)
@@ -547,7 +551,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
 
 
 def make_decide_kernel(choose: Kernel) -> Kernel:
-    """Build the kernel that searches as far as `SearchParams` say.
+    """Build the kernel that searches as far as `SearchParams` allow.
 
     Everything is inlined into one kernel, because Numba compiles `choose` again in each caller.
     """
@@ -652,7 +656,7 @@ def make_search(parts: Parts) -> Search:
         values: Values,
         current: Values,
     ) -> None:
-        """Rate the moves of boards, uint8 `[n, cells]` of ranks.
+        """Rate the moves of boards given as ranks, uint8 `[n, cells]`.
 
         Fills a row of `points` and `values` for each board. `contexts` holds the context of this
         thread. See `decide` for the other arguments.
@@ -677,13 +681,13 @@ def make_search(parts: Parts) -> Search:
         values: Values,
         current: Values,
     ) -> np.int64:
-        """Continue games one after another by the best moves, until `directions` is full.
+        """Continue games one after another with the best moves, until `directions` is full.
 
         Args:
             boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
             states: Game states, int64 `[games, STATE]`, updated in place.
             directions: Overwritten with the moves.
-            keys: Random keys of the games' spawns, uint64 `[games]`.
+            keys: RNG key of each game's spawns, uint64 `[games]`.
             params: Search parameters; they and the following arguments are as in `decide`.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
@@ -723,7 +727,7 @@ def make_value_kernel(parts: Parts) -> Kernel:
 
     @kernel(borrows=True)
     def value(boards: Cells, contexts: SearchContexts, weights: Weights, values: Values) -> None:
-        """Write the leaf value of each afterstate, uint8 `[n, cells]` of ranks."""
+        """Write the leaf values of afterstates given as ranks, uint8 `[n, cells]`."""
         context, count = contexts[0], len(boards)
         for number in range(count):
             if number + PREFETCH_DISTANCE < count:

@@ -1,6 +1,6 @@
 """Plan deterministic games with a beam search.
 
-Under an `EdgeSpawn` the spawn follows from the move, so a whole game can be planned in advance. A
+Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
 beam search keeps the best boards of each depth. Every move adds the same tile, so all boards of one
 depth have the same sum and their values are comparable.
 
@@ -42,7 +42,7 @@ DISCARDED_MOVES = 1024
 """Moves dropped from the end of a search, because nothing beyond them was searched."""
 
 CHECKPOINT_MOVES = 512
-"""Moves between two boards that the planner can backtrack to."""
+"""Number of moves between the checkpoints that the planner can backtrack to."""
 
 
 # --- kernels -------------------------------------------------------------------------------------
@@ -65,13 +65,13 @@ class BeamSpec(NamedTuple):
     rows: Int
     columns: Int
     landing: Counts
-    """`[4, longest]`: candidate spawn cells for each direction, as in `CompiledRules`."""
+    """`[4, longest]`: the cells to try for a spawn, by direction, as in `CompiledRules`."""
     spawn: Word
     """Rank of the spawned tile."""
     cascade: bool
     """Whether a merged tile can merge again in the same slide."""
     ending_rank: Int
-    """Rank that ends the game, or a rank beyond all tiles."""
+    """Rank that ends the game, or a rank that no tile reaches."""
     cell_values: Values
     """`[cells, ranks]`: value of each rank on each cell; -inf for ranks that end the game."""
     pair_values: Values
@@ -272,7 +272,7 @@ EMPTY_BONUS = 14.21
 
 
 def longest_game(board: Board) -> int:
-    """Return an upper bound on the number of moves of a game with an edge spawn of 2.
+    """Return an upper bound on the number of moves in a game with an edge spawn of 2.
 
     The starting board must hold nothing but 2s. Number the tiles of the final board from 0 in the
     order in which they were created. When tile `i` was created, `i` older tiles each occupied a
@@ -286,7 +286,7 @@ def longest_game(board: Board) -> int:
 
 @cache
 def spec_of(rules: Rules) -> BeamSpec:
-    """Build the kernels' view of the rules and the evaluation.
+    """Encode the rules and the evaluation for the kernels.
 
     Raises:
         RulesError: If the spawn is random.

@@ -203,7 +203,7 @@ def new_context(
         rules: Rules to search under.
         evaluation: Leaf evaluation.
         depth: Search depth in plies; shallow searches get smaller tables.
-        is_exhaustive: Whether to search all paths, with no path costs.
+        is_exhaustive: Whether to search all paths, ignoring path costs.
 
     Raises:
         RulesError: If the rules or the network exceed a limit.

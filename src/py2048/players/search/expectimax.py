@@ -25,7 +25,7 @@ from py2048.players.ntuple.heuristic import DEFAULT
 from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WIN_BONUS
 
 Evaluation = Callable[[Board], float]
-"""Estimates the points still to come after an afterstate."""
+"""Estimates the future points after an afterstate."""
 
 SpawnOutcome = tuple[float, Board]
 """A probability and the resulting board."""
@@ -141,7 +141,7 @@ class Expectimax:
         return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each move with the cost of its loss against the best move, judged one ply ahead."""
+        """Yield each move and the cost of its loss against the best move at depth 1."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
         scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)
@@ -153,7 +153,7 @@ class Expectimax:
         return self.rules.ends_at_target and target is not None and board.max_tile >= target
 
     def _gain(self, slide: Slide) -> float:
-        # A turn's points are a difference of scores, and do not depend on the cell of the spawn.
+        # A turn's points are a difference of scores, and do not depend on where the tile spawns.
         cell, before = slide.board.empty_cells()[0], slide.before.sum
         gains = [
             (probability, Turn(slide.direction, slide, Spawn(tile, cell)))

@@ -42,8 +42,8 @@ class SearchLimits:
 
     Attributes:
         depth: Plies to search. Defaults to 2, or to `MAX_DEPTH` with `nodes` or `ms`.
-        nodes: Node budget per move. Multi-threaded searches may evaluate up to as many again in an
-            aborted last iteration.
+        nodes: Node budget per move. Multi-threaded searches may use up to twice as many if the last
+            iteration is aborted.
         ms: Average CPU time per move in milliseconds. A single move may take three times as
             long, and one ply is always searched.
         cutoff: Paths less probable than this are pruned. 0 searches all paths.
@@ -71,7 +71,7 @@ class SearchLimits:
 
     @property
     def has_fixed_depth(self) -> bool:
-        """Whether the search is a single pass instead of iterative deepening."""
+        """Whether the search is a single pass rather than iterative deepening."""
         return self.nodes is None and self.ms is None
 
     @property
@@ -93,7 +93,7 @@ class SearchLimits:
 
 
 class SearchSpeed:
-    """Moving average of the nodes that a search evaluates per second."""
+    """Moving average of a search's nodes per second."""
 
     def __init__(self) -> None:
         self.nodes_per_second = INITIAL_NODES_PER_SECOND

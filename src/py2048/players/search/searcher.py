@@ -53,7 +53,7 @@ MAX_FLOAT_WEIGHTS = 1 << 25
 
 
 class SearchThread(NamedTuple):
-    """Arguments that kernels need on each thread."""
+    """Kernel arguments for one thread."""
 
     contexts: SearchContexts
     weights: Any
@@ -94,7 +94,7 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # Only 4x4 boards are faster on int16; other shapes would just compile a second time.
+            # int16 weights speed up only 4x4 boards; elsewhere they just cost another compilation.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
@@ -120,7 +120,7 @@ class Searcher:
         The first search calls this before its time limit starts.
 
         Args:
-            plays: Prepare for playing games instead of rating boards.
+            plays: Whether to prepare for playing games rather than rating boards.
         """
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         with self._lock:
@@ -196,13 +196,13 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game with the best moves; return the moves played.
 
-        A search on one thread without a time limit can also continue several games one after
-        another, given as in `play_out`.
+        A single-threaded search without a time limit can also continue several games in sequence,
+        with arguments as in `play_out`.
 
         Args:
             cells: Board as ranks; overwritten with the final board.
             state: Game state as defined in ``_expectimax_kernels.py``.
-            key: Random key of the game's spawns.
+            key: RNG key of the game's spawns.
             max_moves: Maximum number of moves. A time limit can reduce it.
         """
         if self.limits.ms:
@@ -217,7 +217,7 @@ class Searcher:
         Args:
             boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
             states: Game states as defined in ``_expectimax_kernels.py``, int64 `[games, STATE]`.
-            keys: Random keys of the games' spawns, uint64 `[games]`.
+            keys: RNG key of each game's spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
         # With neither a time limit nor lazy bands, one kernel call can play many games.
@@ -257,7 +257,7 @@ class Searcher:
 
     def _measured(self, work: Callable[..., Result], *arguments: object) -> Result:
         """Call `work`, count the nodes it evaluates, and update the speed."""
-        # On one thread, CPU time keeps a busy machine from shortening the search.
+        # On one thread, measure CPU time, so that a busy machine does not shorten the search.
         clock = time.thread_time if len(self.workers) == 1 else time.perf_counter
         start, before = clock(), self._total_nodes()
         result = work(*arguments)
@@ -324,7 +324,7 @@ class Searcher:
         return values
 
     def _run_shared(self, work: Callable[[SearchThread, int, int], None], cells: Cells) -> None:
-        """Split boards among the threads, with the bands they need unpacked."""
+        """Split boards among the threads and keep the bands they need unpacked."""
         parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
         bands = self._lazy_bands
         with bands.holding(bands.bands_of_boards(cells)) if bands else nullcontext():
@@ -468,8 +468,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one game per seed to the end on the calling thread, mostly without the GIL.
 
-    The games are identical to games of `py2048.core.game.Game` with the same rules and seeds in
-    which every move is the direction that `Searcher.rate` values highest.
+    Each game equals a `py2048.core.game.Game` with the same rules and seed in which every move is
+    the one that `Searcher.rate` values highest.
 
     Args:
         searcher: Search that chooses the moves.

@@ -1,12 +1,12 @@
 """Compiled operations of the exact solver on the boards of one layer.
 
-A layer holds all boards of one sum. A board is identified by its *key*: its smallest symmetric
-image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly distributed,
-so a sorted layer can be searched through an index of the keys' highest bits with two memory
-accesses, and ranges of keys are equal shares of work.
+A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
+symmetric image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly
+distributed, so a sorted layer can be searched through an index of the keys' highest bits with two
+memory accesses, and equal ranges of keys are equal shares of work.
 
 With deterministic spawns, afterstates already include the spawn, and boards are not merged with
-their symmetric images, because those play differently.
+their symmetric images, because symmetric boards play differently.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 MULTIPLIER = 0x9E3779B97F4A7C15
-"""Odd multiplier that scrambles keys; it has an inverse modulo any number of bits."""
+"""Odd multiplier that scrambles keys; it has an inverse modulo any power of two."""
 
 
 class SolverSpec(NamedTuple):
-    """Rules and a goal in the form of the kernels.
+    """Rules and a goal, encoded for the kernels.
 
     Attributes:
         rows: Number of rows.
@@ -47,11 +47,11 @@ class SolverSpec(NamedTuple):
         down: Line table for columns.
         cascade: Whether a merged tile can merge again in the same slide.
         fixed: Whether the spawn is deterministic.
-        landing: Candidate cells of deterministic spawns, as in `CompiledRules`.
+        landing: Cells to try for deterministic spawns, in order, as in `CompiledRules`.
         tile: Rank of the deterministic spawn.
         half: Half the number of bits of a key.
         bits: Mask of the bits of a key.
-        multiplier: Scrambles a board to its key.
+        multiplier: Scrambles a board into its key.
         inverse: Inverts the scrambling.
         stop: Play stops at boards with a tile of this rank; 0 for none.
         stopped: Value of an afterstate at which play stops.
@@ -284,7 +284,7 @@ def worth(board: Word, direction: Int, spec: SolverSpec, afters: Lookup) -> floa
 
 @kernel(borrows=True)
 def choose(boards: Words, spec: SolverSpec, afters: Lookup, out: Values) -> None:
-    """Write the values of boards: that of the best move, or 0 if there is none.
+    """Write each board's value: that of its best move, or 0 if it has no legal move.
 
     Args:
         boards: Keys of the boards.
@@ -302,7 +302,7 @@ def choose(boards: Words, spec: SolverSpec, afters: Lookup, out: Values) -> None
 
 @kernel(borrows=True)
 def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Return the number of boards that keys stand for, counting all symmetric images.
+    """Return the number of boards that the keys represent, counting all symmetric images.
 
     Args:
         keys: The keys.

@@ -1,16 +1,16 @@
 """Compiled operations on the positions of one layer of an endgame table.
 
 A position consists of an *arrangement* of the large tiles, which are interchangeable, and a
-*filling* of the other cells. A layer contains every filling of one sum for every arrangement, so
-positions need not be stored: a position's index follows from the numbers of its arrangement and
-filling.
+*filling* of the other cells. A layer contains every filling with the same sum for every
+arrangement, so positions need not be stored: a position's index follows from the numbers of its
+arrangement and filling.
 
-The *code* of a filling is the ranks of its cells, four bits each, first cell lowest. The lower half
-of the cells is its *tail*, the rest is its *head*. Fillings of one sum are sorted by head, then by
-tail. Two lookups number a filling: the index of its head's first filling, and the index of its tail
-among the tails of the same sum.
+The *code* of a filling consists of the ranks of its cells, four bits each, first cell lowest. The
+lower half of the cells is its *tail*, the rest is its *head*. Fillings with the same sum are sorted
+by head, then by tail. The number of a filling is the sum of two lookups: the index of its head's
+first filling, and the index of its tail among the tails of the same sum.
 
-Chances are integers, with `CHANCE_ONE` for 1, so that sums are exact in any order.
+Chances are integers, scaled so that `CHANCE_ONE` is 1; sums are therefore exact in any order.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
 """Number of an arrangement that breaks the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
-"""Mask of the cells with a right neighbour."""
+"""Mask of the cells with a neighbour to the right."""
 
 UPPER = np.uint64(0x0000111111111111)
-"""Mask of the cells with a lower neighbour."""
+"""Mask of the cells with a neighbour below."""
 
 
 class TableSpec(NamedTuple):
-    """A formation and a target in the form of the kernels.
+    """A formation and a target, encoded for the kernels.
 
     Attributes:
         lines: Line table in which large tiles do not merge.
         goal: Mask of the cells on which the target counts.
-        target: The target on every cell of `goal`.
+        target: The target tile on every cell of `goal`, as a packed board.
         larges: The large tiles of each arrangement, as a board.
         runs: Bits of a code that are adjacent on the board, and their left shift, uint64
             `[arrangements, runs, 2]`.
         numbers: Number of each arrangement, by its packed mask of cells, or `NOT_IN_FORMATION`.
-        turns: Symmetry to the arrangement: 1 transposes, 2 mirrors, 4 flips.
+        turns: Symmetry that leads to the arrangement: 1 transposes, 2 mirrors, 4 flips.
         inside: Mask of the cells of a code.
         head: Right shift of a code that yields its head.
         tail: Mask of the tail's bits.
-        ranks: Index of each tail among the tails of its sum.
+        ranks: Index of each tail among the tails with the same sum.
         tails: Tails, sorted by sum.
         firsts: Index of the first tail of each half sum.
     """
@@ -95,7 +95,7 @@ class TableLayer(NamedTuple):
         fillings: Number of fillings.
         heads: Heads, ascending.
         rests: Half the sum of the tails that complete each head.
-        starts: Index of the first filling of each head, by head.
+        starts: Index of each head's first filling, by head.
     """
 
     fillings: np.int64
@@ -111,7 +111,7 @@ class Successors(NamedTuple):
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings of the following layer.
-        starts: Index of the first filling of each head in that layer.
+        starts: Index of each head's first filling in that layer.
         chances: Chance of each position in that layer.
     """
 
@@ -190,7 +190,7 @@ def is_made(board: Word, spec: TableSpec) -> bool:
 
 @kernel("(uint64,)", inline=True)
 def is_settled(board: Word) -> bool:
-    """Return whether some slide can have produced the board, so its tiles touch one side."""
+    """Return whether a slide could have produced the board, with all tiles packed to one side."""
     free = empty_cells(board, ALL_CELLS)
     tiles = ALL_CELLS ^ free
     return bool(
@@ -282,7 +282,7 @@ def moved(
 def choose(
     first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write the chances of positions: that of the best move, or 0 if there is none.
+    """Write each position's chance: that of its best move, or 0 if it has no legal move.
 
     Args:
         first: Start of the range, as in `expect`.

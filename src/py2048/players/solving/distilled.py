@@ -1,6 +1,6 @@
 """`DistilledMoves`: the best move on every reachable board, in a small file.
 
-A predictor orders the moves of a board, and only its mistakes are stored. For each board, the first
+A predictor ranks the moves on a board, and only its mistakes are stored. For each board, the first
 question is whether the predictor's first move is wrong. A *filter* answers "no" for most boards
 where that is correct, and "maybe" for the rest, for which a *decision* is stored. The more
 confident the predictor is, measured by the lead of the first score over the second, the more bits
@@ -37,14 +37,14 @@ from py2048.players.solving.goal import pack_board, refusal
 MAGIC = b"py2048 moves 1\n"
 """First bytes of a file.
 
-They are followed by the CRC-32 of the rest and the length of the header, in 4 bytes each, the JSON
-header, and little-endian arrays compressed with zlib.
+Next come the CRC-32 of everything after it and the length of the header (4 bytes each), the JSON
+header, and the arrays (little-endian, compressed with zlib).
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Entry for leads at which the predictor is always right."""
+"""Placeholder number of filter bits for leads at which the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
@@ -98,7 +98,7 @@ def unpack_boards(boards: Words, cells: int) -> Ranks:
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the smallest symmetric image of packed boards, and the image's number."""
+    """Return the smallest symmetric image of each packed board, and the image's number."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
     ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
@@ -154,12 +154,12 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Static function from keys to single bits that does not store the keys.
+    """Static map from keys to single bits, stored without the keys.
 
-    A key selects some of 64 adjacent bits of a table, and its bit is their exclusive or. The table
-    solves the system of linear equations formed by all keys [1]. It is split into parts of a few
-    thousand keys, and a few percent larger than the number of keys. Other keys yield pseudorandom
-    bits.
+    A key selects some of 64 adjacent bits of a table, and the XOR of these bits is its value. The
+    table solves the system of linear equations formed by all keys [1]. The table is split into
+    parts of a few thousand keys each, and has a few percent more bits than there are keys. Other
+    keys yield pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
@@ -190,7 +190,7 @@ class Retrieval:
 
 
 def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
-    """Return the part of a retrieval that each key belongs to."""
+    """Return the part that each key belongs to."""
     return ((hashes >> _HALF) * np.uint64(parts) >> _HALF).astype(np.int64)
 
 
@@ -265,7 +265,7 @@ class FilterPlan:
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return for which boards the filter answers "maybe"."""
+    """Return, for each board, whether the filter answers "maybe"."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -275,7 +275,7 @@ def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class DistilledMoves:
-    """The best move on every reachable board under some rules.
+    """The best move on every reachable board under one set of rules.
 
     Attributes:
         rules: The rules; the goal is the score.
@@ -395,7 +395,7 @@ def boards_key(rules: Rules) -> tuple[object, ...]:
 
 @lru_cache(maxsize=64)
 def shipped_moves(rules: Rules) -> DistilledMoves | None:
-    """Return the bundled moves for rules that play like these, if there are any."""
+    """Return the bundled moves for these rules or equivalent ones, if there are any."""
     rows, columns = rules.shape
     path = SHIPPED / f"{rows}x{columns}.moves"
     if not path.is_file():

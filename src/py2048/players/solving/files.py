@@ -1,8 +1,8 @@
 """The solver's files: checksummed arrays and layers, and files with a footer.
 
 The name of an array file ends with the array's length and CRC-32. Files are written atomically.
-Solutions and tables are single files with a magic number at both ends. A footer precedes the second
-one: JSON data, then its CRC-32 and length in 8 bytes each, little-endian.
+Solutions and tables are single files with a magic number at both ends. A footer stands before the
+second magic number: JSON data, then its CRC-32 and its length (8 bytes each, little-endian).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def claim(folder: Path, plan: object) -> None:
     """Create a folder for intermediate results, or reuse one with the same plan.
 
     Raises:
-        SolvingError: If the folder belongs to something else or cannot be written.
+        SolvingError: If the folder belongs to another plan or cannot be written.
     """
     text = json.dumps(plan, sort_keys=True).encode()
     with os_errors_as(SolvingError, str(folder)):
@@ -134,12 +134,12 @@ class LayerStore:
     stay in memory.
 
     Args:
-        memory: Bytes of arrays to cache if there is a folder.
+        memory: Maximum size of the cached arrays in bytes, if there is a folder.
         folder: Folder to write to.
         plan: What is being solved; a folder with another plan is refused.
 
     Raises:
-        SolvingError: If the folder belongs to something else or cannot be written.
+        SolvingError: If the folder belongs to another plan or cannot be written.
     """
 
     def __init__(self, memory: int, folder: Path | None = None, plan: object = None) -> None:
@@ -229,10 +229,10 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
 
 @contextmanager
 def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
-    """Open an unfinished file that replaces `path` once it is complete.
+    """Open a temporary file that replaces `path` once it is complete.
 
     Raises:
-        SolvingError: Instead of operating-system errors; the message starts with `what`.
+        SolvingError: In place of operating-system errors; the message starts with `what`.
     """
     try:
         with os_errors_as(SolvingError, what):

@@ -1,4 +1,4 @@
-"""`Formation`: the places of large tiles on 4x4 while a smaller tile is built.
+"""`Formation`: where large tiles stay on a 4x4 board while a smaller tile is built.
 
 `formations.toml` defines the built-in formations; other files in the same format can define more.
 """
@@ -28,7 +28,7 @@ Mask = int
 
 @dataclass(frozen=True)
 class Formation:
-    """The places of large tiles while a smaller tile is built.
+    """Where large tiles stay while a smaller tile is built.
 
     Large tiles are interchangeable and never merge. A position is lost if no move is left, if after
     a slide the large tiles fill none of the arrangements in `locks`, or if the other tiles sum to
@@ -127,7 +127,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Possible cells of the large tiles, each with its canonical image and symmetry."""
+        """Sets of cells that the large tiles can occupy, with canonical image and symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }

@@ -1,4 +1,4 @@
-"""The goal of perfect play, and rules in the form of the solver's kernels."""
+"""The goal of perfect play, and the encoding of rules for the solver's kernels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Goal:
         """Parse a goal: ``score``, or a tile such as ``tile=256``.
 
         Raises:
-            SolvingError: If the string is not a goal.
+            SolvingError: If the string is not a valid goal.
         """
         if isinstance(text, Goal):
             return text
@@ -65,9 +65,9 @@ class TileSpawn:
 
     Attributes:
         tile: Its value.
-        known: The spawn in the form of the kernels.
-        ends: If the game stops when this tile spawns, the value of every such board, otherwise
-            `None`.
+        known: The spawn, encoded for the kernels.
+        ends: Value of a board on which the spawn of this tile ends the game, or `None` if the game
+            continues.
     """
 
     tile: int
@@ -81,7 +81,7 @@ class Problem:
     Attributes:
         rules: The rules.
         goal: The goal.
-        spec: Rules and goal in the form of the kernels.
+        spec: Rules and goal, encoded for the kernels.
         spawns: Tiles that can spawn, ascending.
         tiles: Spawned tiles after which the game continues.
         boards: Starting boards, all equally likely. If empty, games start as the rules define.
@@ -169,7 +169,7 @@ class Problem:
         """Pack a board into a word, four bits per cell.
 
         Raises:
-            BoardError: If the board has the wrong shape or too large a tile.
+            BoardError: If the board has the wrong shape or a tile that is too large.
         """
         if board.shape != self.rules.shape:
             raise BoardError(f"the board is {board.shape}, the rules are {self.rules.shape}")
@@ -244,7 +244,7 @@ class Problem:
 
 
 def pack_board(board: Board) -> int:
-    """Pack a board into a word, four bits per rank, the first cell lowest."""
+    """Pack a board into a word, four bits per rank, with the first cell in the lowest bits."""
     tiles = (tile for row in board.rows for tile in row)
     return sum(max(tile.bit_length() - 1, 0) << 4 * cell for cell, tile in enumerate(tiles))
 

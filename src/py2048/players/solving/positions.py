@@ -1,7 +1,7 @@
-"""`Positions`: all positions of a formation for one target, numbered without gaps.
+"""`Positions`: all positions of a formation for one target, numbered consecutively.
 
-`_table_kernels` describes the numbering. Positions are neither stored nor searched for, so a table
-covers every position of the formation, however a game reaches it.
+`_table_kernels` describes the numbering. Positions are computed instead of stored, so a table
+covers every position of the formation, no matter how a game reaches it.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class Positions:
         rules: Rules of the game.
         limit: Maximum sum of the other tiles after a slide; beyond it, a position is lost.
         reach: Maximum sum of the other tiles before a slide.
-        spec: Formation and target in the form of the kernels.
+        spec: Formation and target, encoded for the kernels.
 
     Raises:
-        SolvingError: If no such table can exist; the message gives the reason.
+        SolvingError: If the rules or the target are not supported; the message gives the reason.
     """
 
     def __init__(self, formation: Formation, target: int, rules: Rules) -> None:
@@ -178,7 +178,7 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """Number of positions after a slide on which play continues."""
+        """Number of positions after a slide, without those at which play stops."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
     def _layer(self, total: int) -> TableLayer:

@@ -1,18 +1,18 @@
 """Distributed solver, with layers split into shards on a shared file system.
 
 The range of a layer's keys is split into equal parts, its *shards*. There are two kinds of tasks,
-both of which only read files that are complete:
+which only read complete files:
 
 - Forward: collect the shard's keys from the shards of earlier layers; write its boards and, for
   each edge to a later layer, their successors.
 - Backward: write the shard's values, and the *answers* for earlier layers: the values of the boards
   that their shards lead to, in order.
 
-Tasks read and write long runs sequentially, need memory for one shard only, and can be retried on
-any machine. Files are written atomically. The values are bit-for-bit those of
+Tasks read and write files sequentially, need memory for only one shard, and can be retried on any
+machine. Files are written atomically. The values are bit-for-bit identical to those of
 `py2048.players.solving.solve`.
 
-A file's name contains its content, its shard and the number of shards:
+A file's name states its content, its shard and the number of shards:
 ``before-12-0of3-LENGTH-CHECKSUM``.
 """
 
@@ -63,7 +63,7 @@ Task = Callable[[], Any]
 
 
 class Workers(Protocol):
-    """Pool of processes that see the same files."""
+    """Pool of processes that share the same files."""
 
     @property
     def width(self) -> int:
@@ -167,7 +167,7 @@ class Plan:
         """The shared folder.
 
         Raises:
-            SolvingError: If this machine does not see the folder.
+            SolvingError: If this machine cannot access the folder.
         """
         if not self.place.is_dir():
             raise SolvingError(
@@ -250,7 +250,7 @@ def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> lis
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys to which an edge leads from these keys."""
+    """Return the keys that an edge leads to from these keys."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
@@ -277,9 +277,9 @@ def evaluate(
         plan: What is being solved.
         shard: The shard.
         keys: File with the shard's keys.
-        later: For each spawned tile, or 0 for a slide: the file of the shard's successors, and the
+        later: By spawned tile, with 0 for a slide: the file of the shard's successors, and the
             answers for the shard from all shards of the later layer.
-        earlier: For each edge: the successors found by all shards of the earlier layer.
+        earlier: For each edge, the successors found by all shards of the earlier layer.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -314,7 +314,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """Return the values of those keys of the shard that the shards of a source layer lead to."""
+    """Return the values of the boards that a source layer leads to, for each source shard."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -352,7 +352,7 @@ class ShardFiles:
                 self._shards.setdefault(found[1], [None] * int(found[3]))[int(found[2])] = path
 
     def of(self, name: str) -> list[Path]:
-        """Return the existing files with a name, in the order of shards."""
+        """Return the existing files with this name, in shard order."""
         return [path for path in self._shards.get(name, []) if path is not None]
 
     def shards(self, name: str) -> int:
@@ -398,13 +398,13 @@ class _ShardedSolver:
         return self._loops.solution(problem, self._files, *self._count(totals))
 
     def _boards(self, total: int) -> int:
-        """Return the number of boards with a sum."""
+        """Return the number of boards with a given sum."""
         return self._files.length(f"before-{total}")
 
     # --- boards forward --------------------------------------------------------------------------
 
     def _find_both(self, starts: Mapping[int, Keys], total: int) -> tuple[int, int]:
-        """Find the boards and afterstates of a sum; return their numbers."""
+        """Find the boards and afterstates with a given sum; return how many there are."""
         none = np.empty(0, np.uint64)
         self._find(LayerName("before", total), starts.get(total, none))
         self._find(LayerName("after", total), none)

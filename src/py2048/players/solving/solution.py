@@ -86,7 +86,7 @@ class SolvingProgress:
             backward.
         total: Sum of the layer just completed.
         done: Boards completed in this stage.
-        all: Boards of this stage, 0 if not yet known.
+        all: Total number of boards in this stage, 0 if not yet known.
         seconds: Seconds since the stage began.
     """
 
@@ -107,16 +107,16 @@ class SolvingProgress:
 
 
 class Solution:
-    """Exact values of all positions under some rules, for one goal.
+    """Exact values of all positions under one set of rules, for one goal.
 
     A value is the expected score of perfect play, or the probability of making the goal's tile.
 
     Attributes:
-        problem: Rules and goal in the form of the kernels.
+        problem: Rules and goal, encoded for the kernels.
         rules: Rules under which the values hold.
         goal: What perfect play maximises.
         layers: Number of boards of each sum, ascending.
-        error: Upper bound of the rounding error of all values.
+        error: Upper bound for the rounding error of any value.
         seconds: Solving time.
         starts: Starting positions with their values.
     """
@@ -158,9 +158,9 @@ class Solution:
     # --- positions -------------------------------------------------------------------------------
 
     def value_of(self, board: Board) -> float:
-        """Return a board's value under perfect play, in points to come or as a probability.
+        """Return a board's value under perfect play, in future points or as a probability.
 
-        If the score is the sum of the tiles, the points to come exclude the tiles of this board.
+        If the score is the sum of the tiles, the tiles already on the board do not count.
 
         Raises:
             BoardError: If the board is not reachable under the rules.

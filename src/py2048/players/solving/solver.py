@@ -1,8 +1,8 @@
 """The solver: enumerate boards forward, layer by layer, then evaluate them backward.
 
-A layer holds all boards of one sum. Slides preserve the sum and spawns add a tile, so each layer
-follows from a few layers with smaller sums, and its values from a few layers with larger sums. Each
-step depends only on complete layers, so an interrupted run can resume.
+A layer holds all boards with the same tile sum. Slides preserve the sum and spawns add a tile, so
+the boards of a layer follow from a few layers with smaller sums, and their values from a few layers
+with larger sums. Each step depends only on complete layers, so an interrupted run can resume.
 
 Layers by sum correspond to the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
 2025, arXiv:2510.04580.
@@ -30,7 +30,7 @@ BATCH_BOARDS = 1 << 15
 """Boards expanded at once; their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""A second thread is only worth it for more boards than this."""
+"""Minimum boards per thread; with fewer, another thread costs more than it saves."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -106,7 +106,7 @@ class LayerLoops:
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Finds the layer of a sum; returns its numbers of boards and afterstates.
+            find: Finds the layer with a given sum; returns its numbers of boards and afterstates.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()
@@ -125,7 +125,7 @@ class LayerLoops:
 
         Args:
             totals: The sums, in order.
-            size_of: Returns the number of boards with a sum.
+            size_of: Returns the number of boards with a given sum.
         """
         since, done, all_ = time.perf_counter(), 0, sum(map(size_of, totals))
         for total in totals:
@@ -171,7 +171,7 @@ def expanded(
         keys: Keys of the boards to expand.
         expand: Kernel that writes the successors of boards.
         room: Maximum number of successors of a board.
-        spec: Rules and goal in the form of the kernels.
+        spec: Rules and goal, encoded for the kernels.
     """
     found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
     parts = []
@@ -203,7 +203,7 @@ class _Solver:
     # --- boards forward --------------------------------------------------------------------------
 
     def _find(self, starts: dict[int, Keys], total: int) -> tuple[int, int]:
-        """Find the boards and afterstates of a sum; return their numbers."""
+        """Find the boards and afterstates with a given sum; return how many there are."""
         if ("after", total) not in self._store:
             boards = self._boards(total, starts)
             self._store.put(("before", total), boards)
@@ -249,7 +249,7 @@ class _Solver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, totals: list[int]) -> float:
-        """Compute the value of every board; return the largest."""
+        """Compute the value of every board; return the largest value."""
         store, known, largest = self._store, dict[int, kernels.Lookup](), 0.0
         reach = max(spawn.tile for spawn in self._problem.spawns)
         for total in self._loops.backward(

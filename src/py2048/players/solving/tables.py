@@ -1,8 +1,8 @@
 """Endgame tables: the chance of making a tile from every position of a formation.
 
-The chance of an afterstate is the mean over all spawns of the best move's chance. Layers of equal
-sum are computed from the largest sum down, as in the solver. A file holds one chance per
-afterstate, in the order of `py2048.players.solving.positions`, so it does not contain boards.
+The chance of an afterstate is averaged over all spawns, each followed by the best move. Layers are
+computed from the largest sum down, as in the solver. A file holds one chance per afterstate, in the
+order of `py2048.players.solving.positions`, so it does not contain boards.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ STORED_ONE = 65535
 MAX_CACHED_BLOCKS = 256
 
 MIN_POSITIONS_PER_THREAD = 1 << 14
-"""A second thread is only worth it for more positions than this."""
+"""Minimum positions per thread; with fewer, another thread costs more than it saves."""
 
 MIN_CHANCE = 0.5
 """Below this chance, leaving the formation may be better."""
@@ -63,7 +63,7 @@ class EndingTable:
     """
 
     error = 0.6 / STORED_ONE
-    """Upper bound of the error of all chances.
+    """Upper bound for the error of any chance.
 
     It is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
     """
@@ -130,7 +130,7 @@ class EndingTable:
         """Return the chance of making the target from a board under best play.
 
         Raises:
-            BoardError: If the board is not in the formation in any symmetry.
+            BoardError: If no symmetric image of the board is in the formation.
             SolvingError: If the file is damaged.
         """
         if any(self._is_made(view) for view in self._checked_views(board)):
@@ -141,7 +141,7 @@ class EndingTable:
         """Return the chance after each legal move, 0 if it breaks the formation.
 
         Raises:
-            BoardError: If the board is not in the formation in any symmetry.
+            BoardError: If no symmetric image of the board is in the formation.
             SolvingError: If the file is damaged.
         """
         found: dict[Direction, float] = {}
@@ -156,7 +156,7 @@ class EndingTable:
         Ties go to the first direction in `Direction`.
 
         Raises:
-            BoardError: If the board is not in the formation in any symmetry.
+            BoardError: If no symmetric image of the board is in the formation.
             SolvingError: If the file is damaged.
         """
         chances = self.move_chances(board)
@@ -215,7 +215,7 @@ class EndingTable:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the packed board with uniform large tiles, for each choice of large tiles."""
+        """Yield the packed board, with large tiles as rank 15, for each choice of large tiles."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -330,7 +330,7 @@ def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
     """Look a board up in all tables of the data folder; return the best answer.
 
     The table with the largest target is preferred, then the one with the highest chance. Returns
-    `None` if no table covers the board with a chance of at least `MIN_CHANCE`.
+    `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
 
     Args:
         board: Board to move on.
@@ -387,8 +387,8 @@ def build_table(
 
     Raises:
         RulesError: If `rules` are invalid.
-        SolvingError: If no such table can exist, building it needs more than `memory`, or files
-            cannot be written or are damaged.
+        SolvingError: If the rules or the target are not supported, building needs more than
+            `memory`, or files cannot be written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)

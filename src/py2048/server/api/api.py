@@ -1,4 +1,4 @@
-"""The JSON API for programs, and its OpenAPI 3.1 description.
+"""The JSON API and its OpenAPI 3.1 description.
 
 The description is generated from the types in `py2048.server.schema`.
 """
@@ -38,8 +38,8 @@ from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-_KEEPALIVE_S = 10.0  # Idle streams send empty lines.
-MAX_TURNS = 50_000  # Longer records are not verified here.
+_KEEPALIVE_S = 10.0  # Interval of empty lines in an idle stream.
+MAX_TURNS = 50_000  # Longer records are not verified.
 _MAX_TILE = 2**60
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
           "over": 409, "early": 409, "nothing": 409, "unsaved": 422, "length": 422, "busy": 429,
@@ -90,7 +90,7 @@ class Api(Site):
             raise GameOverError("no move changes this board: the game is over")
         self.limits.check(hints=request.address)
         found = await anext(self.hints.advise(spec, PositionSnapshot(rules, board, 0)))
-        assert isinstance(found, Hint)  # the first answer always is
+        assert isinstance(found, Hint)  # the first item always is
         return messages.hint_answer(found)
 
     async def verify(
@@ -223,7 +223,7 @@ class GameStream(StreamingResponse):
         self._client = Client(request.user.account, request.user.session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Enter the room and send its messages.
+        """Join the room and send its messages.
 
         Raises:
             ActionRejected: If too many connections are open (``busy``).
@@ -260,7 +260,7 @@ class GameStream(StreamingResponse):
 
 
 def _check_mode(user: User, mode: str) -> None:
-    """Reject people's ranked and daily games, which can be played only on the page.
+    """Reject ranked and daily games of people, who must play them on the website.
 
     Raises:
         ActionRejected: If the API does not play the mode (``mode``).
@@ -290,7 +290,7 @@ async def _json(request: UserRequest) -> tuple[str, object]:
     """Return the body of a request, as text and decoded."""
     try:
         text = (await request.body()).decode()
-        return text, msgspec.json.decode(text)  # unlike `json`, rejects lone surrogates
+        return text, msgspec.json.decode(text)  # rejects lone surrogates, unlike `json`
     except ClientDisconnect:
         raise HTTPException(413, "the body is too large or too slow") from None
     except UnicodeDecodeError:
@@ -300,7 +300,7 @@ async def _json(request: UserRequest) -> tuple[str, object]:
 
 
 def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
-    """Return a request's rules and board; the default rules are classic with the board's size.
+    """Return a request's rules and board. By default, the rules are classic, in the board's size.
 
     Raises:
         ActionRejected: If the rules are invalid or not allowed on a server.
@@ -318,7 +318,7 @@ def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
 
 
 def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
-    """Verify a record, and its tiles if a secret is given.
+    """Verify a record. With a secret, verify its tiles as well.
 
     Raises:
         ActionRejected: If the record is too long (``length``) or its rules are not allowed on a
@@ -385,7 +385,7 @@ class Endpoint:
 
     @property
     def is_for_players(self) -> bool:
-        """Whether the endpoint identifies its user, by token or cookie."""
+        """Whether the endpoint requires a user, identified by token or cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
     async def respond(self, api: Api, request: UserRequest) -> Response:
@@ -441,14 +441,14 @@ ENDPOINTS = (
 
 
 def api_routes(api: Api) -> list[Route]:
-    """Return the routes of all endpoints and of their description."""
+    """Return the routes of all endpoints and of the OpenAPI description."""
     routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
     paths = dict.fromkeys(each.path for each in ENDPOINTS)
     return [*routes, *(_route(api, path) for path in paths)]
 
 
 def _route(api: Api, path: str) -> Route:
-    """Return the route of a path for all its methods."""
+    """Return the route of a path, for all of its HTTP methods."""
     by_method = {each.method: each for each in ENDPOINTS if each.path == path}
 
     async def endpoint(request: Request) -> Response:
@@ -472,7 +472,7 @@ ERRORS = {
     429: "Too fast.",
     503: "The store cannot be reached.",
 }
-"""Descriptions of the error statuses; all errors have the same type."""
+"""Descriptions of HTTP error statuses. All error responses have the same type."""
 
 
 def document() -> Json:

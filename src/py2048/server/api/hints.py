@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _THREADS = 2
 MAX_QUEUE = 32
-_MIN_DELAY_S = 0.05  # Between two moves of autoplay.
-MAX_AUTOPLAYS = 8  # Games on autoplay.
-MAX_AUTOPLAYS_EACH = 2  # Per account.
-_MAX_ADDRESS_SHARE = 0.5  # Share of `MAX_AUTOPLAYS` for one address.
+_MIN_DELAY_S = 0.05  # Minimum time between two autoplay moves.
+MAX_AUTOPLAYS = 8  # Maximum number of games on autoplay.
+MAX_AUTOPLAYS_EACH = 2  # The same, per account.
+_MAX_ADDRESS_SHARE = 0.5  # Maximum share of `MAX_AUTOPLAYS` per address.
 
 
 class HintService:
-    """Computer players that users may ask; each is created when it is first needed.
+    """Computer players for hints and autoplay, created on demand.
 
     Args:
-        specs: The allowed players. Others could think for hours.
+        specs: Specs of the allowed players; other players could think for hours.
     """
 
     def __init__(self, specs: tuple[str, ...]) -> None:
@@ -47,12 +47,12 @@ class HintService:
         self._queue = WorkQueue(_THREADS, MAX_QUEUE, MAX_QUEUE)
 
     def checked(self, spec: str | None, rules: Rules, board: Board) -> str:
-        """Return a valid spec; None selects the default player for the board.
+        """Validate a player's spec and return it; None selects the default player for the board.
 
         Raises:
-            ActionRejected: If the player is not available, or the rules are not those of a preset,
-                in any size (``player``). Players keep tables for each set of rules, so arbitrary
-                rules could exhaust memory.
+            ActionRejected: If the player is not available, or if the rules differ from all presets
+                in more than the board's size (``player``). Players keep tables for each set of
+                rules, so arbitrary rules could exhaust memory.
         """
         if preset_of(rules) is None:
             text = _("computer players are only available for presets, in any size")
@@ -84,13 +84,13 @@ class HintService:
         with self._locks[spec]:
             try:
                 return next(answers, None)
-            except Py2048Error as error:  # some players reject some rules
+            except Py2048Error as error:  # not every player supports all rules
                 raise PlayerError(str(error)) from None
 
     def _answers(
         self, spec: str, snapshot: PositionSnapshot, only_move: bool
     ) -> Iterator[Hint | Compiling]:
-        player = self._player(spec)  # in the thread, because it may be slow
+        player = self._player(spec)  # in the thread, because creating a player may be slow
         yield from advise(snapshot, player, only_move=only_move)
 
     # Autoplay
@@ -100,7 +100,7 @@ class HintService:
     ) -> None:
         """Let a computer player make the moves.
 
-        It plays until the game is over, it is stopped, or all clients have left.
+        Autoplay ends when the game is over, when it is stopped, or when all clients have left.
 
         Args:
             rooms: The open games.
@@ -122,7 +122,7 @@ class HintService:
         room.set_autoplay(Autoplay(spec, rooms.start(moving), address))
 
     def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
-        """Check the limits on autoplay: per account, per address and in total."""
+        """Enforce the limits on autoplay: per account, per address and in total."""
         played = [(room.game, room.autoplay) for room in rooms.open.values() if room.autoplay]
         mine = sum(game.info.owner == owner for game, _ in played)
         if mine >= MAX_AUTOPLAYS_EACH:

@@ -1,1 +1,1 @@
-"""Between the network and the pages: connections, limits, security, logs, metrics, static files."""
+"""HTTP infrastructure: connections, limits, security, logs, metrics, static files."""

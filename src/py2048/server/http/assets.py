@@ -18,7 +18,7 @@ from py2048.core.language import _
 
 STATIC = Path(__file__).parents[1] / "static"
 LASTING = "public, max-age=31536000, immutable"
-WORKER = "js/worker.js"  # the service worker, which must control the whole site
+WORKER = "js/worker.js"  # the service worker, whose scope is the whole site
 
 _VERSION_DIGITS = 12
 _COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
@@ -33,16 +33,16 @@ _TYPES = {
 
 
 class Assets:
-    """The files below ``/static``: those in `static/` and generated ones.
+    """The files served below ``/static``: the folder ``static/`` and generated files.
 
-    Every path begins with a version shared by all files: a hash of their contents. Thus modules can
-    import each other by relative paths, the content of a URL never changes, and a page never mixes
-    files of two server versions.
+    Every path begins with a version, which is a hash of the contents of all files. Modules can
+    therefore import each other by relative paths, the content of a URL never changes, and a page
+    never mixes files of two server versions.
 
     Args:
         made: Contents of generated files by name.
-        sources: Source files by name of generated file; each is generated when it is first
-            requested.
+        sources: Source file of each generated file, by name. Files are generated on the first
+            request.
         make: Generates a file's contents from its source.
     """
 
@@ -72,7 +72,7 @@ class Assets:
         return f"/static/{self.version}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Return the contents of a file. The first call may take a second.
+        """Return the contents of a file; the first call may take a second.
 
         Raises:
             KeyError: If there is no such file.
@@ -83,7 +83,7 @@ class Assets:
         return found
 
     async def file(self, request: Request) -> Response:
-        """Serve a file; a response to a path with an outdated version must not be cached."""
+        """Serve a file. Responses for an outdated version are not cacheable."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
@@ -104,7 +104,7 @@ class Assets:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file without its comments; line numbers in scripts are preserved."""
+    """Return a file's contents without comments; line numbers in scripts are preserved."""
     content = path.read_bytes()
     if path.suffix == ".css":
         return re.sub(rb"/\*.*?\*/", b"", content, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""HTTP connections with limits on their number and on slow clients.
+"""HTTP connections, limited in number and protected against slow clients.
 
 A connection is idle while the server waits for the head of its next request. Idle connections
 are cheap for an attacker to keep, so they never block other clients: when an address or the
@@ -18,9 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from py2048.server.http.middleware import network_of
 
 SHUTDOWN_HOOK = "py2048.shutdown"
-"""Scope key: a function that ends an endless response when the server shuts down."""
+"""Scope key of a function that ends an endless response on shutdown."""
 SOCKET = "py2048.socket"
-"""Scope extension of a WebSocket: its `SocketConnection`."""
+"""Scope key of a WebSocket's `SocketConnection`."""
 
 WRITE_TIMEOUT_S = 30.0
 MAX_HEAD = 16 * 1024  # bytes
@@ -29,16 +29,16 @@ HEAD_TIMEOUT_S = 10.0
 
 class _Droppable(Protocol):
     def drop(self) -> None:
-        """Abort the connection and leave the `Connections` immediately."""
+        """Abort the connection and remove it from `Connections` immediately."""
 
 
 class Connections:
     """Limits the number of connections and closes idle ones to make room.
 
     Args:
-        max_connections: Limit in total.
-        max_each: Limit per address.
-        is_proxy: Whether a host is a trusted proxy; proxies have no limit per address.
+        max_connections: Maximum total number.
+        max_each: Maximum number per address.
+        is_proxy: Tells whether a host is a trusted proxy, which has no limit per address.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Connections:
         self._is_proxy = is_proxy
         self._networks: dict[_Droppable, str] = {}
         self._counts: Counter[str] = Counter()
-        self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # the longest idle comes first
+        self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # longest idle first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
         """Add an idle connection; return False if there is no room for it."""
@@ -107,7 +107,7 @@ class HttpConnection(H11Protocol):
             self.drop()
 
     def data_received(self, data: bytes) -> None:
-        """Parse data in chunks, so that h11 notices oversized heads."""
+        """Parse data in chunks, so that h11 detects oversized heads."""
         for first in range(0, len(data), MAX_HEAD):
             if not self.transport.is_closing():
                 super().data_received(data[first : first + MAX_HEAD])
@@ -120,8 +120,8 @@ class HttpConnection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request; close the connection if the client pipelines requests.
 
-        Browsers and proxies do not pipeline. Closing the connection ensures that a burst of
-        thousands of requests gets a single response.
+        Browsers and proxies never pipeline. Closing the connection ensures that a burst of
+        thousands of requests gets only one response.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
@@ -134,7 +134,7 @@ class HttpConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
-        """Close the connection after the current response, which ends now if it is endless."""
+        """Close the connection after the current response; end the response if it is endless."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and callable(end := cycle.scope.get(SHUTDOWN_HOOK)):

@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import inf
 from typing import TypeVar
 
 from py2048.core.language import N_, _
@@ -24,7 +25,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class TokenBuckets:
-    """A token bucket per key.
+    """A token bucket per key, kept as the time at which the bucket will be full again.
 
     Args:
         rate: Tokens refilled per second.
@@ -37,14 +38,14 @@ class TokenBuckets:
     burst: float
     advice: str = ""
     clock: Callable[[], float] = time.monotonic
-    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict, init=False)
+    _full: OrderedDict[str, float] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         self.burst = max(1.0, self.burst)
 
     def wait_s(self, key: str) -> float:
         """Return the seconds until a token is available."""
-        return max(0.0, (1 - self._level(key)) / self.rate)
+        return max(0.0, self._full.get(key, -inf) - self.clock() - (self.burst - 1) / self.rate)
 
     def take(self, key: str) -> float:
         """Take a token and return 0.0, or return the seconds until one is available."""
@@ -55,16 +56,11 @@ class TokenBuckets:
 
     def charge(self, key: str, tokens: float) -> None:
         """Remove tokens, even below zero, or refund them if `tokens` is negative."""
-        now = self.clock()
-        self._levels[key] = (self._level(key) - tokens, now)
-        self._levels.move_to_end(key)
-        if len(self._levels) > _MAX_KEYS:  # only during a flood from very many addresses
-            self._levels.popitem(last=False)
-
-    def _level(self, key: str) -> float:
-        now = self.clock()
-        level, since = self._levels.get(key, (self.burst, now))
-        return min(self.burst, level + (now - since) * self.rate)
+        full = max(self._full.get(key, -inf), self.clock())
+        self._full[key] = full + tokens / self.rate
+        self._full.move_to_end(key)
+        if len(self._full) > _MAX_KEYS:  # only during a flood from very many addresses
+            self._full.popitem(last=False)
 
 
 @dataclass

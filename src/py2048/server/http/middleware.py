@@ -1,4 +1,4 @@
-"""Security middleware: rejects requests that must not reach the application, and adds headers."""
+"""Security middleware: rejects unwanted requests and adds security headers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from py2048.server.settings import ServerSettings
 
 _log = logging.getLogger("py2048.access")
 
-MAX_BODY = 8 * 1024  # bytes
-MAX_RECORD = 512 * 1024  # bytes
+MAX_BODY = 8 * 1024  # Bytes.
+MAX_RECORD = 512 * 1024  # Bytes.
 RECORDS_PATH = "/api/records/verify"
 BODY_TIMEOUT_S = 10.0
 
 _MAX_ADDRESS = 64  # characters
 FILES = "/static/"
-_CHEAP = ("/healthz", "/readyz", FILES)  # these have a higher rate limit
+_CHEAP = ("/healthz", "/readyz", FILES)  # paths with a higher rate limit
 
 _UNCOMPRESSED = "/account"  # response lengths would leak secrets (BREACH)
 
@@ -55,7 +55,8 @@ _HEADERS = {
 
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
-# Scripts and styles are subject to the policy of the page that loads them; a worker has its own.
+# Scripts and styles are subject to the policy of the page that loads them, but a worker has its own
+# policy.
 _FILE_HEADERS = (
     "x-content-type-options",
     "cross-origin-resource-policy",
@@ -69,10 +70,10 @@ class SecurityMiddleware:
     Args:
         app: The application to protect.
         settings: How the server is run.
-        limits: Rate limits by address.
+        limits: Rate limits per address.
         metrics: Counts responses.
-        is_known_token: Whether a bearer token belongs to a program; its moves have their own
-            limits.
+        is_known_token: Tells whether a bearer token belongs to a program, whose moves have their
+            own limits.
     """
 
     def __init__(
@@ -157,10 +158,10 @@ class SecurityMiddleware:
         return self._is_known_token(bearer_token(Headers(scope=scope)))
 
     def _cross_site_fault(self, headers: Headers) -> str | None:
-        """Return why a request counts as cross-site, or None if it does not.
+        """Return why a request counts as cross-site, or None if it is acceptable.
 
-        Pages cannot forge these headers. Clients other than browsers may omit them, but they cannot
-        misuse a visitor's cookies.
+        Websites cannot forge these headers. Clients other than browsers may omit them, but they do
+        not have a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"
@@ -177,7 +178,7 @@ def _limit_body(receive: Receive, max_bytes: int) -> Receive:
 
     async def limited() -> Message:
         nonlocal left, is_complete
-        if is_complete:  # from now on only the disconnect can arrive
+        if is_complete:  # only the disconnect can follow
             return await receive()
         try:
             message = await asyncio.wait_for(receive(), max(0.0, deadline - time.monotonic()))
@@ -208,7 +209,7 @@ def bearer_token(headers: Mapping[str, str]) -> str | None:
 
 @functools.lru_cache(maxsize=4096)
 def network_of(host: str) -> str:
-    """Return the key for limits by address: an IPv4 address or a /64 IPv6 network."""
+    """Return the key for per-address limits: an IPv4 address or a /64 IPv6 network."""
     try:
         address = ipaddress.ip_address(host[:_MAX_ADDRESS].partition("%")[0])
     except ValueError:
@@ -234,7 +235,7 @@ def refusal(
 
     Args:
         status: HTTP status.
-        message: One line for people.
+        message: One line for users.
         reason: Machine-readable word, or empty.
         wait_s: Seconds after which a retry may succeed; 0 if retrying does not help.
         headers: Additional headers.

@@ -1,7 +1,7 @@
 """Logs and metrics for operators.
 
-Logs are JSON lines on standard error. They carry request ids and contain no secrets. Metrics cover
-this process, or all workers together.
+Logs are JSON lines on standard error, with request ids and without secrets. Metrics cover this
+process, or all workers together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from prometheus_client import Counter, Gauge
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder for shared metrics; set it before importing this module."""
+"""Environment variable with the folder for shared metrics, read when this module is imported."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)  # seconds
 _UPDATE_PERIOD_S = 1.0

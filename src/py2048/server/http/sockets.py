@@ -15,20 +15,20 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # bytes parsed per token, fewer than 100 frames of the shortest kind
-_MIN_PAUSE_S = 0.05  # limits polling when many sockets of one address wait for tokens
+_CHUNK = 512  # Bytes parsed per token; fewer than 100 frames fit into them.
+_MIN_PAUSE_S = 0.05  # Limits polling while many sockets of an address wait for tokens.
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
     """A WebSocket connection with backpressure for clients that send too much.
 
-    Each frame and each 512 bytes cost a token of the client's address, including pings, pongs and
-    fragments. Without tokens, data stays unread. The connection is dropped if the handshake takes
-    too long.
+    Every frame (including pings, pongs and fragments) and every 512 bytes cost one token of the
+    client's address. While the address has no tokens, incoming data is not read. The connection is
+    dropped if the handshake takes too long.
 
     Args:
         connections: The registry that limits connections.
-        meter: Tokens by address.
+        meter: Token buckets by address.
         timeout_s: Time limit for the handshake.
         uvicorn_args: Arguments for uvicorn's protocol class.
     """
@@ -46,7 +46,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self._timer = self.loop.call_later(timeout_s, self._drop_without_handshake)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register the connection in place of the HTTP connection that was upgraded."""
+        """Register the connection, replacing the HTTP connection that was upgraded."""
         super().connection_made(transport)
         self._connections.enter(self, self.client[0] if self.client else "")
         self._connections.mark_busy(self)
@@ -58,7 +58,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data as far as tokens allow; drop clients that send before the handshake ends."""
+        """Parse data as far as tokens allow; drop clients that send data during the handshake."""
         if not self.handshake_initiated:
             super().data_received(data)
         elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles early data
@@ -89,7 +89,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
     def handle_events(self) -> None:
-        """Count the parsed frames, then handle them."""
+        """Charge for the parsed frames, then handle them."""
         self._frames = len(self.conn.events)
         super().handle_events()
 
@@ -101,7 +101,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             extensions[SOCKET] = self
 
     def count_for(self, address: str) -> None:
-        """Charge the frames to an address, which a proxy may have forwarded."""
+        """Charge the frames to this address, which may come from a proxy's header."""
         self._address = address
 
     def write_now(self, frame: bytes) -> bool:

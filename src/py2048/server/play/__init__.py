@@ -1,1 +1,1 @@
-"""Games, rooms and battles, and how their changes reach the store and other processes."""
+"""Games, rooms and battles, and the distribution of their changes to other processes."""

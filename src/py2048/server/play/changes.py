@@ -15,9 +15,9 @@ import asyncio
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -62,18 +62,16 @@ class GroupCommit:
         self._store = store
         self._on_written = on_written
         self._loop = asyncio.get_running_loop()
-        self._waiting: SimpleQueue[tuple[GameChange, Done] | None] = (
-            SimpleQueue()
-        )  # None ends the thread
+        self._waiting: deque[tuple[GameChange, Done]] = deque()
+        self._changed = threading.Condition()
         self._is_closing = False
-        self._lock = threading.Lock()  # nothing may be queued after the end
         self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
         self._thread.start()
 
     @property
     def backlog(self) -> int:
         """Number of waiting changes."""
-        return self._waiting.qsize()
+        return len(self._waiting)
 
     def submit(self, change: GameChange, done: Done) -> None:
         """Save a change soon, then call `done` in the event loop.
@@ -83,16 +81,17 @@ class GroupCommit:
         Raises:
             StorageError: If the server is shutting down.
         """
-        with self._lock:
+        with self._changed:
             if self._is_closing:
                 raise StorageError("the server is shutting down: the move was not made")
-            self._waiting.put((change, done))
+            self._waiting.append((change, done))
+            self._changed.notify()
 
     def close(self) -> None:
         """Save the waiting changes and stop the thread."""
-        with self._lock:
+        with self._changed:
             self._is_closing = True
-            self._waiting.put(None)
+            self._changed.notify()
         self._thread.join(_CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
@@ -114,16 +113,10 @@ class GroupCommit:
 
     def _next_batch(self) -> list[tuple[GameChange, Done]]:
         """Wait for a change and return all waiting changes, or an empty list at the end."""
-        batch = []
-        each = self._waiting.get()
-        with suppress(Empty):
-            while each is not None:
-                batch.append(each)
-                if len(batch) == _MAX_BATCH:
-                    return batch
-                each = self._waiting.get_nowait()
-            self._waiting.put(None)  # end after this batch
-        return batch
+        with self._changed:
+            while not (self._waiting or self._is_closing):
+                self._changed.wait()
+            return [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
 
     def _write(self, batch: Sequence[GameChange]) -> list[StorageError | None]:
         """Save a batch, or its halves if one of the changes cannot be saved."""

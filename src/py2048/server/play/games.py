@@ -35,8 +35,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.core.game import Game, Record
-from py2048.core.game.record import decode_steps, direction_of, encode_step
-from py2048.core.game.turn import start_from
+from py2048.core.game.turn import decode_steps, direction_of, encode_step, start_from
 from py2048.core.language import N_, _
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.events import Event
@@ -164,7 +163,7 @@ class OnlineGame:
     def is_over(self) -> bool:
         """Whether no more moves can be made."""
         is_late = self.window is not None and utc_now() >= self.window[1]
-        return self.is_finished or is_late or self.session.game.is_over
+        return self.is_finished or is_late or not self.tracked.game.position.legal
 
     @property
     def can_undo(self) -> bool:
@@ -179,7 +178,7 @@ class OnlineGame:
     @property
     def category(self) -> str:
         """`POSITION`, or the session's category."""
-        return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.session.category
+        return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     @property
     def secret(self) -> str | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from py2048.server.play.games import OnlineGame
 
 _UNSAVED_RETRY_S = 2.0
+_name = functools.cache(str)  # of a direction; `Enum.__str__` is slow
 
 _TROUBLE = {
     "full": N_("The server's disk is full"),
@@ -149,7 +150,7 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "ply": now.ply,
         "outcome": outcome.value,
         "won": now.has_won,
-        "legal": () if is_over else _names(now.legal),
+        "legal": () if is_over else tuple(map(_name, now.legal)),
         "can_undo": online.can_undo,
         "can_redo": online.can_redo,
         "category": online.category,
@@ -159,34 +160,28 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
     }
 
 
-@functools.cache
-def _names(directions: tuple[Direction, ...]) -> tuple[str, ...]:
-    return tuple(map(str, directions))
-
-
 # Events and turns
 
 
 def event_info(event: Event) -> schema.PlayedEvent | None:
-    """Return an event for a page, or None if pages do not show it."""
-    say = describe(event)
+    """Return an event for a page, or None if pages do not show it. Pages word turns themselves."""
     match event:
         case Moved(turn=turn):
             return schema.MovedEvent(
-                say, str(turn.direction), event.points, motions_info(turn.slide.motions),
+                _name(turn.direction), event.points, motions_info(turn.slide.motions),
                 _tile(turn.spawn), event.redone,
             )  # fmt: skip
         case Undone(turn=turn):
             return schema.UndoneEvent(
-                say, str(turn.direction), turn.slide.points,
-                motions_info(event.backward_motions), _tile(turn.spawn),
+                _name(turn.direction), turn.slide.points, motions_info(event.backward_motions),
+                _tile(turn.spawn),
             )  # fmt: skip
         case IllegalMove():
-            return schema.NothingMovedEvent(say, str(event.direction), event.penalty)
+            return schema.NothingMovedEvent(_name(event.direction), event.penalty)
         case Won():
-            return schema.WonEvent(say, event.tile, event.plays_on)
+            return schema.WonEvent(describe(event), event.tile, event.plays_on)
         case GameOver():
-            outcome = event.outcome.value
+            say, outcome = describe(event), event.outcome.value
             return schema.OverEvent(say, outcome, event.score, event.best, event.is_best)
         case _:
             return None

@@ -258,10 +258,11 @@ class Room:
         """
         if client is not None:
             self._subscribe(client)
-        data = {}
-        for code in {each.language for each in (self.clients if client is None else (client,))}:
-            with use_language(code):
-                data[code] = schema.encode(message())
+        data: dict[str, bytes] = {}
+        for each in self.clients if client is None else (client,):
+            if each.language not in data:
+                with use_language(each.language):
+                    data[each.language] = schema.encode(message())
         frame = _Frame(self._frame_count, data, client, time.perf_counter())
         self._frame_count += 1
         is_new = self.state is RoomState.OPEN and self.game.tracked.is_changed

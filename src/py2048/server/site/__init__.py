@@ -1,1 +1,1 @@
-"""HTML pages."""
+"""The website's HTML pages and forms."""

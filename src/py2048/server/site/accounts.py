@@ -1,13 +1,13 @@
 """The account page: name, password, sessions, programs, export and deletion.
 
-Passwords are hashed with argon2id at 19 MiB and two iterations, the cheaper of the settings that
-OWASP's *Password Storage Cheat Sheet* recommends; existing hashes keep their parameters. The
-strength of new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password
-Strength Estimation*, USENIX Security 2016), which knows common passwords, words, names, dates,
-keyboard patterns and repetitions, and is given the account's name.
+Passwords are hashed with argon2id (19 MiB, two iterations), the cheaper of two settings recommended
+by OWASP's *Password Storage Cheat Sheet*. Existing hashes keep their parameters. The strength of
+new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password Strength
+Estimation*, USENIX Security 2016), which recognises common passwords, words, names, dates, keyboard
+patterns, repetitions and the account's name.
 
-Recovery codes replace password resets by e-mail, because no addresses are stored. Each code works
-once. The store keeps unsalted SHA-256 hashes, which is safe for codes of 80 random bits.
+Recovery codes replace password resets by e-mail, because no e-mail addresses are stored. Each code
+works once. The store keeps their SHA-256 hashes; with 80 random bits, they need no salt.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ async def act(site: Site, request: UserRequest) -> Response:
         fault, status = error.detail, error.status_code
     except AccountError as error:
         fault, status = str(error), 403
-    except ActionRejected as error:  # the queue of passwords to hash is full
+    except ActionRejected as error:  # the queue for password hashing is full
         fault, status = sentence(error), 503
     typed = form.get("name", "")[:MAX_NAME]
     return await _page(site, request, error=fault, status=status, typed=typed)
@@ -130,7 +130,7 @@ async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
 
 async def _login(site: Site, request: UserRequest, form: Form) -> Response:
     account, device, key = await _start_attempt(site, request, form)
-    # Unknown names take the same time, so that response times do not reveal which names exist.
+    # Unknown names take as long, so that response times do not reveal which names exist.
     hashed = account.password if account else None
     is_right = await _verify(site, request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
@@ -151,7 +151,7 @@ async def _recover(site: Site, request: UserRequest, form: Form) -> Response:
     _refund_attempt(site, key)
     hashed = await _new_hash(site, request, form.get("new_password", ""), account.name or "")
     if not await _do(site, lambda store: store.accounts.recover(account.id, code, hashed)):
-        raise wrong  # a concurrent request used the code
+        raise wrong  # a concurrent request has used the code
     return await _sign_in_as(site, request, account, "recovered")
 
 
@@ -306,11 +306,11 @@ async def _start_attempt(
 ) -> tuple[Account | None, str | None, str]:
     """Count an attempt to log in by name.
 
-    Browsers in which the account has logged in before are counted separately, so failed logins of
-    strangers do not lock the owner out. All spellings of a name count together.
+    Browsers that have logged in to the account before are counted separately, so failed logins by
+    strangers do not lock out the owner. All spellings of a name share a counter.
 
     Returns:
-        The account, the id of a known browser, and the key under which the attempt counts.
+        The account, the id of a known browser, and the key of the attempt counter.
 
     Raises:
         FormError: If there are too many attempts.
@@ -339,23 +339,23 @@ def _check_rate(site: Site, limit: str, key: str) -> None:
 
 
 async def _new_hash(site: Site, request: UserRequest, password: str, name: str) -> str:
-    """Check and hash a new password in the queue."""
+    """Check and hash a new password in the password queue."""
     return await site.limits.hashing.do(request.address, _hash, password, name)
 
 
 async def _verify(
     site: Site, request: UserRequest, hashed: str | None, password: str, device: str | None
 ) -> bool:
-    """Verify a password in the queue; takes the same time if there is no hash.
+    """Verify a password in the password queue; a missing hash takes the same time.
 
-    Known browsers have a queue of their own, so strangers cannot block it.
+    Known browsers have a separate queue, which strangers cannot block.
     """
     queue = site.limits.hashing if device is None else site.limits.known_hashing
     return await queue.do(device or request.address, _matches, hashed, password[:MAX_PASSWORD])
 
 
 def _lists_of(games: GameService, user: User) -> dict[str, object]:
-    """Return the account's games, and the sessions and programs of a named account."""
+    """Return an account's games and, for a named account, its sessions and programs."""
     store, account = games.store, user.account
     recent = store.records.select(owner=account, order="finished", limit=_MAX_RECENT)
     bots = [] if user.is_guest else store.accounts.bots(account)
@@ -393,11 +393,12 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score of 3 out of 4
 
-# Time grows exponentially with the number of substituted letters: up to 1 s for 32 characters.
+# zxcvbn's time grows exponentially with the number of substituted letters, to 1 s for 32
+# characters.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")
-_zxcvbn_lock = threading.Lock()  # zxcvbn stores the user's words in module state
+_zxcvbn_lock = threading.Lock()  # zxcvbn keeps the user's words in a global variable
 
 
 def check_password(password: str, name: str) -> None:
@@ -405,7 +406,7 @@ def check_password(password: str, name: str) -> None:
 
     Args:
         password: The password.
-        name: The account's name, which must not be part of the password.
+        name: The account's name, which makes a password that contains it weaker.
 
     Raises:
         FormError: If the password has the wrong length or is easily guessed, with suggestions.

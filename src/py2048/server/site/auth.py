@@ -1,4 +1,4 @@
-"""Authentication: cookies, sessions and the tokens of programs."""
+"""Authentication by cookies, sessions and program tokens."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # Saves writing to the store on most requests.
-_SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes ended.
+_LAST_USE_PRECISION = timedelta(hours=1)  # Most requests therefore write nothing to the store.
+_SESSION_CHECK_S = 15.0  # Interval between checks for sessions ended by other processes.
 _TOKEN_TTL_S = 15.0  # Short, because another process may revoke the token.
 _MAX_TOKENS = 10_000
 BEARER_ONLY = {"www-authenticate": "Bearer"}
-"""Headers of a response to a request without a valid token."""
+"""Response headers for requests without a valid token."""
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
              "Safari/": "Safari"}  # fmt: skip
 _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows": "Windows",
@@ -44,13 +44,13 @@ _SYSTEMS = {"Android": "Android", "iPhone": "iPhone", "iPad": "iPad", "Windows":
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """The account that sent a request.
+    """The user who sent a request.
 
     Attributes:
         account: The account's id.
         name: The account's name, or None for a guest.
         session: The session's id, or None for a guest.
-        bot_of: The id of the person who owns this program, or None for a person.
+        bot_of: The account id of this program's owner, or None for a person.
         cookies: ``Set-Cookie`` headers to send with the response.
     """
 
@@ -62,12 +62,12 @@ class User:
 
     @property
     def is_guest(self) -> bool:
-        """Whether the account has no name."""
+        """Whether the user is a guest, who has no name."""
         return self.name is None
 
     @property
     def display_name(self) -> str:
-        """The name to show."""
+        """The name to display."""
         return self.name or guest_name(self.account)
 
 
@@ -85,7 +85,7 @@ class UserRequest(Request):
 
     @property
     def address(self) -> str:
-        """The client's network address, as `address_of` returns it."""
+        """The client's network address (see `address_of`)."""
         return address_of(self.scope)
 
     @property
@@ -121,11 +121,11 @@ class Authenticator:
 
         Args:
             request: The request.
-            wait: Whether to wait for the store. If not, and the store is unavailable, a signed
-                cookie is trusted and the user's name stays unknown.
+            wait: Whether to wait for the store. Otherwise, if the store is unavailable, a signed
+                cookie is trusted and the user's name is unknown.
 
         Raises:
-            StorageError: With `wait`, if the store is unavailable.
+            StorageError: If the store is unavailable and `wait` is set.
         """
         if wait:
             await self._backend.ready()
@@ -169,7 +169,7 @@ class Authenticator:
         return self._new_guest() if cookie is None else await self._cookie_user(*cookie)
 
     def is_known_token(self, token: str | None) -> bool:
-        """Whether the token was verified in the last seconds."""
+        """Whether the token was verified within the last `_TOKEN_TTL_S` seconds."""
         return self._tokens.find(token) is not None
 
     async def sign_in(self, request: UserRequest, account: Account) -> None:
@@ -184,7 +184,7 @@ class Authenticator:
         request.user = User(account.id, name=account.name, session=session, cookies=cookies)
 
     def sign_out(self, request: UserRequest) -> None:
-        """Turn the browser into a new guest."""
+        """Make the browser's user a new guest."""
         request.user = self._new_guest()
 
     async def disconnect_signed_out(self) -> None:
@@ -220,7 +220,7 @@ class Authenticator:
         return User(account, cookies=(self.cookies.write(account, 0),))
 
     async def _cookie_user(self, account_id: str, mark: Mark, is_old: bool) -> User | None:
-        """Return a cookie's user, with a renewed cookie if it is old; None if it is invalid."""
+        """Return the user of a cookie, renewing an old cookie; None if the cookie is invalid."""
         cookies = (self.cookies.write(account_id, mark),) if is_old else ()
         if isinstance(mark, int):
             account = await self._backend.do(GameService.account, account_id)
@@ -269,12 +269,12 @@ def new_token() -> str:
 
 
 def session_of(token: str) -> str:
-    """Return the session id that the store keeps instead of the token."""
+    """Return a token's session id, which is stored in place of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 class TokenCache:
-    """Users of recently verified tokens. Stores hashes only.
+    """Cache of the users of recently verified tokens, keyed by hash.
 
     Args:
         clock: Monotonic clock in seconds.
@@ -304,11 +304,11 @@ class TokenCache:
 
 NAME, DEVICE = "py2048", "py2048_device"
 DAYS = 400
-_RENEWAL_AGE = timedelta(days=30)  # an older cookie is renewed when it is used
+_RENEWAL_AGE = timedelta(days=30)  # age at which a cookie is renewed when it is used
 _MAX_DEVICE_OWNERS = 8
 
 Mark = int | str
-"""Second part of the cookie: 0 for a guest, otherwise the session's token."""
+"""Second part of a cookie's value: 0 for a guest, otherwise the session token."""
 
 
 class Cookies:
@@ -316,7 +316,7 @@ class Cookies:
 
     Args:
         key: Signing key.
-        secure: Restrict cookies to TLS connections.
+        secure: Whether to restrict cookies to TLS connections.
     """
 
     def __init__(self, key: str, *, secure: bool) -> None:
@@ -325,7 +325,7 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a valid cookie's account and mark, and whether the cookie should be renewed."""
+        """Return a cookie's account and mark, and whether to renew it; None if it is invalid."""
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE
@@ -336,11 +336,11 @@ class Cookies:
         return self.header(NAME, self._sessions.dumps([account, mark]))
 
     def device(self, header: str | None, account: str) -> str | None:
-        """Return the id of a browser in which the account has logged in before."""
+        """Return the browser's id if the account has logged in from it before."""
         return self._device_owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
-        """Return the ``Set-Cookie`` header that marks a browser as one of the account's."""
+        """Return the ``Set-Cookie`` header that marks a browser as known to the account."""
         owners = self._device_owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_DEVICE_OWNERS:])

@@ -1,7 +1,7 @@
 """The daily challenge and its streaks, the daily puzzle, and the pages of battles.
 
-A daily game belongs to the day whose tiles it was dealt, whenever it ends. A game that continues
-after the secret of its day is revealed does not count for the streak. Days are UTC days.
+A daily game belongs to the day of its tiles, even if it ends later. If it continues after that
+day's secret is revealed, it does not count towards the streak. Days are UTC days.
 
 The puzzle page is stateless: the answer is part of the URL.
 """
@@ -64,7 +64,7 @@ async def challenge(site: Site, request: UserRequest) -> Response:
 
 
 async def show_today(site: Site, request: UserRequest) -> Response:
-    """Send the panel beside the board, which the play page loads when the store is open."""
+    """Send the panel next to the board; the play page requests it separately."""
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
     values = await site.backend.do(today_panel, request.user.account, rules, day)
@@ -74,7 +74,7 @@ async def show_today(site: Site, request: UserRequest) -> Response:
 
 
 async def show_puzzle(_site: Site, request: UserRequest) -> Response:
-    """Show the puzzle of a day and, with an answer, its solution."""
+    """Show a day's puzzle and, after an answer, the solution."""
     today = datetime.now(UTC).date()
     day = checked_day(request.query_params.get("day"), today)
     values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
@@ -131,7 +131,7 @@ PAGES = (
 
 
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
-    """Return the personal template values of a day's challenge, and its secret once revealed."""
+    """Return the template values of a day's challenge that depend on the account or the time."""
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     by_day = {each.day: each for each in results}
@@ -156,7 +156,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
 
 
 def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
-    """Return the shared template values of a day's challenge."""
+    """Return the template values of a day's challenge that all users share."""
     best = games.store.leaderboards.top("daily", str(DAILY_RULES), day)
     is_open = revelation_of(day) <= datetime.now(UTC)
     return {
@@ -169,7 +169,7 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
 
 
 def _day_results(games: GameService, day: str) -> dict[str, Any]:
-    """Return the number of finished games of a day, their median score and largest tiles."""
+    """Return the number of finished games on a day, their median score and largest tiles."""
     found = games.store.online.day_scores(day)
     return {
         "finished": len(found),
@@ -207,10 +207,10 @@ def minutes_left(now: datetime) -> int:
 
 
 def checked_day(text: str | None, today: date) -> date:
-    """Parse a day from a URL; None selects today.
+    """Parse the date in a URL; None selects today.
 
     Raises:
-        HTTPException: If it is not a day with a challenge and a puzzle.
+        HTTPException: If the date is invalid or has no challenge.
     """
     try:
         day = date.fromisoformat(text) if text else today
@@ -238,7 +238,7 @@ class Streak:
     """A player's current and longest streaks: consecutive days with a finished daily game.
 
     Attributes:
-        current: Length of the streak that can still be continued; 0 if a day was missed.
+        current: Length of the current streak; 0 if a day was missed.
         longest: The longest streak so far.
         is_done: Whether today's game is included.
     """
@@ -251,7 +251,7 @@ class Streak:
 def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
     """Return a player's streaks as of `today`.
 
-    Neither a missing game today nor yesterday's game in progress breaks the streak.
+    The streak is not broken while today's game is missing or yesterday's game is in progress.
     """
     days = sorted(date.fromisoformat(each.day) for each in results if each.category == DAILY)
     if not days:
@@ -286,7 +286,7 @@ def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
 
 
 def _puzzle_of(day: date) -> Puzzle:
-    # Imported late, because loading the puzzles takes longer than showing most pages.
+    # Imported here, because loading the puzzles is slower than rendering most pages.
     from py2048.review.puzzles import daily_puzzle
 
     return daily_puzzle(day)
@@ -295,7 +295,7 @@ def _puzzle_of(day: date) -> Puzzle:
 def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return the template values of the solution.
 
-    For a correct answer, it explains why the second-best move is worse.
+    After a correct answer, the solution explains why the second-best move is worse.
     """
     from py2048.presentation.words import mistake_name, mistake_reason
     from py2048.review.mistakes import mistake_kind

@@ -1,7 +1,7 @@
-"""Pages of a game: replay, live view, record, review, result, sharing and playing on.
+"""Pages about a game: replay, live view, record, review, result and sharing.
 
-Anyone may open the page that a player shares. It reveals no move and no secret, so daily games can
-be shared on the same day.
+A shared page is public. It reveals neither moves nor secrets, so daily games can be shared on the
+same day.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from py2048 import Board, Game, Record
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
 from py2048.core.errors import RecordError
-from py2048.core.game.record import encode_turn
-from py2048.core.game.turn import score_after
+from py2048.core.game.turn import encode_turn, score_after
 from py2048.core.language import N_, _, ngettext, number
 from py2048.presentation import board_image
 from py2048.presentation.board_image import BoardGrid
@@ -43,8 +42,8 @@ from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import minutes_left, streak_of
 from py2048.server.site.pages import Page, Site, day_name, read_form, render, row_of, title_of
 
-STRIDE = 512  # turns between two replay checkpoints
-WIDTH, HEIGHT = 1200, 630  # pixels of a picture; social networks crop other formats
+STRIDE = 512  # Turns between two replay checkpoints.
+WIDTH, HEIGHT = 1200, 630  # Picture size in pixels. Social networks crop other formats.
 
 _MAX_REPLAYS = 16
 _TURN = re.compile("[0-9]{1,7}")
@@ -55,7 +54,7 @@ _MAX_PICTURES = 256
 
 
 async def show_game(site: Site, request: UserRequest) -> Response:
-    """Show a game's permanent page: live while it is in progress, then its replay."""
+    """Show a game's permanent page: a live view while it is in progress, then a replay."""
     game = await site.visible_game(request)
     values = await site.backend.do(game_page, game, request.user.account)
     return render(request, "game.html", reviews_games=site.reviews.is_enabled, **values)
@@ -142,7 +141,7 @@ PAGES = (
 
 @lru_cache(maxsize=_MAX_REPLAYS)
 def _score_graph(record: str) -> tuple[str, int]:
-    """Return a record's score graph and number of turns; no graph if the record is damaged."""
+    """Return a record's score graph (empty if the record is damaged) and its number of turns."""
     with suppress(RecordError):
         game = Record.from_json(record)
         return score_graph(game), sum(1 for _ in game.steps)
@@ -182,13 +181,13 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
 def result_page(
     games: GameService, game_id: str, account: str, rejected: str = ""
 ) -> dict[str, Any]:
-    """Return the template values for the result of an account's own game.
+    """Return the template values for the result page of an account's own game.
 
     Args:
         games: The game service.
         game_id: The game.
         account: The account.
-        rejected: Why its review was rejected, if it was requested.
+        rejected: Why a request for its review was rejected, if it was.
 
     Raises:
         ActionRejected: If the account has no such finished game (``unknown_game``).
@@ -251,7 +250,7 @@ def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
 def begin_from_position(games: GameService, account_id: str, game_id: str, turn: int) -> OnlineGame:
     """Start a casual game from a position of a finished game.
 
-    The new game has a new secret, its score starts at 0, and it counts on no leaderboard.
+    The new game has a new secret and a score of 0, and does not count on any leaderboard.
 
     Args:
         games: The game service.
@@ -261,8 +260,8 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
 
     Raises:
         ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
-            exist, no move is possible (``over``), or the game is sealed (``sealed``), because
-            watchers of the new game would see its tiles. Also for the reasons of
+            exist, if no move is possible (``over``), or if the game is sealed (``sealed``), because
+            spectators of the new game would see its tiles. Also raised for the reasons listed in
             `GameService.begin_game`.
         StorageError: If the store cannot be read or written.
     """
@@ -296,7 +295,7 @@ class ShareCard:
         max_tile: Largest final tile.
         plies: Number of moves.
         target: Target tile, if any.
-        streak: Days in a row of finished daily challenges, including this game.
+        streak: Number of consecutive days with a finished daily challenge, including this game.
     """
 
     kind: str
@@ -315,7 +314,7 @@ class ShareCard:
 
     @property
     def lines(self) -> list[str]:
-        """Further lines: the largest tile and the streak."""
+        """Additional lines: the largest tile and the streak."""
         said = [_("Largest tile {tile}").format(tile=number(self.max_tile))]
         if self.streak > 1:
             days = ngettext("{n} day in a row", "{n} days in a row", self.streak)
@@ -324,13 +323,13 @@ class ShareCard:
 
     @property
     def squares(self) -> str:
-        """A square for each power of two from 16 up to the target, filled if reached."""
+        """One square per power of two from 16 to the target, filled if the tile was reached."""
         reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
         wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
         return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
 
     def text(self, address: str) -> str:
-        """Return the text to paste elsewhere, with a link."""
+        """Return the text to share, including a link."""
         said = [f"2048 · {self.kind}", self.points, self.squares, *self.lines, address]
         return "\n".join(filter(None, said))
 
@@ -341,7 +340,7 @@ def card_of(games: GameService, game_id: str) -> ShareCard | None:
         return None
     row, info = ended
     streak = 0
-    if info.day:  # the streak on that day; this game counts even before it has a record
+    if info.day:  # the streak on that day, including this game even before its record is stored
         until = [
             replace(each, category=each.category or DAILY) if each.game_id == game_id else each
             for each in games.store.online.daily_results(info.owner)
@@ -358,7 +357,7 @@ def card_of(games: GameService, game_id: str) -> ShareCard | None:
 
 @lru_cache(maxsize=_MAX_PICTURES)
 def picture(card: ShareCard, board: Board) -> bytes:
-    """Return a card as a PNG image with the final board."""
+    """Render a card with the final board as a PNG image."""
     image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
     grid = BoardGrid.fit(board.shape, _SIDE, _SIDE)
     image.paste(board_image.board(board, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
@@ -391,9 +390,10 @@ def picture(card: ShareCard, board: Board) -> bytes:
 
 @lru_cache(_MAX_REPLAYS)
 def _checkpoints(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
-    """Return a mutable cache of replay checkpoints of a game, shared by threads.
+    """Return the cache of a game's replay checkpoints, which threads share and modify.
 
-    A checkpoint has the offset of the next turn in the record's text, the board and the score.
+    A checkpoint, keyed by turn, consists of the offset of the next turn in the record's text, the
+    board and the score.
     """
     return {}
 
@@ -407,7 +407,7 @@ def turns_answer(games: GameService, game_id: str, query: schema.TurnsQuery) -> 
 def page_of_turns(
     game: str, record: Record, first: int, most: int, stride: int = STRIDE
 ) -> schema.TurnsAnswer:
-    """Return turns of a game, replayed from the nearest checkpoint before them.
+    """Return a range of turns, replayed from the nearest checkpoint before it.
 
     Raises:
         RecordError: If a turn breaks the rules.

@@ -1,4 +1,4 @@
-"""Rendering, formatting and forms that all pages share, and the pages that need no store."""
+"""Rendering, formatting and forms shared by all pages, and pages without store access."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         "amount": lambda value, unit, **how: plain_amount(Unit(unit), value, **how),
         "graded": lambda count, grade: grade_word(Grade(grade), count),
         "initials": _initials,
-        "face": lambda name: 3 + sum(name.encode()) % 6,  # each name has a fixed tile colour
+        "face": lambda name: 3 + sum(name.encode()) % 6,  # tile colour, determined by the name
     }
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
@@ -134,7 +134,7 @@ def presets() -> list[schema.RulesInfo]:
 
 
 def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
-    """Return a game as a row of a list, or None."""
+    """Return a game's row for a list of games, or None if there is no such game."""
     found = games.find(game_id)
     return game_row(found) if found else None
 
@@ -154,7 +154,7 @@ def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
 
 
 def boards_of(games: GameService, found: Iterable[StoredGame]) -> dict[str, Rows | None]:
-    """Return the last boards of games by id."""
+    """Return the last board of each game, by game id."""
     return {each.id: last_board(games, each) for each in found}
 
 
@@ -179,7 +179,7 @@ _MONTHS = (
 
 
 def ago(moment: str, now: datetime | None = None) -> str:
-    """Return how long ago an ISO 8601 time was, or the name of a date without a time."""
+    """Format an ISO 8601 time as time elapsed; a date without a time is formatted as a date."""
     if "T" not in moment:
         return day_name(moment)
     now = now or datetime.now(UTC)
@@ -199,12 +199,12 @@ def ago(moment: str, now: datetime | None = None) -> str:
 
 
 def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
-    """Return the title of rules, optionally with the board's size."""
+    """Return the title of a set of rules, optionally with the board's size."""
     return screen.title_of(rules.name, (rules.rows, rules.columns) if sized else None)
 
 
 def day_name(day: str, today: date | None = None) -> str:
-    """Return the name of an ISO date, without the year if it is the current one."""
+    """Format an ISO date for users, omitting the current year."""
     found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
     text = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
     return text.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)
@@ -244,16 +244,16 @@ async def read_form(request: Request) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Site:
-    """The parts of a server that the views share.
+    """The parts of a server that all views share.
 
     Attributes:
         settings: How the server is run.
-        auth: Identifies users and manages sessions.
+        auth: Authentication of users.
         backend: The store and the open games.
         limits: Rate limits and queues.
-        reviews: Accepts requests for reviews.
-        leaderboards: Caches rendered leaderboards.
-        plots: Caches rendered plots.
+        reviews: Queue of review requests.
+        leaderboards: Cache of rendered leaderboards.
+        plots: Cache of rendered plots.
     """
 
     settings: ServerSettings
@@ -265,11 +265,11 @@ class Site:
     plots: TimedCache
 
     def url(self, request: UserRequest, path: str) -> str:
-        """Return a URL with the public origin, or with the origin that the request was sent to."""
+        """Return an absolute URL with the public origin, or by default the request's origin."""
         return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
 
     async def visible_game(self, request: UserRequest) -> str:
-        """Return the game id in the path if the user may see the game; it may not exist.
+        """Return the game id in the path if the user may see the game, which may not exist.
 
         Raises:
             ActionRejected: If the id is invalid or the game is sealed.
@@ -283,11 +283,11 @@ View = Callable[[Site, UserRequest], Awaitable[Response]]
 
 @dataclass(frozen=True)
 class Page:
-    """A page or a form's action.
+    """The route of a page or of a form's action.
 
     Attributes:
         path: The URL path, with parameters in braces.
-        view: Responds to requests whose user is known.
+        view: Request handler, called once the user is identified.
         method: HTTP method.
         needs_store: Whether to wait for the store before calling the view.
     """
@@ -311,12 +311,12 @@ class Page:
 
 
 def play_page() -> dict[str, Any]:
-    """Return the template values that the play page needs with and without a server."""
+    """Return the template values for the play page, with or without a server."""
     return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
 
 
 async def _play(site: Site, request: UserRequest) -> Response:
-    """Show the board. Does not wait for the store, because visitors see this page first."""
+    """Show the board without waiting for the store, because most visitors see this page first."""
     today, players = {"day": str(datetime.now(UTC).date())}, site.settings.players
     return render(request, "play.html", today=today, players=players, **play_page())
 

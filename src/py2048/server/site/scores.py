@@ -28,11 +28,11 @@ from py2048.server.site.pages import Page, Site, boards_of, render
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
 _MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
-_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, even longer ones by month
+_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and the longest by month
 
 
 async def show_leaderboard(site: Site, request: UserRequest) -> Response:
-    """Show a leaderboard for rules, a board and a period."""
+    """Show the leaderboard for the requested rules, board and period."""
     do, query = site.backend.do, request.query_params
     chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
     board, period = query.get("board", "ranked"), query.get("period", "ever")
@@ -55,7 +55,7 @@ async def show_leaderboard(site: Site, request: UserRequest) -> Response:
 
 
 async def show_live_games(site: Site, request: UserRequest) -> Response:
-    """Show the games that can be watched now."""
+    """Show all games that can be watched now."""
     return render(request, "live.html", **await _live_games(site))
 
 
@@ -100,13 +100,13 @@ PAGES = (
 
 
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
-    """Return the template values of a leaderboard, the same for all users."""
+    """Return the template values of a leaderboard that all users share."""
     best = games.store.leaderboards.top(board, rules, period)
     return {"board": board, "rows": game_rows(best), "boards": boards_of(games, best[:3])}
 
 
 def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
-    """Return an account's row and place on the `wanted` board, rules and period, or None."""
+    """Return an account's row on the `wanted` leaderboard (board, rules, period), or None."""
     found = games.store.leaderboards.standing(account, *wanted)
     return found and game_row(found[1], found[0])
 
@@ -114,12 +114,12 @@ def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRo
 def player_page(
     games: GameService, name: str, rules: str | None = None
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return a player's account and the template values of their page, or None.
+    """Return a player's account and the template values of the player's page, or None.
 
     Args:
         games: The game service.
         name: The player's name.
-        rules: Rules text for the plots; None selects the most played rules.
+        rules: The rules to plot, as text; None selects the most played rules.
     """
     store = games.store
     account = store.accounts.find_name(name)
@@ -151,7 +151,7 @@ def player_page(
 
 
 def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
-    """Return the template values of an account's plots; empty without games."""
+    """Return the template values of an account's plots, or {} if it has no games."""
     ends = games.store.records.ends(account, rules)
     if not ends:
         return {}
@@ -196,7 +196,7 @@ class Period(NamedTuple):
 def periods_of(
     ends: Sequence[GameEnd], accuracies: Sequence[tuple[str, float]] = ()
 ) -> list[Period]:
-    """Group games by the day, week or month in which they ended, without gaps.
+    """Group games by the day, week or month in which they ended; empty periods are included.
 
     Args:
         ends: The games, oldest first.

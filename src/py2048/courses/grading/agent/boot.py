@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUBMISSION = "/py2048/submission"
 
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # The same numbers on every architecture.
-NO_NEW_PRIVILEGES = 38  # An option of prctl.
+# Landlock's system call numbers, the same on every architecture.
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # The rights to bind and to connect.
-SCOPES = 0b11  # Scopes for abstract sockets and for signals.
+TCP = 0b11  # Access rights to bind and connect TCP sockets.
+SCOPES = 0b11  # Scopes that restrict abstract sockets and signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
 
 
 def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
-    """Switch to `user` for good, and set resource limits that cannot be raised again.
+    """Switch to `user` permanently, and set resource limits that cannot be raised again.
 
     The switch comes first, so that the process limit applies to the new user. Limits that the
     system does not support are skipped.
@@ -108,7 +109,7 @@ def _system_call(number: int, *words: object) -> int:
 
 
 def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[str]) -> None:
-    """Restrict this process and its children to certain files, for good.
+    """Permanently restrict file access of this process and its children.
 
     Args:
         writable: Files, or folders with all their contents, that stay readable and writable.

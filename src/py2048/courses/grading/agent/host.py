@@ -1,10 +1,10 @@
 """Request server inside a submission's process: loads the program, runs code and reports results.
 
-Values are encoded as JSON without trusting any of their methods. Exact built-in types are carried
-as data, their subclasses are read through the built-in's own methods, and NumPy scalars and arrays
-are supported. Any other object is sent as its type's name and a string for display. This module
-keeps a private copy of the builtins, so a submission that replaces `len` or `isinstance` breaks
-only itself.
+Values are encoded as JSON without trusting any of their methods. Values of exact built-in types are
+sent as data. Their subclasses are read through the methods of the built-in type, and NumPy scalars
+and arrays are supported. Any other object is sent as its type's name and a string for display. This
+module keeps a private copy of the builtins, so a submission that replaces `len` or `isinstance`
+breaks only itself.
 
 Programs are loaded statement by statement, and statements that fail or take too long are skipped.
 In quiet mode only imports, definitions and assignments run. This mode is for programs that end the
@@ -240,7 +240,7 @@ class OutOfTime(BaseException):
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that starts to wait for its user while being loaded."""
+    """Raised in a program that starts to wait for user input while it is being loaded."""
 
 
 class Agent:
@@ -301,10 +301,10 @@ class Agent:
         self.clock.take_over()
 
     def forget_shadowed_modules(self) -> None:
-        """Forget standard modules that the submission's own files shadow.
+        """Unload standard modules that the submission's own files shadow.
 
-        The files shadow the same modules when a student runs ``python game.py``. Libraries and the
-        course's files need the standard modules, so both are imported before that.
+        They would also be shadowed if a student ran ``python game.py``. Libraries and the course's
+        files need the standard modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -321,7 +321,7 @@ class Agent:
 
     def _import(self, name: str, globals_: Names | None = None, *words: Any, **options: Any) -> Any:
         """Replace ``import``, so that only the submission sees its own files."""
-        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # missing in code without a module
+        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # absent outside modules
         origin = getattr(spec, "origin", None)
         if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
             return self.modules[name]
@@ -382,8 +382,8 @@ class Agent:
     def _set_alarm(self, seconds: float) -> None:
         """Set an alarm after `seconds` of CPU time, or `slack` times as long in wall-clock time.
 
-        The alarm repeats quickly, in case the submission catches it. CPU time is what counts, so
-        that a busy machine costs no marks.
+        The alarm repeats at short intervals, in case the submission catches the exception. The
+        wall-clock limit is longer, so that a busy machine costs no marks.
         """
         self.alarms = 0
         again = 0.1 if seconds else 0

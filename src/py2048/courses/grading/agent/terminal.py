@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
-IDLE_POLLS = 12  # Number of polls without events after which a program counts as waiting.
-SPAN_S = 5.0  # Virtual seconds a program may run after each request.
+IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
+SPAN_S = 5.0  # Virtual seconds that a program may run after each request.
 TICK_S = 0.01  # Virtual seconds per poll.
 
 
@@ -62,7 +62,7 @@ class CapturedOutput(io.TextIOBase):
 
 
 class ScriptedInput(io.TextIOBase):
-    """Provides lines of input; reading beyond them is an end of file."""
+    """Provides lines of input; reading past the last line signals end of file."""
 
     encoding = "utf-8"
 
@@ -129,7 +129,7 @@ def take_over_random() -> random.Random:
 
 
 class VirtualClock:
-    """A clock advanced by sleeping.
+    """A clock that advances when the program sleeps or polls for events.
 
     Args:
         wait: Called when the program must yield to the grader.

@@ -51,7 +51,7 @@ class TclInterpreter:
 
 
 class TkControl:
-    """All windows of a program, and what it waits for.
+    """Controls a program's windows, timers and dialogs.
 
     Attributes:
         interpreters: Tcl interpreters, one per `Tk`, oldest first.
@@ -121,9 +121,9 @@ class TkControl:
         return max(0.0, min(times) - self.clock.now) if times else None
 
     def advance(self, seconds: float) -> bool:
-        """Advance the clock; return False if the program has to do that itself.
+        """Advance the clock; return False if the program has to advance it while it runs.
 
-        A program that polls advances the clock while it runs, after this request.
+        A program that polls for events advances the clock itself, after this request.
         """
         if not self.waiting:
             self.clock.allow(seconds)
@@ -195,7 +195,7 @@ class TkControl:
         self.clock.poll(news=self._has_drawn())
 
     def _has_drawn(self) -> bool:
-        """Return whether display requests show that something was drawn since the last call."""
+        """Return whether anything was drawn since the last call, judging by display requests."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
@@ -505,7 +505,7 @@ class TkUser:
 
 
 def _handle(widget: Any) -> Widget:
-    """Return a handle for one of the program's widgets; handles are returned as they are."""
+    """Return a handle for one of the program's widgets; handles are returned unchanged."""
     return widget if isinstance(widget, Widget) else Widget(widget.tk, widget._w)
 
 
@@ -517,7 +517,7 @@ def _tree(widget: Widget) -> Iterator[Widget]:
 
 
 def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
-    """Yield the widgets in a window, without child windows; with `placed`, only managed ones."""
+    """Yield a window's widgets without its child windows; with `placed`, only managed ones."""
     for child in window.children():
         if not child.is_window and (not placed or child.winfo_manager()):
             yield child

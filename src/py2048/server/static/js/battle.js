@@ -1,4 +1,4 @@
-// The page of a battle: who has joined, how it stands and how it ended.
+// The page of a battle: its players, standings and result.
 import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
 import { $, element } from "./elements.js";
 import { _ } from "./language.js";
@@ -7,7 +7,7 @@ import { avatar, Rivals } from "./rivals.js";
 
 const { battle, stage, rematch, least } = $("battle").dataset;
 let names = null;
-let isLeaving = false; // a form is being sent, which a reload would stop
+let isLeaving = false; // a form is being submitted; reloading would cancel it
 
 const connection = new Connection("/ws", {
   message: hear,
@@ -49,7 +49,7 @@ function hear(message) {
   else if ((message.rematch ?? "") !== rematch) location.reload();
 }
 
-// When the battle starts, its players go to their boards; others watch.
+// When the battle starts, players are sent to their boards. Other visitors keep watching.
 function moveOn({ stage: now, you, players }) {
   const mine = players.find((each) => each.seat === you);
   if (now === "running" && mine?.game) location.assign(`/?game=${mine.game}`);

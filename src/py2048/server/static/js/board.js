@@ -1,10 +1,11 @@
-// The board on the screen: tiles that slide, merge, appear and disappear. It knows no rules: motions
-// say where each tile goes, and a merged tile is the sum of the tiles that slid into it.
+// The board on the screen: tiles that slide, merge, appear and disappear. It does not depend on the
+// rules: motions give each tile's target, and a merged tile is the sum of the tiles that slid into
+// it.
 import { element } from "./elements.js";
 import { _ } from "./language.js";
 import { GROW, LEAN, LIGHT, POP, SLIDE, SWEEP, moves } from "./motion.js";
 
-// A merged tile appears at once above the tiles that slid into it, so its number is always visible.
+// A merged tile immediately covers the tiles that slid into it, so its number is always visible.
 const POPPING = [
   { scale: 1, opacity: 0 },
   { scale: 1, opacity: 1, offset: 0.01 },
@@ -17,7 +18,7 @@ const LIGHTING = [{ scale: 1, opacity: 1 }, { scale: 1.35, opacity: 0 }];
 const SWEEPING = [{ translate: "-100cqw 0" }, { translate: "100cqw 0" }];
 const SLIDING = "cubic-bezier(0.3, 0, 0.2, 1)";
 const WAYS = { up: "0 -4px", down: "0 4px", left: "-4px 0", right: "4px 0" };
-// All animations of a move begin and end together, so the main thread is idle in between.
+// All animations of a move start and end together, so the main thread is idle in between.
 const MOVE = SLIDE + Math.max(POP, GROW);
 
 /** @param {number[]} cell */
@@ -32,7 +33,7 @@ export class BoardView {
   #after = [];
   #rest = null;
 
-  /** @param {HTMLElement} place the element for the board */
+  /** @param {HTMLElement} place container of the board */
   constructor(place) {
     this.#place = place;
     this.shape = [0, 0];
@@ -61,7 +62,7 @@ export class BoardView {
     this.#cells.show(board);
   }
 
-  /** Show the board of a new game, whose tiles grow. */
+  /** Show the board of a new game; its tiles grow. */
   appear(board) {
     this.show(board);
     for (const tile of this.#tiles.values()) this.#animate(tile, GROWING, GROW);
@@ -89,7 +90,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Let the new tile grow when the slide that is shown has ended. */
+  /** Let the new tile grow once the current slide has ended. */
   add(spawn, board) {
     const [slide] = this.#running;
     const from = slide ? Math.max(SLIDE, slide.currentTime) : 0;
@@ -100,7 +101,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Change to another board: wrong tiles fade and missing tiles grow. */
+  /** Change to another board: wrong tiles fade out and missing tiles grow. */
   correct(board) {
     if (!same(this.shape, [board.length, board[0].length])) {
       this.show(board);
@@ -122,7 +123,7 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Undo a move: the new tile goes and the others slide back. */
+  /** Undo a move: the new tile disappears and the others slide back. */
   unmove({ motions }, board) {
     this.finish();
     this.#cells.show(board);
@@ -141,14 +142,14 @@ export class BoardView {
     this.#ended();
   }
 
-  /** Lean the board towards a side where nothing moves. */
+  /** Shift the board briefly in the direction of an illegal move. */
   lean(direction) {
     if (!moves()) return;
     const frames = [{ translate: "0 0" }, { translate: WAYS[direction] }, { translate: "0 0" }];
     this.#place.querySelector(".board").animate(frames, { duration: LEAN, easing: "ease-out" });
   }
 
-  /** Let the game's first tile of a value shine; the target tile shines in gold. */
+  /** Highlight the game's first tile of a value; for the target, light also sweeps across the board. */
   shine(value, isTarget) {
     if (!moves()) return;
     const tile = [...this.#tiles.values()].find((each) => Number(each.dataset.value) === value);
@@ -187,7 +188,7 @@ export class BoardView {
     this.#animate(tile, frames, SLIDE, 0, whole, SLIDING);
   }
 
-  // Animate a tile for `lasts` of `whole` milliseconds; before and after, it keeps the first and last frame.
+  // Animate a tile for `lasts` of `whole` milliseconds. The first and last frames fill the rest.
   #animate(tile, frames, lasts, from = 0, whole = lasts, easing = "ease") {
     if (!moves()) return;
     const timed = frames.map((frame, index) => {
@@ -199,7 +200,7 @@ export class BoardView {
     this.#running.push(tile.animate(timed, whole));
   }
 
-  // Show exactly this board now, or when the last animation has ended.
+  // Show exactly this board, now or once the last animation has ended.
   #settle(board) {
     this.#cells.show(board);
     this.#rest = board;
@@ -255,7 +256,7 @@ export class BoardView {
   }
 }
 
-/** The board for assistive technology: a grid with a row of cells for each row of tiles. */
+/** The board for assistive technology: an ARIA grid with a cell per tile. */
 class Cells {
   #cells = [];
   #place = [0, 0];
@@ -285,7 +286,7 @@ class Cells {
     return line;
   }
 
-  /** Write the tiles into the cells. */
+  /** Update the texts of the cells. */
   show(board) {
     board.forEach((line, row) =>
       line.forEach((tile, column) => {
@@ -318,17 +319,17 @@ class Cells {
 }
 
 const styles = getComputedStyle(document.documentElement);
-// Read once, because each reading makes the browser compute all styles.
+// Read once, because reading forces the browser to recompute styles.
 let [known, beyond] = [0, 0];
 
-/** The width of the widest bold digit of the page's font, relative to the font size. */
+/** Width of the widest bold digit in the page's font, relative to the font size. */
 function digitWidth() {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `800 100px digits, ${styles.fontFamily}`;
   return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
 }
 
-/** The number of a tile's style. Beyond the table, its last styles repeat. */
+/** Number of a tile's style. Larger tiles repeat the last styles. */
 export function rank(value) {
   const own = Math.round(Math.log2(value));
   if (!known) {
@@ -344,7 +345,7 @@ function* filled(board) {
   }
 }
 
-// Add an element to a place for the duration of an animation.
+// Add an element to a container for the duration of an animation.
 function passing(place, kind, frames, timing) {
   const made = element("i", { class: kind });
   place.append(made);

@@ -1,4 +1,4 @@
-// The computer player: which one it is, how fast it plays, and its hints.
+// The selected computer player, its speed and its hints.
 import { $, put } from "./elements.js";
 import { _, ngettext } from "./language.js";
 import { read, write } from "./storage.js";
@@ -8,7 +8,7 @@ import { WAYS, markEdge, wayLine } from "./ways.js";
  * @typedef {Pick<Protocol.HintMessage, "direction" | "options" | "headline" | "reason" | "outlook" | "say">} Hint
  */
 
-// Moves a second; the last entry means without a pause.
+// Moves per second; the last entry means no pause.
 const SPEEDS = [1, 2, 4, 8, 16, 32, 1000];
 
 export class Computer {
@@ -40,14 +40,14 @@ export class Computer {
     return speed === SPEEDS.at(-1) ? 0 : Math.round(1000 / speed);
   }
 
-  /** The speed in words. */
+  /** The speed as text. */
   get pace() {
     const speed = SPEEDS[$("speed").value];
     if (speed === SPEEDS.at(-1)) return _("as fast as it thinks");
     return ngettext("{n} move a second", "{n} moves a second", speed);
   }
 
-  /** Go a step faster (1) or slower (-1). */
+  /** Increase (1) or decrease (-1) the speed by a step. */
   changeSpeed(step) {
     $("speed").value = Number($("speed").value) + step;
     this.#keep();
@@ -67,7 +67,7 @@ export class Computer {
 }
 
 /**
- * Mark the best direction at the board's edge and list what the others lose; null removes both.
+ * Mark the best direction at the board's edge and list the others' losses; null removes both.
  * @param {?Hint} hint
  */
 export function showHint(hint) {

@@ -8,14 +8,14 @@ const PONG_TIMEOUT_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000; // browsers would wait for minutes
 const LOGGED_OUT_CODE = 1008;
 
-/** What pages say while they have no connection. */
+/** Message shown while there is no connection. */
 export const AWAY = _("The server is away; trying again.");
 export const LOGGED_OUT = _("You are logged out. Load the page again to go on as a guest.");
 
-/** Reasons of refusals after which the same request may succeed later. */
+/** Rejection reasons after which a retry may succeed. */
 export const RETRYABLE = ["busy", "rate", "storage"];
 
-/** Milliseconds to wait after a number of failed attempts in a row, with jitter. */
+/** Milliseconds to wait after a number of consecutive failed attempts, with jitter. */
 export function delay(attempt, chance = Math.random()) {
   return Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS) * (0.75 + chance / 2);
 }
@@ -30,11 +30,11 @@ export class Connection {
   #deadline = 0;
   #isGreeted = false;
 
-  /** Whether the server has refused this browser because its session has ended. */
+  /** Whether the server has rejected this browser because its session has ended. */
   isLoggedOut = false;
 
   /**
-   * @param {string} path the path of the socket on this server
+   * @param {string} path path of the WebSocket on this server
    * @param {{message: (message: Protocol.ServerMessage) => void, lost: () => void}} listener
    */
   constructor(path, listener) {
@@ -116,7 +116,8 @@ export class Connection {
     this.#deadline = 0;
     this.isLoggedOut = code === LOGGED_OUT_CODE;
     this.#listener.lost();
-    // Try once more, since another tab may have logged in again. A refused cookie stays refused.
+    // Retry once, because another tab may have logged in again. A second retry with the same cookie
+    // would be useless.
     if (this.isLoggedOut && !this.#isGreeted) return;
     this.#retry = setTimeout(() => this.#open(), delay(this.#attempt++));
   }

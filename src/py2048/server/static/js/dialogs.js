@@ -22,7 +22,7 @@ export class NewGameDialog {
 
   /**
    * Open the dialog.
-   * @param {string} warning what happens to the game on the board; may be empty
+   * @param {string} warning consequences for the game on the board; may be empty
    * @param {?{rules?: {name: string}, mode?: string}} game the game on the board
    */
   open(warning, game) {
@@ -36,7 +36,7 @@ export class NewGameDialog {
     $("new-play").focus({ preventScroll: true });
   }
 
-  /** The chosen rules, as a preset's name or in full. */
+  /** The chosen rules: a preset's name or the full rules text. */
   get rules() {
     return $("rules").value === "own" ? ownText() : $("rules").value;
   }
@@ -91,7 +91,7 @@ function ownFields() {
   return { name: $("own-name").value.trim() || "own", ...fields, ends: $("own-ends").checked };
 }
 
-// The form as rules in full, as records and the command line write them.
+// The form as full rules text, as in records and on the command line.
 function ownText() {
   const { name, rows, columns, start, spawn, merging, scoring, target, ends } = ownFields();
   const end = ends ? "target" : "stuck";
@@ -104,7 +104,7 @@ function ownText() {
  * Show the player's other games in progress.
  * @param {Protocol.OpenGameInfo[]} games
  * @param {string | undefined} current the game on the board
- * @param {(game: string) => void} open goes on with a game
+ * @param {(game: string) => void} open continues a game
  */
 export function showGames(games, current, open) {
   const others = games.filter(({ game }) => game !== current);

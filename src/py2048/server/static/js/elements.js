@@ -1,7 +1,7 @@
-// Elements of a page: finding, making and changing them.
+// Find, create and change elements of a page.
 
 /**
- * The element with an id. Its kind is for the caller to know.
+ * The element with an id. Its type is known only to the caller.
  * @param {string} id
  * @returns {any}
  */
@@ -21,19 +21,19 @@ export const find = (selector) => document.querySelector(selector);
  */
 export const findAll = (selector) => [...document.querySelectorAll(selector)];
 
-/** Write a text into the element with an id, unless it is already there. */
+/** Set the text of the element with an id, unless it is unchanged. */
 export function put(id, text) {
   const place = $(id);
   if (place.textContent !== String(text)) place.textContent = text;
 }
 
-/** Write a text into a badge, and hide the badge if the text is empty. */
+/** Set the text of a badge; an empty text hides the badge. */
 export function badge(id, text) {
   put(id, text);
   $(id).hidden = !text;
 }
 
-/** Mark a button as disabled. It can still be focused, so that no focus is lost. */
+/** Mark a button as disabled. It stays focusable, so that the focus is not lost. */
 export function disable(id, isDisabled) {
   $(id).disabled = false;
   $(id).setAttribute("aria-disabled", String(isDisabled));
@@ -45,7 +45,7 @@ export function press(id, isOn) {
 }
 
 /**
- * Make an element with attributes and children.
+ * Create an element with attributes and children.
  * @param {string} name
  * @param {{[name: string]: string | number}} [attributes]
  * @param {...(string | Node)} children
@@ -58,19 +58,19 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Make a button. */
+/** Create a button. */
 export function button(label, act, kind = "") {
   const made = element("button", { type: "button", class: kind }, label);
   made.addEventListener("click", act);
   return made;
 }
 
-/** Make a link that looks like a button. */
+/** Create a link that looks like a button. */
 export function link(label, address, kind = "") {
   return element("a", { href: address, class: `button ${kind}` }, label);
 }
 
-/** Focus the board, so that keys go to it again. */
+/** Focus the board, so that it receives key presses again. */
 export function toBoard() {
   $("board").focus({ preventScroll: true });
 }

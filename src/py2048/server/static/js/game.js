@@ -1,4 +1,4 @@
-// Spawns, scores and outcomes, for games that are played without the server.
+// Spawns, scores and outcomes of games played offline.
 import { DIRECTIONS, scoreOf, slide } from "./rules.js";
 
 /**
@@ -31,7 +31,7 @@ export function hasTarget({ target }, board) {
   return target !== null && Math.max(...board.flat()) >= target;
 }
 
-/** The outcome of a game that has reached a board. */
+/** The outcome of a game with this board. */
 export function outcomeOf(rules, board) {
   const won = hasTarget(rules, board);
   if (!(won && rules.endsAtTarget) && legalOn(board).length) return "playing";
@@ -72,7 +72,7 @@ export function playTurn(rules, { board, score, ply }, { direction, spawn }) {
   return { slid, position };
 }
 
-/** The score after a slide, to whose board the new tile has been added. */
+/** The score after a slide whose board already includes the new tile. */
 export function scoreAfter(scoring, score, slid) {
   const points = scoreOf(scoring, slid);
   if (points !== null) return score + points;

@@ -1,5 +1,5 @@
-// Help in casual games: hints, the coach and autoplay. They come from the server's players or, while
-// the server is away, from a small network in the browser.
+// Help in casual games: hints, the coach and autoplay. It is computed by the server's players or,
+// while the server is unreachable, by a small network in the browser.
 import { Computer, showHint, wordOn } from "./computer.js";
 import { $, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
@@ -10,12 +10,12 @@ import { presetOf } from "./view.js";
 /** @import { Hint } from "./computer.js" */
 /** @import { PlayPage } from "./play.js" */
 
-// The coach looks at the board only when the player pauses, so that play never waits for it.
+// The coach analyses the board only when the player pauses, so that it never delays a move.
 const COACH_PAUSE_MS = 400;
 
 export class Help {
   #page;
-  #autoplay = null; // the player's spec; without the server, the local run
+  #autoplay = null; // the player's spec; offline, the local run
   /** @type {?Hint} a hint for the board on the screen */
   #hint = null;
   #pause = 0;
@@ -40,7 +40,7 @@ export class Help {
 
   // Hints
 
-  /** Ask for a hint; without the server, show the network's. */
+  /** Request a hint; offline, show the network's hint. */
   async ask() {
     const page = this.#page;
     this.#isAsked = true;
@@ -55,13 +55,13 @@ export class Help {
   }
 
   /**
-   * Show a hint if it was asked for; the coach only remembers it.
+   * Show a hint if the player requested it; otherwise keep it for the coach.
    * @param {Hint} hint
    */
   show(hint) {
     this.#hint = hint;
-    if (!this.#page.isAlone) this.#adviser().then(keepPage); // load it for hints without the server
-    // A better hint may follow a quick one and replaces it.
+    if (!this.#page.isAlone) this.#adviser().then(keepPage); // load it for offline hints
+    // A quick hint may be followed by a better one, which replaces it.
     if (!this.#isAsked && !$("hint-card").classList.contains("shown")) return;
     this.#isAsked = false;
     showHint(hint);
@@ -69,19 +69,19 @@ export class Help {
     this.#page.scene.speech.announce(hint.say);
   }
 
-  /** Whether only the coach waits for a hint, so that a refusal is not announced. */
+  /** Whether only the coach is waiting for a hint; a rejection is then not announced. */
   get isQuiet() {
     return !this.#isAsked;
   }
 
-  /** Do not show the hint that was asked for: the player has done something else. */
+  /** Do not show the requested hint, because the player has done something else. */
   forgetAsked() {
     this.#isAsked = false;
   }
 
   // Autoplay
 
-  /** Start or stop autoplay, or announce why not. */
+  /** Start or stop autoplay, or announce why it is not possible. */
   toggleAutoplay() {
     const page = this.#page;
     if (this.isAutoplaying) this.letPlay(null);
@@ -100,7 +100,7 @@ export class Help {
     else this.#playAlone();
   }
 
-  /** Note and show whether a computer player makes the moves. */
+  /** Record and show whether a computer player makes the moves. */
   autoplayed(player) {
     this.#autoplay = player;
     press("auto", Boolean(player));
@@ -142,7 +142,7 @@ export class Help {
     this.showCoach();
   }
 
-  /** Let the coach look at the board after a pause. */
+  /** Let the coach analyse the board after a pause. */
   watch() {
     const page = this.#page;
     clearTimeout(this.#pause);
@@ -187,7 +187,8 @@ export class Help {
     return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
   }
 
-  // Make a hint like the server's message; null without a network, or if the game has changed meanwhile.
+  // Return a hint like the server's message; null without a network, or if the game has changed
+  // meanwhile.
   async #hintAlone() {
     const page = this.#page;
     const { game, version } = page.game;

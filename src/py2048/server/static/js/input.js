@@ -70,9 +70,9 @@ export function isTaken(event) {
   return presses && focus.closest("button, a, summary, input") !== null;
 }
 
-// Shorter drags are clicks.
+// Shorter drags count as clicks.
 const MIN_SWIPE_PX = 12;
-// Clicks nearer to the middle than this share of the board mean nothing.
+// Clicks closer to the centre than this share of the board are ignored.
 const MIDDLE = 0.2;
 
 /** The direction of a movement in pixels, or null if it is too short. */
@@ -82,7 +82,7 @@ export function directionOf(x, y, min = MIN_SWIPE_PX) {
   return y > 0 ? "down" : "up";
 }
 
-/** The side of a rectangle that a point is near, or null in the middle. */
+/** The side of a rectangle closest to a point, or null near the centre. */
 export function sideOf(x, y, { width, height }) {
   const [across, down] = [x / width - 0.5, y / height - 0.5];
   if (Math.max(Math.abs(across), Math.abs(down)) < MIDDLE) return null;

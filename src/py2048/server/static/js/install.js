@@ -1,4 +1,4 @@
-// Caches the page for playing, so that it opens without the server and can be installed.
+// Caches the play page, so that it works offline and can be installed.
 
 /** Have the service worker cache the page and all files that it has loaded. */
 export async function keepPage() {
@@ -14,6 +14,6 @@ export async function keepPage() {
     const here = files.filter(({ pathname }) => pathname.startsWith("/static/"));
     worker.postMessage(here.map(({ pathname }) => pathname));
   } catch {
-    // Private windows may refuse; the page then needs the server.
+    // Private windows may reject this; the page then works only online.
   }
 }

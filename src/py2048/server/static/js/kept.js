@@ -1,5 +1,5 @@
-// Stores casual games for offline play. A game has a head, which holds its position, and its turns in
-// chunks. A move writes the head and the last chunk only, however long the game is.
+// Stores casual games for offline play. A game consists of a head, which contains its position, and
+// chunks of turns. A move writes only the head and the last chunk, regardless of the game's length.
 import { playTurn } from "./game.js";
 import { Record, chunkOf, turnOf } from "./record.js";
 import { parseRules } from "./rules.js";
@@ -19,7 +19,7 @@ const HEAD = "game ";
 const headName = (id) => HEAD + id;
 const chunkName = (id, number) => `turns ${id} ${number}`;
 
-/** Begin a record at a game's position. */
+/** Start a record at a game's position. */
 export function keptFrom(game) {
   const { version, board, score, ply } = game;
   const record = new Record(parseRules(game.rules.text), { board, score, ply });
@@ -32,7 +32,7 @@ export function saveHead({ game, start, unanswered, record, sent }) {
   return writeJson(headName(game.game), { game, start, unanswered, first, end, sent, at: Date.now() });
 }
 
-/** Store the chunk of the turn that was appended last, then the head. */
+/** Store the chunk with the last appended turn, then the head. */
 export function saveTurn(kept) {
   const { game, record } = kept;
   const { number, ...chunk } = record.lastChunk;
@@ -48,13 +48,13 @@ export function remove(id) {
   removeChunks(id, chunkOf(head?.first || 0));
 }
 
-/** Remove chunks whose turns the server has taken. */
+/** Remove chunks whose turns the server has accepted. */
 export function removeTaken({ game, record }, count) {
   const before = chunkOf(record.first - count);
   for (let number = before; number < chunkOf(record.first); number++) write(chunkName(game.game, number), "");
 }
 
-/** Whether a stored game has turns that the server does not know. */
+/** Whether a stored game has turns that the server does not have. */
 export function hasUnsent(id) {
   const head = readJson(headName(id));
   return head !== null && head.end > head.first;
@@ -84,7 +84,7 @@ function restored(id, rules, start, first, end) {
     chunks.push({ number, ...chunk });
   }
   if (chunks.length || end !== first) return Record.restore(rules, { first, end }, chunks);
-  return new Record(rules, start); // no turn has been played
+  return new Record(rules, start); // no turns yet
 }
 
 /** The ids of all stored games, in the order in which they were stored. */
@@ -100,7 +100,7 @@ export function loadNext() {
   return id === undefined ? null : load(id);
 }
 
-/** Whether the name of a stored value is a game's head. */
+/** Whether a storage name is that of a game's head. */
 export const isHead = (name, id) => name === headName(id);
 
 // Earlier versions stored all games under one key, each with its turns and its undone turns.

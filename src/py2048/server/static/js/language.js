@@ -10,7 +10,7 @@ const locale = globalThis.document?.documentElement.lang ?? "en";
  * @param {{[name: string]: unknown}} [values]
  */
 export function _(text, values = {}) {
-  return filled([messages[text] ?? text].flat()[0], values); // a text with a plural is a list
+  return filled([messages[text] ?? text].flat()[0], values); // texts with a plural are lists
 }
 
 /**

@@ -1,4 +1,4 @@
-// Durations of animations in milliseconds, from the style sheet, and whether anything moves at all.
+// Animation durations in milliseconds from the style sheet, and the setting for reduced motion.
 import { read, write } from "./storage.js";
 
 const styles = getComputedStyle(document.documentElement);
@@ -9,7 +9,7 @@ export const [SLIDE, POP, GROW, RISE, LEAN, LIGHT, SWEEP, WAIT] = [
 
 const asked = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Whether tiles move: as chosen in the menu, otherwise unless the system asks for reduced motion. */
+/** Whether tiles are animated: as set in the menu, by default unless the system reduces motion. */
 export function moves() {
   const chosen = read("motion");
   return chosen ? chosen === "on" : !asked.matches;

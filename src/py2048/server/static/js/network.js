@@ -1,19 +1,19 @@
-// Hints from a small network, for when there is no server to ask. The weights are loaded as a script,
-// which `browser_script` in `ntuple/weights.py` writes: a page opened as a file can load only scripts.
+// Offline hints from a small network. Its weights are loaded as a script, which `browser_script` in
+// `ntuple/weights.py` generates, because a page opened from a file can load only scripts.
 import { _, grouped } from "./language.js";
 import { DIRECTIONS, parseRules, scoreOf, slide } from "./rules.js";
 import { WAYS } from "./ways.js";
 
 /** @import { Game } from "./session.js" */
 
-// As LIMITS in `review/moves.py`: the largest share of the points to come that a grade may lose.
+// Maximum loss per grade, as a share of the expected points; see LIMITS in `review/moves.py`.
 const GRADES = /** @type {const} */ ([
   ["best", 0.001], ["good", 0.01], ["inaccuracy", 0.025], ["mistake", 0.1], ["blunder", 1],
 ]);
 const MAX_BLOCKING_MS = 10;
 const loaded = new Map();
 
-/** Load the network of the script at an address, once; return a function that gives hints on games. */
+/** Load the network from a script (cached); return a function that computes hints. */
 export function adviserAt(address) {
   if (!loaded.has(address)) loaded.set(address, load(address));
   loaded.get(address).catch(() => loaded.delete(address));
@@ -26,7 +26,7 @@ async function load(src) {
   await new Promise((done, failed) => Object.assign(script, { onload: done, onerror: failed }));
   script.remove();
   const packed = globalThis.network;
-  delete globalThis.network; // the weights' text is megabytes
+  delete globalThis.network; // the weights are megabytes of text
   const network = await Network.unpack(packed);
   return (game) => hintOf(network.rate(game));
 }
@@ -83,7 +83,7 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Inflate piece by piece, so that the page stays responsive.
+// Decompress in pieces, so that the page stays responsive.
 async function inflated(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const reader = stream.getReader();
@@ -99,7 +99,7 @@ async function inflated(bytes) {
   }
 }
 
-// Lower ranks above the known ones by skipping the largest missing rank, as `downgraded` in
+// Lower ranks that are too large by skipping the largest missing rank, like `downgraded` in
 // `ntuple/layout.py`.
 function downgraded(ranks, known) {
   const most = Math.max(...ranks);
@@ -134,7 +134,8 @@ export function hintOf(rated) {
   return { direction, options, headline, reason: "", outlook, say: [`${headline}.`, ...words].join(" ") };
 }
 
-// A loss in few digits, as `short_loss` in `presentation/hints.py`; empty if it rounds to 0.
+// Format a loss with few digits, like `short_loss` in `presentation/hints.py`; empty if it rounds
+// to 0.
 function shortLoss(loss) {
   if (loss >= 99_999.5) return _("{n} k", { n: grouped(loss / 1000) });
   return loss > 0.5 ? grouped(loss) : "";

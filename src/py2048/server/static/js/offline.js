@@ -1,14 +1,14 @@
-// A casual game that goes on while the server is away. When the server is back, it verifies the turns.
-// Their tiles were drawn in the browser, so the game counts on no leaderboard. On a page without any
-// server, games also begin here.
+// A casual game that continues while the server is unreachable. When the connection is back, the
+// server verifies the turns. Their tiles were drawn in the browser, so the game does not count on
+// any leaderboard. On a page without a server, games also start here.
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
-import { _, grouped, signed } from "./language.js";
+import { _ } from "./language.js";
 import { parseRules, slide } from "./rules.js";
+import { scoreSentence } from "./speech.js";
 import { read, write } from "./storage.js";
-import { WAYS } from "./ways.js";
 
-// The longest text of turns that the server takes in one message.
+// Maximum length of the turns that the server accepts in one message.
 const MAX_CHARACTERS = 1000;
 
 function draw(choices) {
@@ -34,17 +34,17 @@ export class OfflineGame {
     return this.#kept?.game ?? null;
   }
 
-  /** How many moves the server does not know. */
+  /** Number of moves that the server does not have. */
   get length() {
     return this.#kept?.record.length ?? 0;
   }
 
-  /** How many of the moves the server has taken. */
+  /** Number of moves that the server has accepted. */
   get saved() {
     return this.#kept?.record.first ?? 0;
   }
 
-  /** Keep the server's game, unless the kept one has unsent moves. */
+  /** Keep the server's game, unless the kept game has unsent moves. */
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const before = this.game?.game;
@@ -54,14 +54,14 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** Note the types of the actions that a lost connection left without an answer. */
+  /** Record the types of actions that are unanswered because the connection was lost. */
   lost(game, unanswered) {
     if (this.length || game.game !== this.game?.game) return;
     this.#kept.unanswered = unanswered;
     this.#save();
   }
 
-  /** Take over what another tab has played in this game without the server; return whether it has. */
+  /** Load turns that another tab has played offline in this game; return whether there were any. */
   follow() {
     const found = this.#kept && kept.hasUnsent(this.game.game) && kept.load(this.game.game);
     if (!found) return false;
@@ -75,19 +75,19 @@ export class OfflineGame {
     return this.#kept !== null && kept.isHead(name, this.game.game);
   }
 
-  /** Remove the game, with the moves that were made without the server. */
+  /** Remove the game, including the moves made offline. */
   forget() {
     if (this.#kept) kept.remove(this.game.game);
     this.leave();
   }
 
-  /** Forget the game on this page; it stays in storage until its player logs in again. */
+  /** Forget the game on this page. It stays in storage until its player logs in again. */
   leave() {
     this.#kept = null;
     this.#tell();
   }
 
-  /** Begin a game that the server does not know. */
+  /** Start a game that the server does not know. */
   begin(rules) {
     const parsed = parseRules(rules.text);
     const best = Number(read(`best ${rules.name}`)) || 0;
@@ -123,12 +123,10 @@ export class OfflineGame {
     this.#moveTo(before);
     kept.saveHead(this.#kept);
     this.#tell();
-    const direction = WAYS[turn.direction].toLowerCase();
-    const say = `${_("Undone: {direction}.", { direction })} ${scoreSentence(before.score)}`;
-    return { ...game, events: [{ kind: "undone", direction: turn.direction, motions, say }] };
+    return { ...game, events: [{ kind: "undone", direction: turn.direction, motions }] };
   }
 
-  /** Play the move again that was undone last; null if there is none. */
+  /** Redo the last undone move; null if there is none. */
   redo() {
     const { record } = this.#kept;
     return record.canRedo ? this.#take(record.redo(), true) : null;
@@ -148,8 +146,7 @@ export class OfflineGame {
     else kept.saveHead(this.#kept);
     this.#tell();
     const kind = spawn ? "moved" : "nothing_moved";
-    const say = turnSentences(direction, points, spawn, position.score);
-    const event = { kind, direction, redone: isRedone, points, spawn, say };
+    const event = { kind, direction, redone: isRedone, points, spawn };
     /** @type {object[]} */
     const events = [spawn ? { ...event, motions: slid.motions } : event];
     if (game.won && !hadWon) events.push(wonEvent(rules.target));
@@ -159,7 +156,7 @@ export class OfflineGame {
 
   /**
    * The messages that bring the server from a state to this game.
-   * @returns {?object[]} empty if the server has all turns; null if the game has gone on elsewhere
+   * @returns {?object[]} empty if the server has all turns; null if the game continued elsewhere
    */
   messages(state) {
     if (state.mode !== "casual" || !state.mine) return null;
@@ -193,8 +190,8 @@ export class OfflineGame {
     this.#tell();
   }
 
-  // The undos or redos that take the server back to the start of the record if it has performed actions
-  // whose answers were lost; null if that is impossible.
+  // The undos or redos that return the server to the start of the record, if it has performed
+  // actions whose answers were lost; null if that is impossible.
   #wayBack({ version, ply }) {
     const { start, unanswered, record } = this.#kept;
     const done = version - start.version;
@@ -204,7 +201,7 @@ export class OfflineGame {
     return Array(count).fill(types.has("undo") ? "redo" : "undo");
   }
 
-  // The next turns, for a server that has the game at a version.
+  // The next turns for a server whose game is at this version.
   #piece(version) {
     const { text, count } = this.#kept.record.piece(MAX_CHARACTERS);
     this.#kept.sent = count;
@@ -242,18 +239,6 @@ export class OfflineGame {
   }
 }
 
-const scoreSentence = (score) => _("Score {score}.", { score: grouped(score) });
-
 const wonEvent = (tile) => ({ kind: "won", tile, say: _("You made {tile}: you win.", { tile }) });
 
 const overEvent = (score) => ({ kind: "over", say: `${_("Game over.")} ${scoreSentence(score)}` });
-
-function turnSentences(direction, points, spawn, score) {
-  const name = WAYS[direction];
-  const total = scoreSentence(score);
-  if (!spawn) return [_("{direction}: nothing moves.", { direction: name }), ...(points ? [total] : [])].join(" ");
-  const [row, column] = spawn.cell.map((index) => index + 1);
-  const place = _("row {row}, column {column}", { row, column });
-  const gain = points ? `${name}: ${signed(points)}.` : `${name}.`;
-  return `${gain} ${_("A {tile} at {place}.", { tile: spawn.tile, place })} ${total}`;
-}

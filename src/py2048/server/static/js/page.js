@@ -1,4 +1,4 @@
-// The scripts of every page: themes, forms and menus.
+// Scripts for all pages: themes, forms and menus.
 import { $, find } from "./elements.js";
 import { nameOf, read, write } from "./storage.js";
 
@@ -9,7 +9,7 @@ addEventListener("storage", (event) => {
   if (nameOf(event.key) === "theme") choose(event.newValue ?? "");
 });
 
-/** Choose the next theme of the menu; return its title. */
+/** Select the next theme in the menu; return its title. */
 export function nextTheme() {
   const next = select.options[(select.selectedIndex + 1) % select.options.length];
   choose(next.value);
@@ -23,7 +23,7 @@ function choose(theme) {
   else delete document.documentElement.dataset.theme;
 }
 
-// A second press of a form's button within this time would drop the answer to the first.
+// Submitting a form again within this time would discard the first response.
 const DOUBLE_PRESS_MS = 5000;
 /** @type {Map<EventTarget, number>} when each form was sent */
 const sent = new Map();

@@ -1,4 +1,4 @@
-// The page for playing.
+// The play page.
 import { AWAY, Connection, LOGGED_OUT, RETRYABLE } from "./connection.js";
 import { $, badge, find, findAll, openDialog, press, toBoard } from "./elements.js";
 import { isTaken, hasLetterKeys, meaning, onSwipe, toggleLetterKeys } from "./input.js";
@@ -57,7 +57,7 @@ export class PlayPage {
     if (!this.hasServer || read("coach") === "on") this.load();
   }
 
-  /** Load what the first move does not need, then have the service worker cache the whole page. */
+  /** Load what the first move does not need, then let the service worker cache the page. */
   load() {
     this.#loading ??= Promise.all([
       import("./dialogs.js"),
@@ -77,13 +77,13 @@ export class PlayPage {
         if (this.hasServer) keepPage();
       },
       () => {
-        this.#loading = null; // the server is away: the next move tries again
+        this.#loading = null; // the server is unreachable; the next move retries
       },
     );
     return this.#loading;
   }
 
-  // Call `act` when help and dialogs are loaded, synchronously if they already are.
+  // Call `act` once help and dialogs are loaded, synchronously if they already are.
   async #whenLoaded(act) {
     if (!this.help) await this.load();
     if (this.help) act();
@@ -91,7 +91,7 @@ export class PlayPage {
   }
 
   #connect() {
-    // The connection itself would notice a silent server much later.
+    // The connection itself would detect an unresponsive server much later.
     if (!location.search) {
       setTimeout(() => this.session.current === undefined && this.#lose(), SILENT_SERVER_MS);
     }
@@ -108,7 +108,7 @@ export class PlayPage {
     return this.session.hasServer;
   }
 
-  /** Whether the game goes on without the server. */
+  /** Whether the game continues without the server. */
   get isAlone() {
     return this.session.phase === "alone";
   }
@@ -117,7 +117,7 @@ export class PlayPage {
     return this.game?.mode === "casual";
   }
 
-  /** Whether the game is over and no action is on its way. */
+  /** Whether the game is over and no action is pending. */
   get isOver() {
     return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
   }
@@ -139,7 +139,7 @@ export class PlayPage {
     else if (this.game && !this.result?.isUp) this.#showEnd(false);
   }
 
-  /** Carry out the command of a key or a button. */
+  /** Run the command of a key or a button. */
   do(command) {
     this.#commands[command]?.();
   }
@@ -178,13 +178,13 @@ export class PlayPage {
     },
   };
 
-  /** Go to another page. A game that can be undone becomes a record when its player leaves it. */
+  /** Go to another page. Leaving a finished game makes it final; until then, it can be undone. */
   leave(address) {
     this.send({ type: "leave" });
     setTimeout(() => location.assign(address), LEAVE_MS);
   }
 
-  /** Show what another tab has played without the server. */
+  /** Show moves that another tab has played offline. */
   follow() {
     if (!this.isAlone || !this.offline.follow()) return;
     this.#resume();
@@ -208,7 +208,7 @@ export class PlayPage {
   }
 
   /**
-   * Send an action, or make a move without the server. The slide of a move is shown at once.
+   * Send an action, or make a move offline. The slide of a move is shown immediately.
    * @param {import("./queue.js").Action} action
    */
   push(action) {
@@ -234,7 +234,7 @@ export class PlayPage {
     return this.connection.send(message);
   }
 
-  /** Make a move without the server. */
+  /** Make a move offline. */
   playAlone(direction, isComputers = false) {
     this.dispatch({ type: "played", message: this.offline.play(direction, isComputers) });
   }
@@ -299,7 +299,7 @@ export class PlayPage {
 
   // The session and its effects
 
-  /** Update the session and carry out the effects. */
+  /** Update the session and run the effects. */
   dispatch(message) {
     const { state, effects } = reduce(this.session, message);
     this.session = state;
@@ -414,7 +414,7 @@ export class PlayPage {
     if (state) this.scene.show(state, before?.game !== state.game);
     else if (!this.queue.head && before) this.scene.retract(before);
     if (state) this.help?.autoplayed(state.autoplay);
-    // Announce a repeated reason only once; the note stays until the action succeeds.
+    // Announce a repeated reason only once. The note is shown until the action succeeds.
     const isTold = RETRYABLE.includes(reason) && this.scene.noted === message.message;
     const isQuiet = of === "hint" && this.help?.isQuiet;
     if (reason === "gap") this.#tellDropped(dropped, CHANGED);
@@ -452,7 +452,7 @@ export class PlayPage {
     if (this.#rivals) this.send({ type: "battle", game: isOn ? game : null });
   }
 
-  // Check whether the server is still there if an answer is late.
+  // Check whether the server is still reachable if a response is late.
   #watchAnswers() {
     clearTimeout(this.#slow);
     if (this.queue.head) this.#slow = setTimeout(() => this.#checkServer(), SLOW_ANSWER_MS);
@@ -475,18 +475,18 @@ export class PlayPage {
 
   // What the page says
 
-  /** Show a line and have screen readers say it. */
+  /** Show a line and announce it to screen readers. */
   announce(text, kind = "") {
     this.scene.note(text, kind);
     this.scene.speech.announce(text);
   }
 
-  /** Say that help needs a casual game. */
+  /** Tell the player that help requires a casual game. */
   tellNeedsCasual() {
     this.announce(NEEDS_CASUAL);
   }
 
-  /** Say why there is no help without the server. */
+  /** Tell the player why there is no help offline. */
   tellNoHelp() {
     const why = this.hasServer ? `${AWAY} ${_("Undo, hints and autoplay need it.")}` : _("There are no hints on this board.");
     this.announce(why, "warn");
@@ -521,7 +521,7 @@ export class PlayPage {
     else if (this.queue.length >= MAX_ACTIONS) this.scene.note(_("Too fast: wait for the board."), "warn");
   }
 
-  // Announce that actions were dropped because they were meant for another board.
+  // Announce that actions were dropped because they referred to another board.
   #tellDropped(count, why) {
     if (count) this.announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
   }
@@ -550,7 +550,7 @@ document.addEventListener("keydown", (event) => {
   const meant = meaning(event);
   if (!meant) return;
   event.preventDefault();
-  // A held key repeats itself only as fast as the server answers.
+  // A held key repeats only as fast as the server responds.
   if (event.repeat && page.queue.length > 1) return;
   if (meant.move) page.move(meant.move);
   else if (meant.look) page.scene.view.look(meant.look);
@@ -566,7 +566,7 @@ onSwipe($("board"), (direction) => page.move(direction));
 for (const arrow of findAll(".pad button")) {
   arrow.addEventListener("click", () => page.move(arrow.dataset.direction));
 }
-const STAYING = ["motion", "theme", "pad", "letters"]; // their effect is seen while the menu is open
+const STAYING = ["motion", "theme", "pad", "letters"]; // effect visible while the menu is open
 for (const each of findAll(":is(.play, #menu-dialog) [data-do]")) {
   each.addEventListener("click", (event) => {
     const menu = each.closest("#menu-dialog");

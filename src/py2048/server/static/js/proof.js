@@ -9,7 +9,7 @@ async function digest(text) {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Check a secret against its commitment and write the result into an element. */
+/** Check a secret against its commitment, and show the result in an element. */
 export async function check(commitment, secret, place) {
   if (!crypto.subtle) {
     place.textContent = _("Your browser checks this only over a secure connection (https).");

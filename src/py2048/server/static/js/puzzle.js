@@ -1,4 +1,4 @@
-// The page of a puzzle: movement keys press its buttons, and a streak counts the days solved in a row.
+// The puzzle page: movement keys press its buttons, and a streak counts consecutive solved days.
 import { $ } from "./elements.js";
 import { isTaken, meaning } from "./input.js";
 import { ngettext } from "./language.js";
@@ -17,7 +17,7 @@ document.addEventListener("keydown", (event) => {
 });
 answer?.focus();
 
-// Only the first answer to a day's puzzle counts. Only this browser knows its result.
+// Only the first answer to a day's puzzle counts. Its result is stored only in this browser.
 const today = new Date().toISOString().slice(0, 10);
 const yesterday = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
 const streak = readJson("puzzles") ?? {};

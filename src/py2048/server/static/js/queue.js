@@ -1,16 +1,16 @@
-// The actions that the server has not answered yet. They are numbered, so that the server performs
-// each at most once, and only on the board that the player saw.
+// Actions that the server has not answered yet. They are numbered, so that the server performs each
+// of them at most once, and only on the board that the player saw.
 //
-// Every action is sent at once, so fast key presses share one round trip. Actions that are sent
-// before earlier ones are answered form a chain. If an action of a chain cannot be performed, or
-// somebody else has acted, both the server and this queue drop the rest of the chain. No action is
-// kept for a later connection: the game's version then tells how many of them were performed.
+// Every action is sent immediately, so fast key presses share one round trip. Actions sent before
+// earlier ones are answered form a chain. If an action of a chain cannot be performed, or if
+// another client has acted, both the server and this queue drop the rest of the chain. No action is
+// kept when the connection is lost; afterwards the game's version tells how many were performed.
 
 /**
  * @typedef {{type: "move", direction: string} | {type: "undo" | "redo"} | {type: "hint", player: string}} Action
  */
 
-/** How many actions may be on their way at the same time. */
+/** Maximum number of unanswered actions. */
 export const MAX_ACTIONS = 32;
 
 const STORAGE_RETRY_MS = 1000;
@@ -27,7 +27,7 @@ export class ActionQueue {
   #chain = 0;
 
   /**
-   * @param {(message: any) => boolean} send sends a message and returns whether it left
+   * @param {(message: any) => boolean} send sends a message and returns whether it was sent
    * @param {() => void} changed called when the number of unanswered actions has changed
    */
   constructor(send, changed = () => {}) {
@@ -36,17 +36,17 @@ export class ActionQueue {
     this.version = 0;
   }
 
-  /** How many actions are unanswered. */
+  /** Number of unanswered actions. */
   get length() {
     return this.#sent.length + (this.#later ? 1 : 0);
   }
 
-  /** The action that is answered next, for which the page knows the board. */
+  /** The action that will be answered next; its board is known. */
   get head() {
     return this.#sent[0] ?? null;
   }
 
-  /** Whether a refusal is about actions that have been dropped already. */
+  /** Whether a rejection refers to actions that were already dropped. */
   isStale({ chain }) {
     return chain !== undefined && (chain !== this.#chain || !this.#sent.length);
   }
@@ -62,14 +62,14 @@ export class ActionQueue {
     return true;
   }
 
-  /** Begin with a game at a version, or go on with it after the connection was lost. */
+  /** Start with a game at a version, or continue with it after a lost connection. */
   restart(version) {
     this.version = version;
     this.drop();
     this.#isOpen = true;
   }
 
-  /** Take no more actions: the connection is lost. Return the unanswered ones. */
+  /** Stop accepting actions because the connection is lost; return the unanswered ones. */
   pause() {
     const unanswered = this.#later ? [this.#later] : this.#sent;
     this.drop();
@@ -86,7 +86,7 @@ export class ActionQueue {
     return count;
   }
 
-  /** Take over the version of a whole state; return how many actions are dropped. */
+  /** Adopt the version of a complete state; return how many actions are dropped. */
   state(version) {
     if (version === this.version) return 0;
     this.version = version;
@@ -101,7 +101,7 @@ export class ActionQueue {
    */
   events(version, events) {
     const follows = version <= this.version + 1;
-    const head = this.head ?? this.#later; // the store may have done an action before it failed
+    const head = this.head ?? this.#later; // the store may have saved an action before it failed
     const isMine = follows && head !== null && isAnswer(events[0], head);
     const grew = version > this.version;
     this.version = version;
@@ -109,14 +109,14 @@ export class ActionQueue {
     return grew && !isMine ? this.drop() : 0;
   }
 
-  /** Take over the version after a hint, which counts as an action. */
+  /** Adopt the version after a hint, which counts as an action. */
   hinted(version) {
     this.version = version;
     if (this.head?.type === "hint") this.#answered();
   }
 
   /**
-   * The server has refused an action; return how many are dropped.
+   * Handle a rejected action; return how many actions are dropped.
    * @param {Pick<Protocol.RejectedMessage, "reason" | "of" | "state" | "retry_ms" | "chain">} message
    * @param {boolean} isKnown whether the board in the refusal is the one on the page
    */
@@ -128,8 +128,8 @@ export class ActionQueue {
     if (state) this.version = state.version;
     const count = this.drop();
     if (reason === "storage" && actions.length) {
-      // Some actions may have been stored although the store failed. Which ones is unknown, because
-      // attempts that move nothing look the same.
+      // Some actions may have been saved although the store failed. It is unknown which ones,
+      // because attempts that move nothing cannot be told apart.
       if (moved) return Math.max(0, count - made);
       this.#sendLater(actions[0], retryMs);
       return count - 1;
@@ -151,7 +151,7 @@ export class ActionQueue {
     this.#later = null;
   }
 
-  // Only the first action of a chain is sent again: the others were meant for later boards.
+  // Only the first action of a chain is sent again, because the others referred to later boards.
   #sendLater(action, ms) {
     this.#isOpen = false;
     this.#later = action;
@@ -163,7 +163,7 @@ export class ActionQueue {
 }
 
 /**
- * Whether an event is what an action asks for.
+ * Whether an event is the response to an action.
  * @param {Protocol.PlayedEvent | undefined} event
  * @param {Action} action
  */

@@ -1,14 +1,14 @@
-// Turns in the notation of records, and the record of a game that is played without the server.
+// The notation of turns in records, and the record of a game played offline.
 import { playTurn } from "./game.js";
 import { DIRECTIONS } from "./rules.js";
 
 /** @import { Position, Turn } from "./game.js" */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
-// Cells of larger boards have two digits.
+// On larger boards, cells have two digits.
 const MAX_ONE_DIGIT_CELLS = 64;
 
-/** How many turns a chunk holds, and at most are replayed for an undo. */
+/** Number of turns per chunk, and maximum number of turns replayed for an undo. */
 export const CHUNK_TURNS = 128;
 
 /** The number of the chunk that a turn belongs to. */
@@ -32,7 +32,7 @@ export function turnOf(code, { columns }) {
   return { direction, spawn: { tile: 2 ** DIGITS.indexOf(code[1]), cell } };
 }
 
-/** Split a string into the codes of its turns; a lower-case letter is an attempt that moved nothing. */
+/** Split a string into codes of turns; a lower-case letter is an attempt that moved nothing. */
 export function codesIn(text, { rows, columns }) {
   const cell = rows * columns <= MAX_ONE_DIGIT_CELLS ? "." : "..";
   const codes = text.match(new RegExp(`[udlr]|[UDLR].${cell}`, "g")) ?? [];
@@ -76,14 +76,14 @@ export class Record {
     for (const { number, position, text } of chunks) {
       const codes = codesIn(text, rules);
       record.#chunks.set(number, { position, codes });
-      if (codes.length < CHUNK_TURNS) break; // a later chunk was left over when turns were undone
+      if (codes.length < CHUNK_TURNS) break; // later chunks may remain after turns were undone
     }
     record.first = first;
     record.end = end;
     return record;
   }
 
-  /** Number of turns that count: neither dropped nor undone. */
+  /** Number of turns that are neither dropped nor undone. */
   get length() {
     return this.end - this.first;
   }
@@ -94,12 +94,12 @@ export class Record {
     return this.end < number * CHUNK_TURNS + codes.length;
   }
 
-  /** All chunks as they are stored. */
+  /** All chunks in storage format. */
   get chunks() {
     return [...this.#chunks.keys()].map((number) => this.#stored(number));
   }
 
-  /** The chunk of the turn before the cursor, as it is stored. */
+  /** The chunk of the turn before the cursor, in storage format. */
   get lastChunk() {
     return this.#stored(chunkOf(this.end - 1));
   }
@@ -119,7 +119,7 @@ export class Record {
     return position;
   }
 
-  /** The positions from the first turn that counts to the cursor. */
+  /** The positions from the first remaining turn to the cursor. */
   *positions() {
     let position = this.position(this.first);
     yield position;
@@ -163,7 +163,7 @@ export class Record {
     }
   }
 
-  /** The first turns that count, as a string of at most `maxCharacters`, and their number. */
+  /** The first remaining turns as a string of at most `maxCharacters`, and their number. */
   piece(maxCharacters) {
     let [text, count] = ["", 0];
     for (; count < this.length; count++) {

@@ -64,12 +64,12 @@ class Replay {
     return $("run").getAttribute("aria-pressed") === "true";
   }
 
-  /** Go to a place without animation. While a place is being fetched, only the last request counts. */
+  /** Go to an index without animation. During fetching, only the last request counts. */
   seek(index) {
     this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index);
     this.#seeking ??= this.#arrive().finally(() => {
       this.#seeking = null;
-      this.#wanted = this.index; // in case the place could not be fetched
+      this.#wanted = this.index; // in case fetching failed
       $("place").value = this.index;
     });
     return this.#seeking;
@@ -87,7 +87,7 @@ class Replay {
     this.#write(found.board, found.score);
   }
 
-  /** Go forward or back by a number of turns without animation, counted from the place wanted last. */
+  /** Go forward or back by a number of turns without animation, from the last requested index. */
   jump(by) {
     return this.seek(this.#wanted + by);
   }
@@ -97,7 +97,7 @@ class Replay {
     const from = this.index;
     if (from >= this.turns.total) return false;
     const turn = await this.turns.turn(from);
-    if (this.index !== from) return true; // a second press while the turn was fetched
+    if (this.index !== from) return true; // the button was pressed again meanwhile
     this.#wanted = ++this.index;
     if (turn.motions) this.view.move(turn, turn.board);
     if (turn.points) rise(turn.points);
@@ -120,14 +120,14 @@ class Replay {
     this.speech.say(_("Back at move {ply}. Score {score}.", { ply: grouped(this.index), score: grouped(score) }));
   }
 
-  /** Start or stop playing by itself. */
+  /** Start or stop automatic playback. */
   async toggle() {
     if (!this.isRunning && this.index >= this.turns.total) await this.seek(0);
     this.run(!this.isRunning);
     this.#tick();
   }
 
-  /** Show whether the replay plays by itself. */
+  /** Show whether automatic playback is on. */
   run(is) {
     clearTimeout(this.#timer);
     $("run").setAttribute("aria-pressed", String(is));

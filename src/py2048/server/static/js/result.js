@@ -1,4 +1,4 @@
-// The dialog over the board: a game's end with the server's figures, a target tile, or a session's end.
+// The dialog over the board, for the end of a game, a reached target or the end of a session.
 import { button, element, link, toBoard } from "./elements.js";
 import { onSwipe } from "./input.js";
 import { _, ngettext } from "./language.js";
@@ -8,7 +8,7 @@ import { fetched } from "./server.js";
 /** @import { Game } from "./session.js" */
 
 const SERVER_TIMEOUT_MS = 1500;
-// The review is asked for at growing intervals.
+// The review is polled at increasing intervals.
 const FIRST_LOOK_MS = 1000;
 const LOOK_GROWTH = 1.4;
 
@@ -34,12 +34,12 @@ export class ResultDialog {
     onSwipe(this.#dialog, (direction) => this.isWon && this.#act.move(direction), () => null);
   }
 
-  /** Whether the dialog covers the board or will do so in a moment. */
+  /** Whether the dialog covers the board or is about to. */
   get isUp() {
     return this.#dialog.open || this.#isComing;
   }
 
-  /** Whether the dialog celebrates a tile and any move goes on. */
+  /** Whether the dialog celebrates a tile, so that any move continues the game. */
   get isWon() {
     return this.#dialog.open && this.#dialog.classList.contains("won");
   }
@@ -64,7 +64,7 @@ export class ResultDialog {
    * Show the end of a game.
    * @param {Game} game
    * @param {boolean} soon whether to wait until the last move has been seen
-   * @param {boolean} hasServer whether to fetch figures about the game
+   * @param {boolean} hasServer whether to fetch statistics of the game
    */
   end(game, soon, hasServer) {
     const won = isByPlayer(game) && (game.outcome === "won" || game.won);
@@ -79,7 +79,7 @@ export class ResultDialog {
 
   /**
    * Show that the session has ended.
-   * @param {number} unsent the number of moves that the server does not know
+   * @param {number} unsent number of moves that the server does not have
    */
   showLoggedOut(unsent) {
     const text = unsent
@@ -119,9 +119,9 @@ export class ResultDialog {
   }
 
   /**
-   * Show the server's figures about a game that has ended, and ask for its review, which comes later.
+   * Show the server's statistics of a finished game, and request its review, which takes longer.
    * @param {Game} game
-   * @param {object} content shown by `#raise` if the server does not answer
+   * @param {object} content shown by `#raise` if the server does not respond
    * @param {boolean} soon whether to wait until the last move has been seen
    */
   async #showFigures({ game: id, can_undo }, content, soon) {
@@ -185,7 +185,7 @@ export class ResultDialog {
 }
 
 /**
- * Whether the player has made all moves. With moves by the computer, a win is not praised.
+ * Whether the player made all moves. Otherwise, a win is not celebrated.
  * @param {Game} game
  */
 const isByPlayer = ({ category }) => category !== "computer";

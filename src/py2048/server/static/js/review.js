@@ -1,5 +1,5 @@
-// The review of a finished game: waits for it, steps through the mistakes, explains what each move
-// lost, and lets the player try again.
+// The review of a finished game: waits for the review, steps through the mistakes, explains what
+// each move lost, and lets the player try again.
 import { $, find, findAll, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
@@ -21,7 +21,7 @@ export class ReviewSteps {
   /**
    * @param {any} replay the replay of the game
    * @param {string} game the game's id
-   * @param {(act: () => Promise<void>) => () => Promise<void>} by wraps an act: the replay stops first
+   * @param {(act: () => Promise<void>) => () => Promise<void>} by makes a function stop the replay first
    */
   constructor(replay, game, by) {
     this.#replay = replay;
@@ -36,14 +36,14 @@ export class ReviewSteps {
     this.#offer();
   }
 
-  /** The place of the first mistake, where the replay begins. */
+  /** Index of the first mistake, where the replay starts. */
   async first() {
     if (!this.#isDone) return 0;
     await this.#replay.turns.position(0); // loads the number of turns
     return (await this.#mistake(0, 1)) ?? 0;
   }
 
-  /** Mark the replay's place in the graph and in the list, and show the review of the move there. */
+  /** Mark the replay's current move in the graph and the list, and show its review. */
   mark(index) {
     this.#show(null);
     const graph = $("review-graph");
@@ -58,7 +58,7 @@ export class ReviewSteps {
     });
   }
 
-  /** Use a key as the answer to "Your move"; return whether it was one. */
+  /** Handle a key as the answer to "Your move"; return whether it was an answer. */
   takes(event) {
     const { move } = (this.#isTrying && meaning(event)) || {};
     if (!this.#isTrying || !(move || event.code === "Escape")) return false;
@@ -72,7 +72,7 @@ export class ReviewSteps {
     return $("review")?.dataset.state === "done";
   }
 
-  // Show the controls that fit the state of the review.
+  // Show the controls for the review's current state.
   #offer() {
     const { state } = $("review")?.dataset ?? {};
     if (state === "waiting" || state === "running") setTimeout(() => this.#look(), LOOK_MS);
@@ -123,19 +123,19 @@ export class ReviewSteps {
     if (this.#isDone) this.#replay.speech.announce(_("The review is there."));
   }
 
-  // The review of the move at a place; null if there is none.
+  // The review of the move at an index; null if there is none.
   async #find(turn) {
     if (!this.#isDone) return null;
     try {
       const { page, at } = await this.#pages.at(turn);
-      // If attempts that move nothing count as turns, moves have other numbers.
+      // If attempts that move nothing count as turns, turn and move numbers differ.
       return page.total === this.#replay.turns.total ? page.moves[at] : null;
     } catch {
       return null; // the replay works without it
     }
   }
 
-  // The place of the next mistake in a direction; null if there is none.
+  // Index of the next mistake in a direction; null if there is none.
   async #mistake(from, by) {
     for (let turn = from; turn >= 0 && turn < this.#replay.turns.total; turn += by) {
       const move = await this.#find(turn);
@@ -190,7 +190,7 @@ export class ReviewSteps {
     put("graph-said", move ? _("move {ply} · {before} → {after}", values) : "");
   }
 
-  // Hide the answer and ask for a move, or stop asking.
+  // Hide the answer and ask for a move, or show it again.
   #ask(is) {
     this.#isTrying = is;
     $("tries").hidden = !is;
@@ -238,7 +238,7 @@ export class ReviewSteps {
     this.#replay.speech.announce(said ?? itemOf(turn).querySelector(".verdict").textContent);
   }
 
-  // Go to the place in the graph under the pointer.
+  // Go to the move under the pointer in the graph.
   async #point(event) {
     const graph = $("review-graph");
     const box = graph.getBoundingClientRect();
@@ -253,7 +253,7 @@ export class ReviewSteps {
 
 const isMistake = ({ grade }) => !["best", "good"].includes(grade);
 
-// The item of a place in the list of the worst mistakes.
+// The item of a move in the list of the worst mistakes.
 const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
 
 // The directions, the best first.
@@ -263,5 +263,5 @@ const ranked = ({ losses, best }) =>
 const amount = (value) =>
   $("review-graph").dataset.unit === "chance" ? `${grouped(100 * value, 1)} %` : grouped(value);
 
-// The place at the right end of the graph.
+// Index at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);

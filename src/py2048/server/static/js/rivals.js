@@ -1,4 +1,4 @@
-// The time left in a battle, and all players' scores and boards.
+// The remaining time in a battle, and all players' scores and boards.
 import { rank } from "./board.js";
 import { $, element } from "./elements.js";
 import { _, grouped } from "./language.js";
@@ -6,7 +6,7 @@ import { spoken } from "./speech.js";
 
 const TICK_MS = 250;
 const MINUTE_MS = 60_000;
-/** Whether this is the page of the battle, which shows the player's own board too. */
+/** Whether this is the battle page, which also shows the player's own board. */
 const isPage = Boolean($("battle"));
 
 export class Rivals {
@@ -24,7 +24,7 @@ export class Rivals {
 
   /**
    * @param {HTMLElement} place for the list
-   * @param {(text: string) => void} announce speaks to screen readers
+   * @param {(text: string) => void} announce announces a text to screen readers
    * @param {(time: string) => void} ticked called with the time left
    */
   constructor(place, announce, ticked = () => {}) {
@@ -35,13 +35,13 @@ export class Rivals {
     place.append(this.#time, this.#list, this.#end);
   }
 
-  /** The time left, in words. */
+  /** The remaining time as text. */
   get time() {
     return this.#time.textContent;
   }
 
   /**
-   * Show the battle as a message describes it.
+   * Show the battle described by a message.
    * @param {Protocol.BattleMessage} message
    */
   show(message) {
@@ -81,7 +81,7 @@ export class Rivals {
     }
   }
 
-  // Keep an equal link, because it may have the focus.
+  // Keep an unchanged link, because it may have the focus.
   #lead(page, label) {
     const link = element("a", { class: "button", href: page }, label);
     if (location.pathname === page || this.#end.firstChild?.isEqualNode(link)) return;
@@ -93,7 +93,7 @@ export class Rivals {
     this.#ticked(time);
   }
 
-  // Say each sentence once.
+  // Announce each sentence only once.
   #say(text) {
     if (this.#said.has(text)) return;
     this.#said.add(text);

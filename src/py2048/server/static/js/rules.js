@@ -1,5 +1,5 @@
-// Rules as text, and the part of a move that needs no chance: the slide and its points. The page
-// shows this at once; the server decides where tiles appear.
+// Parses rules and computes the deterministic part of a move: the slide and its points. The page
+// shows it immediately, while the server determines where tiles appear.
 
 export const DIRECTIONS = /** @type {const} */ (["up", "down", "left", "right"]);
 
@@ -67,7 +67,7 @@ export function slide(board, direction, merging) {
   return slid;
 }
 
-// Move the tiles one after the other, beginning with the one nearest the wall.
+// Move the tiles one by one, starting with the one nearest to the wall.
 function slideLine(board, slid, merging, length, cell) {
   let [last, count, isOpen] = [0, 0, false];
   for (let place = 0; place < length; place++) {

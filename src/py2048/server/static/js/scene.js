@@ -4,11 +4,11 @@ import { $, put } from "./elements.js";
 import { _, grouped, signed } from "./language.js";
 import { RISE, moves } from "./motion.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
-import { Speech } from "./speech.js";
+import { Speech, spokenTurn } from "./speech.js";
 
 /** @import { Game } from "./session.js" */
 
-// Smaller tiles do not shine when they are made for the first time.
+// Smaller tiles are not highlighted when they are made for the first time.
 const MIN_SHINING_TILE = 128;
 
 export class Scene {
@@ -21,13 +21,13 @@ export class Scene {
     this.speech = new Speech($("live"));
   }
 
-  /** Whether a slide is shown before its answer has arrived. */
+  /** Whether a slide is shown whose response has not arrived yet. */
   get isAhead() {
     return this.#ahead !== null;
   }
 
   /**
-   * Show a whole position.
+   * Show a complete position.
    * @param {Game} game
    * @param {boolean} isFresh whether another game was on the screen before
    */
@@ -42,7 +42,7 @@ export class Scene {
   }
 
   /**
-   * Show the slide of a move before its answer, which contains the new tile and the messages.
+   * Show a move's slide before the response, which contains the new tile and the messages.
    * @param {Game} game
    * @param {string} direction
    */
@@ -63,7 +63,7 @@ export class Scene {
   }
 
   /**
-   * Take back a slide whose move was not made.
+   * Revert a slide whose move was rejected.
    * @param {Game} game
    */
   retract(game) {
@@ -94,13 +94,15 @@ export class Scene {
     else if (follows && turns.length === 1) this.#move(turns[0], board);
     else if (turns.length || !follows) this.view.correct(board);
     for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
+    const last = events.findLast((each) => each.direction);
+    if (last) this.speech.say(spokenTurn(last, game.score, follows && events.length === 1 ? before.board : null));
     this.#hasLeaned = false;
     const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
     if (isNew) this.view.shine(this.#largest, events.some(({ kind }) => kind === "won"));
     this.#write(game);
   }
 
-  /** Show a short line under the board. Screen readers hear what `speech` says instead. */
+  /** Show a short line under the board. Screen readers get their texts from `speech` instead. */
   note(text, kind = "") {
     const line = $("status");
     line.textContent = text;
@@ -119,8 +121,7 @@ export class Scene {
 
   #tell(event, hasRisen) {
     if (event.points && event.kind !== "undone" && !hasRisen) rise(event.points);
-    if (event.kind === "won" || event.kind === "over") this.speech.announce(event.say);
-    else this.speech.say(event.say);
+    if (event.say) this.speech.announce(event.say);
     if (event.kind === "nothing_moved" && !this.#hasLeaned) this.view.lean(event.direction);
     this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
   }
@@ -160,7 +161,7 @@ const RISING = [
 
 let rising = null;
 
-/** Show a move's points in the corner of the score card. Without animation, they stay there. */
+/** Show a move's points in the corner of the score card. Without animation, they stay visible. */
 export function rise(points) {
   put("rise", signed(points));
   rising?.cancel();

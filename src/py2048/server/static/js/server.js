@@ -1,4 +1,4 @@
-// Documents and long lists from the server.
+// Fetch documents and long lists from the server.
 const PAGE_SIZE = 256;
 
 /**
@@ -16,7 +16,7 @@ export async function fetched(address, options = {}) {
 }
 
 /**
- * A long list that is fetched page by page.
+ * A long list, fetched page by page.
  * @template Page
  */
 export class Pages {
@@ -28,7 +28,7 @@ export class Pages {
   }
 
   /**
-   * The page with the entry of an index, and the entry's place on it.
+   * The page that contains an index, and the position on that page.
    * @returns {Promise<{page: Page, at: number}>}
    */
   async at(index) {

@@ -33,7 +33,7 @@ const NOT_OURS = ["unknown_game", "not_yours"];
 const WISHED_MODES = ["daily", "ranked"];
 
 /**
- * The session of a page that has just been loaded.
+ * The initial session of a page.
  * @param {Session["wish"]} wish
  * @param {boolean} [hasServer]
  * @returns {Session}
@@ -45,7 +45,7 @@ export function initial(wish, hasServer = true) {
 }
 
 /**
- * Return the state after a message, and the effects for the page to carry out.
+ * Return the state after a message, and the effects for the page to run.
  * @param {Session} state
  * @param {Message} message
  * @returns {Step}
@@ -92,7 +92,7 @@ const HANDLERS = {
   lost,
   /** The retry timer has fired. */
   retry: (state) => enter(state),
-  /** `messages` bring the server up to date; null means that its game has gone on elsewhere. */
+  /** `messages` bring the server up to date; null means that the game was continued elsewhere. */
   reconciled: (state, { state: game, messages, saved, unsent }) => {
     if (messages?.length) return step(state, ...messages.map((message) => ({ type: "send", message })));
     const news = messages ? { type: "tellSaved", count: saved } : { type: "tellLost", count: unsent };
@@ -105,7 +105,7 @@ const HANDLERS = {
     const isFresh = !isOnBoard(state, game);
     return step({ ...state, game: { ...game } }, { type: "draw", isFresh });
   },
-  /** A move was made, undone or redone without the server. */
+  /** A move was made, undone or redone offline. */
   played: (state, { message }) => {
     const game = merged(state.game, message);
     return step({ ...state, game }, { type: "animateAlone", before: state.game, message });
@@ -125,7 +125,7 @@ const stay = (state) => step(state);
 
 const isOnBoard = (state, { game }) => state.game !== null && state.game.game === game;
 
-// Without the server, only the kept game goes on.
+// Without the server, only the kept game can continue.
 function settled(state) {
   if (!["connecting", "alone"].includes(state.phase)) return state;
   const isKept = state.game !== null && state.game.game === state.kept.game;
@@ -141,7 +141,7 @@ function settled(state) {
 function enter(state, effects = []) {
   const { kept, game, wish, current } = state;
   const unsent = kept.unsent ? kept.game : null;
-  const shown = state.isConfirmed ? game?.game : null; // not a kept game that was shown only for lack of a server
+  const shown = state.isConfirmed ? game?.game : null; // ignore kept games shown offline
   const next = { ...state, phase: /** @type {Phase} */ (unsent ? "syncing" : "connecting") };
   const mode = WISHED_MODES.find((name) => name === wish.mode);
   const wanted = unsent ?? shown ?? wish.game ?? current;
@@ -215,7 +215,7 @@ function refused(state, message) {
 }
 
 /**
- * Handle a refusal of moves that were made without the server.
+ * Handle a rejection of moves made offline.
  * @param {Session} state
  * @param {Protocol.RejectedMessage} message
  */
@@ -224,13 +224,13 @@ function syncRefused(state, { reason, retry_ms: ms, message }) {
   if (RETRYABLE.includes(reason)) return step(state, { type: "retryLater", ms }, { type: "note", text: message });
   const { game, unsent } = state.kept;
   const next = { ...state, phase: /** @type {Phase} */ ("connecting") };
-  // Moves of another account wait until its player logs in again.
+  // Another account's moves are kept until that player logs in again.
   const forget = [{ type: "forget" }, { type: "tellLost", count: unsent, why: message }];
   const effects = reason === "not_yours" ? [{ type: "leaveKept" }] : forget;
   return NOT_OURS.includes(reason) ? beginAnew(next, effects) : step(next, ...effects, open(game));
 }
 
-// Open another game, because this one is gone or belongs to somebody else.
+// Open another game, because this one no longer exists or belongs to somebody else.
 function beginAnew(state, effects) {
   const ask = state.current ? open(state.current) : { type: "start", rules: "classic", mode: "casual" };
   const next = { ...state, phase: /** @type {Phase} */ ("connecting"), game: null, current: null, wish: {} };

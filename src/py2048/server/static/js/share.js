@@ -1,4 +1,4 @@
-// Shares a finished game: picture and text through the device, otherwise the text to the clipboard.
+// Shares a finished game with the device's share dialog, or copies its text to the clipboard.
 import { $, element, findAll } from "./elements.js";
 import { _ } from "./language.js";
 
@@ -14,7 +14,7 @@ export async function share({ dataset }, status) {
       await navigator.share(await withPicture(text, picture));
       return;
     } catch (error) {
-      if (error.name === "AbortError") return; // the player has changed their mind
+      if (error.name === "AbortError") return; // the player cancelled
     }
   }
   try {
@@ -27,7 +27,7 @@ export async function share({ dataset }, status) {
   }
 }
 
-// The text, and the picture if the device takes files.
+// The text, and the picture if the device can share files.
 async function withPicture(text, address) {
   const answer = navigator.canShare ? await fetch(address).catch(() => null) : null;
   if (!answer?.ok) return { text };

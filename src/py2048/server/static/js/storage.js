@@ -1,6 +1,6 @@
-// Local storage, where the browser allows it.
+// Local storage, if the browser allows it.
 
-// Other applications may share the origin, so every key has this prefix.
+// Prefix of all keys, because other applications may share the origin.
 const PREFIX = "py2048.";
 // Earlier versions used these keys, and "best <rules>", without the prefix.
 const OLD_KEYS = [
@@ -24,7 +24,7 @@ export function write(name, value) {
     else localStorage.setItem(PREFIX + name, value);
     return true;
   } catch {
-    return false; // private windows may refuse, and storage may be full
+    return false; // private windows may reject it, and storage may be full
   }
 }
 
@@ -50,13 +50,13 @@ export function namesFrom(start) {
     .map((key) => key.slice(PREFIX.length));
 }
 
-/** The name behind a key of a `storage` event; null if the key is not ours. */
+/** The name for the key of a `storage` event; null if the key is not ours. */
 export function nameOf(key) {
   return key?.startsWith(PREFIX) ? key.slice(PREFIX.length) : null;
 }
 
 /**
- * Take over a value that an earlier version stored without the prefix.
+ * Migrate a value that an earlier version stored without the prefix.
  * @param {string} key
  * @param {(text: string) => boolean} adopt stores the value; if it returns true, the old key is removed
  */
@@ -65,7 +65,7 @@ export function adoptOld(key, adopt) {
     const text = localStorage.getItem(key);
     if (text !== null && adopt(text)) localStorage.removeItem(key);
   } catch {
-    // no storage, so nothing to take over
+    // no storage, so nothing to migrate
   }
 }
 
@@ -77,7 +77,8 @@ function keys() {
   }
 }
 
-// Copy old settings once. The old keys stay: one named "theme" may be another application's.
+// Copy old settings once. The old keys are kept, because a key such as "theme" may belong to
+// another application.
 function copyOldSettings() {
   if (read("version")) return;
   const old = keys().filter((key) => OLD_KEYS.includes(key) || key.startsWith(OLD_BEST));

@@ -1,6 +1,6 @@
-// Runs before the first paint, so that the chosen theme does not flash over the system's.
+// Runs before the first paint, so that the system's theme does not flash before the chosen one.
 try {
-  // Until storage.js has run for the first time, the theme has the key of earlier versions.
+  // Before storage.js runs for the first time, the theme may still be stored under its old key.
   const key = localStorage.getItem("py2048.version") ? "py2048.theme" : "theme";
   const theme = localStorage.getItem(key);
   if (theme) document.documentElement.dataset.theme = theme;

@@ -1,4 +1,4 @@
-// What the page for playing shows around the board: badges, buttons and cards.
+// Elements of the play page around the board: badges, buttons and cards.
 import { $, badge, disable, find, press, put } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { fetched } from "./server.js";
@@ -6,11 +6,11 @@ import { read, write } from "./storage.js";
 
 /** @import { Game } from "./session.js" */
 
-// The line that explains the game disappears for ever after this many moves.
+// The line that explains the game disappears permanently after this many moves.
 const LESSON_MOVES = 3;
 const MODES = ["casual", "ranked", "daily"];
 
-/** What players call the kinds of games. */
+/** Display names of the kinds of games. */
 export const KINDS = {
   casual: _("casual"),
   ranked: _("ranked"),
@@ -22,7 +22,7 @@ export const KINDS = {
   position: _("from a position"),
 };
 
-/** The mode of the last new game that was chosen in the dialog. */
+/** The mode last chosen in the dialog for new games. */
 export function lastMode() {
   const mode = read("mode");
   return MODES.includes(mode) ? mode : "casual";

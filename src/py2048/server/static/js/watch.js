@@ -59,7 +59,7 @@ function offerReplay() {
   $("status").removeAttribute("aria-hidden");
 }
 
-// A game that can be undone becomes a record when its player leaves it.
+// Leaving a finished game makes it final and saves its record; until then, it can be undone.
 function openReplay() {
   connection.send({ type: "leave" });
   setTimeout(() => location.reload(), SAVE_MS);

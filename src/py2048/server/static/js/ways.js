@@ -1,4 +1,4 @@
-// The four directions on the screen: their names, their arrows and what each would lose.
+// Names, arrows and losses of the four directions.
 import { $, element } from "./elements.js";
 import { _ } from "./language.js";
 

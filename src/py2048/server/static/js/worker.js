@@ -1,9 +1,9 @@
-// Service worker: opens the page for playing without the server, in the version of this script.
+// Service worker: serves the play page offline, in the version of this script.
 const version = location.pathname.split("/")[2];
 const CACHE = `py2048-${version}`;
 const PAGE = "/";
 const TIMEOUT_MS = 4000;
-const AWAY = [502, 503, 504]; // a proxy's answers while its server is away
+const AWAY = [502, 503, 504]; // a proxy's responses while its server is down
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(takeOver()));
@@ -23,20 +23,20 @@ async function takeOver() {
   await clients.claim();
 }
 
-// The page has just loaded these files, so they come from the browser's cache.
+// The page has just loaded these files, so they are in the browser's cache.
 async function keep(addresses) {
   const cache = await caches.open(CACHE);
   for (const address of addresses) {
     if (await cache.match(address)) continue;
     const file = await fetch(address);
-    // During an update, a server of another version may answer with another file.
+    // During an update, a server of another version may respond with a different file.
     if (!file.headers.get("cache-control")?.includes("immutable")) return;
     await cache.put(address, file);
   }
   await cache.add(new Request(PAGE, { cache: "force-cache" }));
 }
 
-// Prefer the server's page: a cached one would load an old version.
+// Prefer the server's page, because a cached page would load an old version.
 async function newest(request) {
   let answer = Response.error();
   try {
