@@ -25,8 +25,8 @@ from py2048.core.rules import (
 )
 from py2048.presentation import events
 from py2048.presentation.events import Event
-from py2048.presentation.hints import describe_hint, name_of
-from py2048.presentation.words import way_of
+from py2048.presentation.hints import describe_hint
+from py2048.presentation.words import name_of, way_of
 
 FEW_TILES = 4
 """Boards with at most this many tiles are described tile by tile."""

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
-from py2048.presentation.words import way_of
+from py2048.presentation.words import name_of, outcome_text, percent, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
-from py2048.review.moves import grade_of
+from py2048.review.coaching import grade_for
+from py2048.review.moves import MoveReview, grade_of
 
 
 class NamedPlayer(NamedTuple):
@@ -54,14 +54,6 @@ def player_name(spec: str, best: str = "") -> str:
     return _(names[spec]) if spec in names else spec
 
 
-_NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))
-
-
-def name_of(direction: Direction) -> str:
-    """Return a direction at the start of a sentence or on its own: "Left"."""
-    return _(_NAMES[direction])
-
-
 class DirectionRow(NamedTuple):
     """A legal direction as a row of a list.
 
@@ -70,8 +62,10 @@ class DirectionRow(NamedTuple):
         is_best: Whether this is the best move.
         is_played: Whether this move was played.
         loss: Loss relative to the best move, "1,204" or "3.2 %"; empty if negligible.
-        share: Bar length, 1 for the best move; differences are scaled up to be visible.
+        share: Bar length: the chance of the goal, or for points 1 for the best move, with
+            differences scaled up to be visible.
         grade: Grade in a review; None if the values are ratings.
+        chance: Chance of the goal, "62 %"; empty if values are points or ratings.
     """
 
     direction: Direction
@@ -80,13 +74,35 @@ class DirectionRow(NamedTuple):
     loss: str
     share: float
     grade: Grade | None
+    chance: str = ""
 
     @property
     def text(self) -> str:
-        """The row's value: "best", "as good" or the loss with a minus sign."""
-        if self.is_best:
-            return _("best")
+        """The row's value: the chance, "best", "as good" or the loss with a minus sign."""
+        if self.chance or self.is_best:
+            return self.chance or _("best")
         return f"\N{MINUS SIGN}{self.loss}" if self.loss else _("as good")
+
+
+def rows_of(move: MoveReview, unit: Unit, *, played: Direction | None = None) -> list[DirectionRow]:
+    """Return a row per legal direction of a judged position, the best first."""
+    if move.goal is None:
+        return direction_rows(move.values, move.best, unit, played)
+    most = move.values[move.best]
+    return [
+        DirectionRow(
+            each,
+            each is move.best,
+            each is played,
+            "" if each is move.best else short_loss(most - move.values[each], Unit.CHANCE),
+            move.values[each],
+            grade_for(most - move.values[each], move.errors.get(each, 0.0)),
+            percent(move.values[each]),
+        )
+        for each in sorted(
+            move.values, key=lambda each: (each is not move.best, -move.values[each])
+        )
+    ]
 
 
 def direction_rows(
@@ -112,6 +128,8 @@ def direction_rows(
 
 def options_of(hint: Hint) -> list[DirectionRow]:
     """Return the rows of a hint, best move first."""
+    if hint.judged:
+        return rows_of(hint.judged, Unit.CHANCE)
     return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
 
 
@@ -136,48 +154,31 @@ def short_loss(loss: float, unit: Unit) -> str:
 
 
 def headline(hint: Hint) -> str:
-    """Return the headline of a hint: "Left is best"."""
+    """Return the headline of a hint: "Left is best", or "Left" if chances follow."""
+    if hint.judged:
+        return name_of(hint.direction)
     text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
     name = way_of if hint.instead_of else name_of
     return text.format(direction=name(hint.direction))
 
 
 def reason_of(hint: Hint) -> str:
-    """Return why the move is best, as a sentence.
-
-    Returns an empty string if no reason is visible on the board.
-    """
-    if hint.position is None:
-        return ""
-    board, merging = hint.position.board, hint.position.rules.merging
-    after = {each: board.slide(each, merging).board for each in board.legal_directions()}
-    chosen = after.pop(hint.direction)
-    if not after:
+    """Return why the move is best, as a sentence; empty if nothing clear is known."""
+    if hint.position is not None and len(hint.position.board.legal_directions()) == 1:
         return _("It is the only move.")
-    if chosen.max_tile > board.max_tile:
-        return _("It makes {tile}.").format(tile=chosen.max_tile)
-    keeps = _is_in_corner(board) and _is_in_corner(chosen)
-    if keeps and not all(map(_is_in_corner, after.values())):
-        return _("It keeps {tile} in the corner.").format(tile=board.max_tile)
-    counts = [_empty_count(each) for each in after.values()]
-    if _empty_count(chosen) >= max(counts) and _empty_count(chosen) > min(counts):
-        return _("It leaves the most room.")
-    return ""
-
-
-def _is_in_corner(board: Board) -> bool:
-    """Return whether the largest tile is in a corner."""
-    first, last = board.rows[0], board.rows[-1]
-    return board.max_tile in (first[0], first[-1], last[0], last[-1])
-
-
-def _empty_count(board: Board) -> int:
-    return len(board.empty_cells())
+    move = hint.judged
+    if move is None:
+        return ""
+    second = max(
+        (each for each in move.values if each is not move.best), key=move.values.__getitem__
+    )
+    return outcome_text(move, [move.best, second])
 
 
 def describe_hint(hint: Hint) -> str:
     """Describe a hint: the move, the reason and what the other moves lose."""
-    sentences = [f"{headline(hint)}.", reason_of(hint), *describe_losses(options_of(hint))]
+    others = [] if hint.judged else describe_losses(options_of(hint))
+    sentences = [f"{headline(hint)}.", reason_of(hint), *others]
     if hint.instead_of:
         sentences.append(_("A better hint is on its way."))
     return " ".join(filter(None, sentences))
@@ -185,6 +186,8 @@ def describe_hint(hint: Hint) -> str:
 
 def describe_outlook(hint: Hint) -> str:
     """Describe the expected outcome of playing on; empty if it is unknown."""
+    if hint.judged:
+        return ""
     chance, points = hint.meaning.chance, hint.points
     sentences = []
     if points is not None and hint.meaning.is_exact:

@@ -8,8 +8,9 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.mistakes import MistakeKind
+from py2048.review.levels import LEVELS, Goal, Level
 from py2048.review.moves import Grade, MoveReview
+from py2048.review.reasons import Habit, Reason, ReasonKind
 
 _LUCK = (N_("average"), N_("good"), N_("very good"))
 _BAD_LUCK = (N_("average"), N_("bad"), N_("very bad"))
@@ -27,6 +28,14 @@ def grade_word(grade: Grade, count: int) -> str:
     return words[grade]
 
 
+_NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), strict=True))
+
+
+def name_of(direction: Direction) -> str:
+    """Return a direction at the start of a sentence or on its own: "Left"."""
+    return _(_NAMES[direction])
+
+
 _WAYS = {
     Direction.UP: N_("up"),
     Direction.DOWN: N_("down"),
@@ -40,42 +49,133 @@ def way_of(direction: Direction) -> str:
     return _(_WAYS[direction])
 
 
-_MISTAKES = {
-    MistakeKind.CORNER: (
+_REASONS = {
+    ReasonKind.ENDED: (
+        N_("end risked"),
+        N_("You risk the end"),
+        N_("After {played}, {here} of 100 games end within 20 moves; after {best}, {there}."),
+    ),
+    ReasonKind.CORNER: (
         N_("corner left"),
-        N_("the largest tile leaves its corner, and the best move keeps it there"),
+        N_("You leave the corner"),
+        N_(
+            "Ten moves after {played}, {tile} is out of its corner in {here} of 100 games; after"
+            " {best}, in {there}."
+        ),
     ),
-    MistakeKind.ROW: (
-        N_("row broken"),
-        N_("the full line at the edge breaks up, and the best move keeps it together"),
+    ReasonKind.TRAPPED: (
+        N_("tile trapped"),
+        N_("You trap small tiles"),
+        N_(
+            "After {played}, the {tile} stays behind the {behind} for {here} moves; after {best},"
+            " for {there}."
+        ),
     ),
-    MistakeKind.ENDING: (
-        N_("ending"),
-        N_("the large tiles are in place, and the best move gives the others the room they need"),
+    ReasonKind.MEETING: (
+        N_("pair split"),
+        N_("You keep equal tiles apart"),
+        N_(
+            "After {played}, the two {tile} tiles need {here} moves to meet; after {best}, {there}."
+        ),
     ),
-    MistakeKind.MERGE: (N_("merge missed"), N_("the best move merges more")),
-    MistakeKind.SETUP: (
-        N_("merge not prepared"),
-        N_("after the best move the next one can merge more"),
+    ReasonKind.ROOM: (
+        N_("room lost"),
+        N_("You fill the board"),
+        N_("Five moves after {played}, {here} cells are free; after {best}, {there}."),
     ),
-    MistakeKind.OTHER: (N_("other"), N_("the best move leaves the next tiles a better place")),
 }
-"""Name of each kind of mistake, and why the best move is better."""
+"""Name of each kind of reason, the habit it becomes, and the sentence with its numbers."""
 
 
-def mistake_name(kind: MistakeKind) -> str:
-    """Return the name of a kind of mistake: "corner left"."""
-    return _(_MISTAKES[kind][0])
+def reason_name(kind: ReasonKind) -> str:
+    """Return the name of a kind of reason: "corner left"."""
+    return _(_REASONS[kind][0])
 
 
-def mistake_reason(kind: MistakeKind) -> str:
-    """Return why the best move is better, as a clause."""
-    return _(_MISTAKES[kind][1])
+def reason_text(reason: Reason, played: Direction, best: Direction) -> str:
+    """Return a reason as a sentence with the board's tiles and the counts of both moves."""
+    digits = int(reason.kind is ReasonKind.ROOM)
+    numbers = reason.numbers
+    tiles = {name: number(numbers[name]) for name in ("tile", "behind") if name in numbers}
+    return _(_REASONS[reason.kind][2]).format(
+        played=name_of(played), best=name_of(best), **tiles,
+        here=number(numbers["played"], digits), there=number(numbers["best"], digits),
+    )  # fmt: skip
+
+
+def habit_text(habit: Habit) -> str:
+    """Return a habit, how often it showed and what it costs."""
+    cost = max(round(100 * habit.cost), 1)
+    text = ngettext(
+        "{habit}: {count} time, which costs {cost} games in 100",
+        "{habit}: {count} times, and each costs {cost} games in 100",
+        habit.count,
+    )
+    name = _(_REASONS[habit.kind][1])
+    return text.format(habit=name, count=number(habit.count), cost=number(cost))
+
+
+def level_name(level: Level | None) -> str:
+    """Return a level's name: "Casual", "15 % slips", or "Perfect"."""
+    if level is None:
+        return _("Perfect")
+    names = dict(zip(LEVELS, _LEVEL_NAMES, strict=True))
+    if level in names:
+        return _(names[level])
+    return _("{share} slips").format(share=percent(level.slip))
+
+
+_LEVEL_NAMES = N_("Beginner"), N_("Casual"), N_("Practised"), N_("Strong"), N_("Expert")
+
+
+def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
+    """Return how many of 100 games reach the goal after some of a position's moves.
+
+    Example: "62 of 100 games like yours make 512 after Left; 48 after Down."
+    """
+    first, *others = directions
+    text = _("{n} of 100 games like yours make {tile} after {direction}")
+    if move.survival:
+        text = _("{n} of 100 games like yours last 20 more moves after {direction}")
+    tile = number(move.goal.tile) if move.goal else ""
+    start = text.format(n=per_100(move.values[first]), tile=tile, direction=name_of(first))
+    rest = [
+        _("{n} after {direction}").format(n=per_100(move.values[each]), direction=name_of(each))
+        for each in others
+    ]
+    return f"{'; '.join([start, *rest])}."
+
+
+def why_text(move: MoveReview) -> str:
+    """Return what the move played costs and, if the games show it, why; empty for the best move."""
+    if move.played is move.best or not move.goal:
+        return ""
+    reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
+    return " ".join(filter(None, [outcome_text(move, [move.best, move.played]), reason]))
+
+
+def goal_text(goal: Goal, made: int) -> str:
+    """Return what to say when a new largest tile is made."""
+    text = _("You made {made}. Next: {tile}.")
+    return text.format(made=number(made), tile=number(goal.tile))
+
+
+def per_100(share: float) -> str:
+    """Format a probability as a number of games in 100."""
+    return number(100 * share)
 
 
 def percent(share: float) -> str:
     """Format a share: "15 %", "0.4 %"."""
     return f"{number(100 * share, 0 if share >= 0.095 else 1)} %"
+
+
+ACCURACY_NOTE = N_("100 % is the best move every time, 0 % is random moves.")
+
+
+def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
+    """Format an accuracy: "82.3 %", or "not yet" if too few moves are known."""
+    return _("not yet") if accuracy is None else f"{number(accuracy, decimals)} %"
 
 
 def luck_word(luck: float, swing: float) -> str:
@@ -127,9 +227,11 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
         review: The review to summarise.
         brief: Omit the judge, the totals and the phases.
     """
-    accuracy = number(review.accuracy, 1)
-    text = _("accuracy {share} %") if brief else _("accuracy {share} %, judged by {judge}")
-    lines = [text.format(share=accuracy, judge=review.judge)]
+    text = _("accuracy {accuracy}") if brief else _("accuracy {accuracy}, judged by {judge}")
+    if review.level:
+        text = _("accuracy {accuracy} at level {level}")
+    accuracy, level = accuracy_text(review.accuracy), level_name(review.level)
+    lines = [text.format(accuracy=accuracy, level=level, judge=review.judge)]
     if len(review.moves) < review.record.plies:
         text = _("reviewed: {done} of {count} moves")
         done, count = number(len(review.moves)), number(review.record.plies)
@@ -138,6 +240,8 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
         return lines
     counts = counted(review.counts)
     lines.append(_("moves: {counts}").format(counts=", ".join(counts)))
+    if review.level:
+        return [*lines, *map(habit_text, review.habits)]
     if not brief:
         return [*lines, *_sums(review)]
     luck = luck_word(review.luck, review.swing)
@@ -173,6 +277,8 @@ def describe_move(review: Review, move: MoveReview) -> str:
     grade, played = grade_word(move.grade, 1), way_of(move.played)
     if move.played is move.best:
         return f"{move.ply}. {played}: {grade}"
+    if move.goal:
+        return f"{move.ply}. {played}, {grade}: {why_text(move)}"
     text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
     points, share = amount(review.unit, move.loss), percent(move.share)
     facts = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}

@@ -1,37 +1,40 @@
 """`Coach`, which judges the player's moves in the background.
 
-It judges the current position first, then any unjudged earlier positions, newest first. Judging a
-position evaluates all legal moves, so that the move played there can be graded at once. Play never
-waits for the coach. Its comments on a position count as one hint.
+A move is judged when it has been played; play never waits for it. The coach comments on mistakes
+and on new largest tiles, and its comments on a game count as help.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, sentence, value_text
+from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, headline_of
 from py2048.app.session import Event, Session
-from py2048.core.direction import Direction
-from py2048.core.language import _, number
-from py2048.players import Unit
+from py2048.core.language import _
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
-from py2048.presentation.words import way_of
+from py2048.presentation.words import accuracy_text, goal_text, percent, why_text
 from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
+from py2048.review.coaching import judge_position
 from py2048.review.games import accuracy_of_moves
-from py2048.review.moves import Basis, Grade, move_review
+from py2048.review.levels import goal_of
+from py2048.review.moves import Grade
 
 if TYPE_CHECKING:
     from py2048.core.board import Board
+    from py2048.core.direction import Direction
     from py2048.core.rules import Rules
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.levels import Level
 
 SETTING = "coach"
+
+SPOKEN = Grade.MISTAKE, Grade.BLUNDER
+"""Grades that the coach comments on."""
 
 
 class CoachScreen(Protocol):
@@ -44,20 +47,17 @@ class CoachScreen(Protocol):
         """Show a warning that the player cannot miss."""
 
 
-@dataclass(slots=True)
-class _Position:
-    """A position of the game, the move played there, and the judge's results."""
+class _Move(NamedTuple):
+    """A move to judge."""
 
     ply: int
     board: Board
     score: int
-    played: Direction | None = None
-    judged: MoveReview | None = None
-    review: MoveReview | None = None
+    played: Direction
 
 
 class Coach:
-    """Judges the positions of a session's game and shows comments on a screen.
+    """Judges the moves of a session's game and shows comments on a screen.
 
     Args:
         session: The session to watch.
@@ -81,12 +81,11 @@ class Coach:
         self._session, self._screen, self._worker = session, screen, worker
         self._on_assisted = on_assisted
         self._judge: Judge | None = None
+        self._level: Level | None = None
         self.is_on = self.is_paused = False
         self.progress = ""
-        self._first = 1  # ply of the first position
-        self._positions: list[_Position] = []
-
-        self._max_outlook = 0.0
+        self._moves: dict[int, MoveReview] = {}  # by ply
+        self._waiting: list[_Move] = []
 
     def toggle(self) -> str:
         """Turn the coach on or off; return the message to show."""
@@ -105,7 +104,7 @@ class Coach:
         """Stop judging and hide the bar."""
         self.is_on, self._judge = False, None
         self._worker.cancel()
-        self._positions.clear()
+        self._moves.clear()
         self._screen.show_coach(None)
 
     def pause(self, *, is_paused: bool) -> None:
@@ -117,19 +116,50 @@ class Coach:
             self._begin()
 
     def follow(self, event: Event) -> None:
-        """Judge the position after an event, while the coach is on."""
+        """Judge a move, or forget one that is undone, while the coach is on."""
         if self.is_paused:
             return
+        ply = self._session.game.ply
         match event:
             case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal move
-                self._rewind(self._session.game.ply)
-                self._positions[-1].played = turn.direction
-                self._judge_positions()
-            case events.Undone() if self._session.game.ply + 1 >= self._first:
-                self._rewind(self._session.game.ply + 1)
-                self._judge_positions()
-            case events.GameStarted() | events.Undone():
+                self._forget(ply)
+                score = event.score - event.points
+                self._waiting.append(_Move(ply, event.before, score, turn.direction))
+                self._judge_moves()
+            case events.Undone():
+                self._forget(ply + 1)
+                self._screen.show_coach(self.status)
+            case events.GameStarted():
                 self._begin()
+
+    def _begin(self) -> None:
+        self._moves, self._waiting, self.progress = {}, [], ""
+        self._level = self._session.level()
+        self._screen.show_coach(self.status)
+
+    def _forget(self, ply: int) -> None:
+        """Forget move `ply` and all later ones."""
+        self._moves = {each: move for each, move in self._moves.items() if each < ply}
+        self._waiting = [move for move in self._waiting if move.ply < ply]
+
+    # Judging
+
+    def _judge_moves(self) -> None:
+        moves = self._waiting[::-1]  # the newest first
+        self._worker.run(partial(self._judge_job, self._session.rules, moves), self._receive)
+        self._screen.show_coach(self.status)
+
+    def _judge_job(self, rules: Rules, moves: Sequence[_Move]) -> Iterator[MoveReview | Compiling]:
+        """Judge moves; runs in the worker's thread."""
+        if self._level is None and (self._judge is None or self._judge.rules != rules):
+            self._judge = yield from ready_judge(rules)
+        for at in moves:
+            if self._level is None and self._judge:
+                yield self._judge.review_move(at.board, at.score, at.played, ply=at.ply)
+            elif self._level:
+                yield judge_position(
+                    rules, at.board, self._level, ply=at.ply, score=at.score, played=at.played
+                )
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
         """Use a result of the judge, unless it is stale."""
@@ -142,140 +172,68 @@ class Coach:
                 self._screen.warn(text.format(reason=reason))
                 return
             case MoveReview():
-                self.progress, index = "", result.ply - self._first
-                if index in range(len(self._positions)):
-                    position = self._positions[index]
-                    if position.board == result.board:
-                        position.judged = result
-                        self._max_outlook = max(self._max_outlook, self._outlook(result))
+                self.progress, wanted = "", (result.ply, result.board, result.played)
+                if wanted in [(at.ply, at.board, at.played) for at in self._waiting]:
+                    self._waiting = [at for at in self._waiting if at.ply != result.ply]
+                    self._moves[result.ply] = result
+                    self._count_help()
             case compiling:
                 self.progress = preparing(compiling)
-        self._grade()
         self._screen.show_coach(self.status)
 
-    # What is judged
-
-    def _begin(self) -> None:
-        self._first, self.progress = self._session.game.ply + 1, ""
-        self._positions, self._max_outlook = [], 0.0
-        self._judge_positions()
-
-    def _rewind(self, ply: int) -> None:
-        """Return to the position before move `ply`; forget that move and all later positions."""
-        del self._positions[ply - self._first + 1 :]
-        self._positions[-1].played = self._positions[-1].review = None
-
-    def _judge_positions(self) -> None:
-        """Add the current position, start judging, and show what is known so far."""
-        game = self._session.game
-        if len(self._positions) == game.ply + 1 - self._first and not game.is_over:
-            self._positions.append(_Position(game.ply + 1, game.board, game.score))
-        if not (waiting := [each for each in reversed(self._positions) if each.judged is None]):
-            self._grade()
-        elif not self.is_paused:
-            self._worker.run(partial(self._judge_job, self._session.rules, waiting), self._receive)
-        self._screen.show_coach(self.status)
-
-    def _judge_job(
-        self, rules: Rules, waiting: Sequence[_Position]
-    ) -> Iterator[MoveReview | Compiling]:
-        """Judge positions; runs in the worker's thread."""
-        if self._judge is None or self._judge.rules != rules:
-            self._judge = yield from ready_judge(rules)
-        judge = self._judge
-        for at in waiting:
-            yield judge.review_move(at.board, at.score, at.board.legal_directions()[0], ply=at.ply)
-
-    def _grade(self) -> None:
-        """Review moves in judged positions; count advice on the current position as a hint."""
-        for each in self._positions:
-            if each.review is None and each.played is not None and each.judged is not None:
-                each.review = self._review_of(each.judged, each.played)
-        if self._current is not None:
-            before = self._session.category
-            self._session.count_help()
-            if self._session.category != before:
-                self._on_assisted()
-
-    def _review_of(self, judged: MoveReview, played: Direction) -> MoveReview:
-        """Return the review of `played` in an already judged position."""
-        if judged.played is played or self._judge is None:
-            return judged
-        at, judge = judged, self._judge
-        basis = Basis(at.source, at.chances, judge.is_exact)
-        return move_review(at.ply, at.board, at.score, played, at.values, 0.0, judge.unit, basis)
+    def _count_help(self) -> None:
+        before = self._session.category
+        self._session.count_help()
+        if self._session.category != before:
+            self._on_assisted()
 
     # What is shown
 
     @property
-    def _unit(self) -> Unit:
-        return self._judge.unit if self._judge else Unit.POINTS
-
-    @property
     def accuracy(self) -> float | None:
-        """Accuracy of the reviewed moves, if there are any."""
-        reviews = [each.review for each in self._positions if each.review is not None]
-        return accuracy_of_moves(reviews) if reviews else None
-
-    @property
-    def _current(self) -> MoveReview | None:
-        """The judgement of the current position, if available."""
-        last = self._positions[-1] if self._positions else None
-        return last.judged if last is not None and last.played is None else None
+        """Accuracy of the judged moves; None if too few are judged."""
+        return accuracy_of_moves(self._moves.values()) if self._moves else None
 
     @property
     def last_move(self) -> MoveReview | None:
         """Review of the last move, if available."""
-        played = [at for at in self._positions[-2:] if at.played is not None]
-        return played[-1].review if played else None
+        return self._moves.get(self._session.game.ply)
 
     @property
-    def _expected(self) -> str:
-        """Description of the expected result, if known."""
-        if self._current is None or self._judge is None:
+    def comment(self) -> str:
+        """The comment on the last move: a mistake and its reason, or a new largest tile."""
+        move, board = self.last_move, self._session.game.board
+        if move is None:
             return ""
-        value = self._outlook(self._current)
-        return value_text(value, self._unit, is_exact=self._judge.is_exact)
+        if move.grade in SPOKEN:
+            badge = f"{GRADE_SYMBOLS[move.grade]} {badge_of(move.grade, move.share)}."
+            return " ".join(
+                filter(None, [badge, headline_of(move.played, move.best), why_text(move)])
+            )
+        if board.max_tile > move.board.max_tile and self._level:
+            return goal_text(goal_of(self._session.rules, self._level, board), board.max_tile)
+        return ""
 
     @property
     def status(self) -> CoachStatus:
         """What the coach's bar shows."""
         if self.is_paused:
             return CoachStatus(0.0, (_("The coach pauses while the computer plays"),))
-        parts = []
-        if (last := self.last_move) is not None:
-            parts.append(last_move_text(last))
-        if (accuracy := self.accuracy) is not None:
-            parts.append(_("accuracy {share} %").format(share=number(accuracy)))
-        if expected := self._expected:
-            parts.append(_("expected {value}").format(value=expected))
-        elif not self._session.game.is_over:
+        judged = self._moves.get(max(self._moves, default=0))
+        parts = [self.comment] if self.comment else []
+        if judged and judged.goal:
+            chance = percent(judged.values[judged.played])
+            text = _("{chance} for {tile}") if not judged.survival else _("{chance} for 20 moves")
+            parts.append(text.format(chance=chance, tile=judged.goal.tile))
+        if self._moves:
+            accuracy = accuracy_text(self.accuracy, 0)
+            parts.append(_("accuracy {accuracy}").format(accuracy=accuracy))
+        if self._waiting:
             parts.append(self.progress or _("judging …"))
-        return CoachStatus(self._share, tuple(parts))
+        share = judged.values[judged.played] if judged and judged.goal else 0.0
+        return CoachStatus(share, tuple(parts))
 
     @property
     def sentences(self) -> str:
-        """The coach's comments as sentences; empty until the current position is judged."""
-        if not self._expected and not self._session.game.is_over:
-            return ""
-        parts = [part.lstrip("✓?! ") for part in self.status.parts]
-        return " ".join(map(sentence, parts))
-
-    @property
-    def _share(self) -> float:
-        judged = [each.judged for each in self._positions if each.judged]
-        top = 1.0 if self._unit is Unit.CHANCE else self._max_outlook
-        return max(0.0, self._outlook(judged[-1]) / top) if judged and top > 0 else 0.0
-
-    def _outlook(self, move: MoveReview) -> float:
-        """Return the expected final score, or the value of the best move."""
-        return move.expected if self._unit is Unit.POINTS else move.values[move.best]
-
-
-def last_move_text(move: MoveReview) -> str:
-    """Return a move's grade, with the best move unless that was played."""
-    symbol = GRADE_SYMBOLS[move.grade]
-    if move.grade is Grade.BEST:
-        return _("{symbol} best move").format(symbol=symbol)
-    text, badge = _("{symbol} {grade}: {best} was best"), badge_of(move.grade, move.share)
-    return text.format(symbol=symbol, grade=badge, best=way_of(move.best))
+        """The coach's comment as sentences; empty if there is nothing to say."""
+        return self.comment.lstrip("✓?! ")

@@ -19,9 +19,9 @@ from py2048.core.folders import built_tables
 from py2048.core.language import N_, _, ngettext, number
 from py2048.core.rng import random_seed
 from py2048.players import Unit
-from py2048.presentation.hints import DirectionRow, direction_rows, name_of
+from py2048.presentation.hints import DirectionRow, direction_rows
 from py2048.presentation.screen import Choice, title_of
-from py2048.presentation.words import mistake_name, way_of
+from py2048.presentation.words import mistake_name, name_of, way_of
 from py2048.review import MoveReview
 from py2048.review.mistakes import MistakeKind
 from py2048.review.puzzles import Puzzle, daily_puzzle

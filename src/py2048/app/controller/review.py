@@ -20,19 +20,27 @@ from py2048.core.language import N_, _, ngettext
 from py2048.core.language import number as written
 from py2048.players import Unit
 from py2048.presentation.hints import DirectionRow, describe_losses, direction_rows, points_text
-from py2048.presentation.hints import name_of as direction_name
 from py2048.presentation.screen import points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import describe_review, luck_word, mistake_reason, percent, way_of
+from py2048.presentation.words import (
+    describe_review,
+    luck_word,
+    outcome_text,
+    percent,
+    way_of,
+    why_text,
+)
+from py2048.presentation.words import name_of as direction_name
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.mistakes import MistakeKind, mistake_kind
+from py2048.review.games import moments_of
 
 if TYPE_CHECKING:
     from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.levels import Level
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 
@@ -49,14 +57,19 @@ class GraphColumn(NamedTuple):
     Attributes:
         height: Height of the column in pixels or cells; 0 if none of its moves is judged yet.
         grade: Grade of the worst mistake among the moves that start in this column, if any.
+        next_height: Height of the chance of the goal after the next one; 0 without goals.
     """
 
     height: int
     grade: Grade | None
+    next_height: int = 0
 
 
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Describe in sentences the best move's value and the losses of the other moves."""
+    """Describe in sentences what the best move and the other moves are worth."""
+    if move.goal:
+        ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
+        return outcome_text(move, ranked)
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=direction_name(move.best), value=value)
@@ -96,14 +109,9 @@ def headline_of(played: Direction, best: Direction) -> str:
 
 def verdict_of(move: MoveReview) -> str:
     """Return a move's grade and loss, followed by its headline."""
-    if move.grade is Grade.BEST:
+    if move.played is move.best or move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
     return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
-
-
-def why_better(kind: MistakeKind) -> str:
-    """Return a sentence that explains why the best move was better."""
-    return sentence(mistake_reason(kind))
 
 
 def sentence(text: str) -> str:
@@ -123,10 +131,12 @@ class GameReview:
 
     Args:
         record: The game to review.
+        level: Level of the player; None for perfect play.
 
     Attributes:
         record: The game.
-        moves: Moves judged so far.
+        level: Level of the player; None for perfect play.
+        moves: Moves judged so far; more games may still change their chances.
         index: Index of the selected move.
         judge: The judge, once known.
         review: The complete review, once available.
@@ -139,13 +149,12 @@ class GameReview:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
     """
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, record: Record, level: Level | None = None) -> None:
+        self.record, self.level = record, level
         self._positions = _positions(record)
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.moves: list[MoveReview] = []
-        self._mistakes: list[int] = []
         self.index, self._has_navigated = 0, False
         self.judge: Judge | None = None
         self.review: Review | None = None
@@ -179,7 +188,7 @@ class GameReview:
             self.changed()
 
         self._stop = worker.cancel
-        worker.run(lambda: review_game(self.record), receive)
+        worker.run(lambda: review_game(self.record, self.level), receive)
 
     @property
     def is_running(self) -> bool:
@@ -205,23 +214,35 @@ class GameReview:
                 self.judge = result
             case Review():
                 self.review, self.progress = result, ""
+                self._open_at_costliest()
             case tuple():
                 self.add(result)
             case compiling:
                 self.progress = _("The judge is {progress}").format(progress=compiling)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
-        """Append judged moves."""
+        """Add judged moves, or replace them by judgements from more games."""
+        is_first_pass = len(self.moves) < len(self)
         for move in moves:
-            if move.grade.is_mistake:
-                if not self._mistakes and not self._has_navigated:  # open at the first mistake
-                    self.index = len(self.moves)
-                self._mistakes.append(len(self.moves))
-            self.moves.append(move)
+            self.moves[move.ply - 1 : move.ply] = [move]
+        if is_first_pass:
+            self._open_at_costliest()
         text = _("{done} of {count} moves are judged …")
+        if not is_first_pass:
+            text = _("All moves are judged; playing more games …")
         self.progress = text.format(done=written(len(self.moves)), count=written(len(self)))
         if line := missing_compiler():
             self.progress += " " + _("Faster with Numba: {line}").format(line=line)
+
+    def _open_at_costliest(self) -> None:
+        """Select the costliest mistake, unless the player has selected a move."""
+        if self._moments and not self._has_navigated:
+            self.index = max(self._moments, key=lambda index: self.moves[index].loss)
+
+    @property
+    def _moments(self) -> list[int]:
+        """Indices of the mistakes that cost most, in game order."""
+        return [move.ply - 1 for move in moments_of(self.moves)]
 
     # Navigation
 
@@ -232,7 +253,7 @@ class GameReview:
 
     def go(self, name: str) -> None:
         """Perform a navigation action of `REVIEW_ACTIONS`."""
-        here, mistakes = self.index, self._mistakes
+        here, mistakes = self.index, self._moments
         steps = {
             "back": here - 1,
             "forward": here + 1,
@@ -303,19 +324,17 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """Why the best move was better; empty unless the move was a mistake."""
-        move = self.move
-        if move is None or not move.grade.is_mistake:
-            return ""
-        return why_better(mistake_kind(self.record.rules, move.board, move.played, move.best))
+        """What the mistake costs and why; empty unless the move was a mistake."""
+        return why_text(self.move) if self.move and self.move.grade.is_mistake else ""
 
     @property
     def chances(self) -> float | None:
         """Value of the best move, as a share of the game's maximum or as a probability."""
         if self.move is None:
             return None
-        values = (move.values[move.best] for move in self.moves)
-        top = 1.0 if self.unit is Unit.CHANCE else max(values)
+        top = 1.0
+        if self.unit is not Unit.CHANCE:
+            top = max(move.values[move.best] for move in self.moves)
         return min(max(self.move.values[self.move.best] / top, 0.0), 1.0) if top > 0 else 0.0
 
     @property
@@ -372,6 +391,7 @@ class GameReview:
             height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]
+        nexts = [move.next_values.get(move.best, 0.0) for move in self.moves]
         low, top = 0.0, 1.0
         if values and self.unit is not Unit.CHANCE:
             low, top = min(values), max(values)
@@ -384,9 +404,10 @@ class GameReview:
             mean = sum(shown) / len(shown) if shown else low
             worst = max(grades, key=_GRADES.index, default=Grade.BEST)
             filled = max(1, round(scale * (mean - low))) if shown else 0
+            later = round(height * sum(nexts[moves]) / len(shown)) if shown else 0
             is_first = not column or self.place_at(column - 1, width) != first
             is_marked = is_first and worst.is_mistake
-            columns.append(GraphColumn(filled, worst if is_marked else None))
+            columns.append(GraphColumn(filled, worst if is_marked else None, later))
         return columns
 
     def place_at(self, column: int, width: int) -> int:

@@ -28,9 +28,10 @@ from py2048.presentation import events
 from py2048.presentation.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
 from py2048.presentation.board_image import save_board_image, save_gif
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import headline, name_of, options_of
+from py2048.presentation.hints import headline, options_of
 from py2048.presentation.screen import FileKind, ListRequest, Status
 from py2048.presentation.themes import THEMES, Theme
+from py2048.presentation.words import name_of
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun

@@ -23,9 +23,8 @@ from py2048.presentation import motion
 from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import name_of
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import grade_word
+from py2048.presentation.words import grade_word, name_of
 from py2048.review import MoveReview
 
 if TYPE_CHECKING:

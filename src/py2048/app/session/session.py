@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
+from py2048.app.session.levels import ME, find_level
+from py2048.app.session.levels import SETTING as LEVEL_SETTING
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from py2048.app.storage import RecordSummary, SavedGame, ScoreSummary, Store
     from py2048.app.storage.values import GameEnd
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.levels import Level
 
 HINT_PLAYER = "expectimax"
 
@@ -476,6 +480,20 @@ class Session:
         from py2048.app.session.notebook import PuzzleBook
 
         return PuzzleBook(*self._store_and_owner())
+
+    def level(self) -> Level | None:
+        """Return the level at which moves are judged, or `None` for perfect play.
+
+        Without a readable store, the player's own level is that of a new player.
+        """
+        text = self.get_setting(LEVEL_SETTING, ME)
+        rules = self.rules
+        with suppress(StorageError):
+            return self._read(
+                lambda store, owner: find_level(store, owner, rules, text),
+                find_level(None, "", rules, text),
+            )
+        return find_level(None, "", rules, text)
 
     def _store_and_owner(self) -> tuple[Store, str]:
         if self._autosave is None:

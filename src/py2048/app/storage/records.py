@@ -150,6 +150,18 @@ class Records(Repository):
         )
         return self._database.all(GameEnd, query)[::-1]
 
+    def largest_tiles(self, owner: str, rules: str, limit: int) -> list[int]:
+        """Return the largest tiles of an account's latest games without help, oldest first."""
+        query = (
+            sa.select(records.c.max_tile)
+            .where(
+                records.c.owner == owner, records.c.rules == rules, records.c.category == "plain"
+            )
+            .order_by(records.c.finished.desc(), records.c.id)
+            .limit(limit)
+        )
+        return [tile for (tile,) in self._database.rows(query)][::-1]
+
 
 def insert_record(
     connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object

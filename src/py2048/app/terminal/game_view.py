@@ -18,9 +18,10 @@ from py2048.app.terminal import board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.presentation.actions import UserAction
-from py2048.presentation.hints import name_of, options_of
+from py2048.presentation.hints import options_of
 from py2048.presentation.screen import CoachStatus, Status, title_of
 from py2048.presentation.themes import DEFAULT_THEME, MOTION_MS, Theme
+from py2048.presentation.words import name_of
 
 if TYPE_CHECKING:
     from py2048.app.session import Hint
