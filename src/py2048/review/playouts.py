@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
+from itertools import islice, product
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -55,8 +55,8 @@ from py2048.players.ntuple.network import MAX_RANK, Network
 from py2048.players.search.context import new_context
 from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.review import _playout_kernels as kernels
-from py2048.review.levels import Goal
-from py2048.review.reasons import Watch, is_out, is_trapped, sum_above
+from py2048.review.levels import Goal, Level, goal_of
+from py2048.review.reasons import Line, Reason, Watch, is_out, is_trapped, sum_above
 from py2048.review.simulation import evaluation_of, misjudgement
 
 SEED = 0
@@ -341,3 +341,33 @@ class Playouts:
         with self._lock:
             together(work, [(context,) for context in self._contexts])
         return sums
+
+
+# --- typical lines -------------------------------------------------------------------------------
+
+LINE_MOVES = 4
+LINE_GAMES = 16
+"""Length of a typical line, and number of games among which it is the median."""
+
+
+def typical_line(
+    rules: Rules, board: Board, direction: Direction, level: Level, reason: Reason | None = None
+) -> Line:
+    """Return a typical continuation after a move: the median of a few games by their empty cells.
+
+    Args:
+        rules: Rules of the game.
+        board: Board before the move.
+        direction: A legal direction.
+        level: Level of the player.
+        reason: Reason whose tile is the one to fear.
+    """
+    lines, goal = [], goal_of(rules, level, board)
+    for game in range(LINE_GAMES):
+        played = turns(rules, board, direction, goal, level.slip, words(SEED, 1, game))
+        lines.append([*islice(played, LINE_MOVES)])
+    lines.sort(key=lambda line: (len(line), len(line[-1].board.empty_cells())))
+    line = lines[LINE_GAMES // 2]
+    directions = tuple(turn.slide.direction for turn in line)
+    fear = reason.numbers.get("tile") if reason else None
+    return Line(directions, (board, *(turn.board for turn in line)), int(fear) if fear else None)

@@ -184,9 +184,10 @@ def _judge_of(record: Record, spec: str, level: str) -> Judge:
     why = why_not(record.rules) if chosen else ""
     if chosen and not why:
         return LevelJudge(record.rules, chosen)
-    if why:
+    judge = judge_for(record.rules, spec, record.start)
+    if why and not judge.is_exact:
         streams.complain(f"perfect play judges instead: {why}")
-    return judge_for(record.rules, spec, record.start)
+    return judge
 
 
 def level_of(rules: Rules, text: str) -> Level | None:
