@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, headline_of
+from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of
 from py2048.app.session import Event, Session
 from py2048.core.language import _, number
 from py2048.presentation import events
@@ -218,10 +218,10 @@ class Coach:
         if move is None:
             return ""
         if move.grade in SPOKEN:
-            badge = f"{GRADE_SYMBOLS[move.grade]} {badge_of(move)}."
+            grade = f"{GRADE_SYMBOLS[move.grade]} {badge(move)}."
             reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
             why = reason or (outcome_text(move, [move.best, move.played]) if move.goal else "")
-            return f"{badge} {why or headline_of(move.played, move.best)}"
+            return f"{grade} {why or headline_of(move.played, move.best)}"
         if board.max_tile > move.board.max_tile and self._level:
             return goal_text(goal_of(self._session.rules, self._level, board), board.max_tile)
         return ""

@@ -129,10 +129,15 @@ _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
 
 
-def badge_of(move: MoveReview) -> str:
-    """Return the grade of a move and the chance or the share of points lost: "Blunder -15 %"."""
-    title, lost = _(GRADE_TITLES[move.grade]), move.loss if move.goal else move.share
-    return f"{title} \N{MINUS SIGN}{percent(lost)}" if move.grade.is_mistake else title
+def badge_of(grade: Grade, lost: float) -> str:
+    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
+    title = _(GRADE_TITLES[grade])
+    return f"{title} \N{MINUS SIGN}{percent(lost)}" if grade.is_mistake else title
+
+
+def badge(move: MoveReview) -> str:
+    """Return the badge of a move."""
+    return badge_of(move.grade, move.loss if move.goal else move.share)
 
 
 def headline_of(played: Direction, best: Direction) -> str:
@@ -147,7 +152,7 @@ def verdict_of(move: MoveReview) -> str:
     """Return a move's grade and loss, followed by its headline."""
     if move.played is move.best or move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
-    return f"{badge_of(move)}. {headline_of(move.played, move.best)}"
+    return f"{badge(move)}. {headline_of(move.played, move.best)}"
 
 
 def sentence(text: str) -> str:
@@ -472,7 +477,7 @@ class GameReview:
     @property
     def badge(self) -> str:
         """Grade and loss of the selected move, "Blunder -15 %"; empty if unknown or hidden."""
-        return badge_of(self.move) if self.move and not self.is_retrying else ""
+        return badge(self.move) if self.move and not self.is_retrying else ""
 
     @property
     def headline(self) -> str:
