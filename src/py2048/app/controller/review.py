@@ -43,7 +43,6 @@ from py2048.presentation.words import (
     percent,
     reason_text,
     way_of,
-    why_text,
 )
 from py2048.presentation.words import name_of as direction_name
 from py2048.review import Grade, Judge, MoveReview, Review
@@ -489,8 +488,23 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """What the mistake costs and why; empty unless the move was a mistake."""
-        return why_text(self.move) if self.move and self.move.grade.is_mistake else ""
+        """Why the move was a mistake, or what it costs; empty unless it was one."""
+        move = self.move
+        if move is None or not move.goal or not move.grade.is_mistake:
+            return ""
+        if move.reason:
+            return reason_text(move.reason, move.played, move.best)
+        return outcome_text(move, [move.best, move.played])
+
+    @property
+    def rows_title(self) -> str:
+        """What the chances in `rows` are; empty if they are none."""
+        move = self.move
+        if move is None or not move.goal or self.is_retrying:
+            return ""
+        if move.survival:
+            return _("Your chance of 20 more moves")
+        return _("Your chance of {tile}").format(tile=written(move.goal.tile))
 
     @property
     def message(self) -> str:

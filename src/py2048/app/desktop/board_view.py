@@ -210,6 +210,16 @@ class CanvasBoard(tk.Canvas):
         self._pace = 0.0
         self._draw_frame()
 
+    def watch(self, tile: int | None) -> None:
+        """Frame the tiles with a value until the next transition."""
+        self.delete("watched")
+        for sprite in motion.still(self.board) if tile and self.cells else ():
+            if sprite.value == tile and self.cells:
+                (x, y), half = self.cells.middle(sprite.row, sprite.column), self.cells.cell / 2
+                box = x - half, y - half, x + half, y + half
+                look: dict[str, Any] = {"outline": self.theme.danger, "tags": ("watched", "over")}
+                self.create_rectangle(*box, width=self._look.px(4), **look)
+
     def mark(self, best: Direction, played: Direction | None = None) -> None:
         """Mark the best direction and the played direction until the next transition."""
         self._marks = best, played
@@ -221,7 +231,7 @@ class CanvasBoard(tk.Canvas):
             self.after_cancel(self._timer)
             self._timer = ""
         self._end_effect()
-        self.delete("hint")
+        self.delete("hint", "watched")
 
     # Drawing
 

@@ -553,7 +553,13 @@ class Graph(tk.Canvas):
         box = x - radius, y - radius, x + radius, y + radius
         self.create_oval(*box, fill=colour, outline=self.look.colour(self._background), tags=tag)
 
-    def line(self, points: list[tuple[float, float]], *, is_filled: bool = False) -> None:
+    def line(
+        self,
+        points: list[tuple[float, float]],
+        colour: str = "accent",
+        *,
+        is_filled: bool = False,
+    ) -> None:
         """Draw a line, optionally with a tinted area below it."""
         theme = self.look.theme
         if len(points) > 1:
@@ -561,7 +567,7 @@ class Graph(tk.Canvas):
                 bottom = self.winfo_height()
                 outline = [(points[0][0], bottom), *points, (points[-1][0], bottom)]
                 self.create_polygon(outline, fill=mixed(theme.panel, theme.accent, 0.2), width=0)
-            self.create_line(points, fill=theme.accent, width=2.5 * self.look.scale)
+            self.create_line(points, fill=self.look.colour(colour), width=2.5 * self.look.scale)
 
 
 # Standard ttk and Tk widgets

@@ -427,6 +427,7 @@ class ReviewScreen(BoardScreen[str]):
         grade = move.grade if move else Grade.BEST
         badge = f"[bold {GRADE_COLOURS[grade]}]{escape(review.badge)}[/]"
         place, moves = f"[$text-muted]{review.place}[/]", self.move_lines(review.rows)
+        title = f"[$text-muted]{escape(review.rows_title)}[/]"
         message = f"[bold]{escape(review.message)}[/]"
         accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]"
         note = f"[$text-muted]{escape(review.accuracy_note)}[/]"
@@ -445,7 +446,7 @@ class ReviewScreen(BoardScreen[str]):
             if each.is_mistake:
                 legend.append(f"[{GRADE_COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]")
         game = [accuracy, note, level, *habits, luck, strip, "   ".join(legend), state]
-        return [place, badge, message, "", *moves, "", *filter(None, game)]
+        return [place, badge, message, "", title, *moves, "", *filter(None, game)]
 
 
 def _taken(request: ListRequest) -> Callable[[str | None], None]:
