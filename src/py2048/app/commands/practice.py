@@ -152,10 +152,8 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
     print("theme         mistakes   due  known  tries  right  next")
     for each in progress:
         right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
-        print(
-            f"{each.theme or '-':<12} {each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6} "
-            f"{right:>6}  {each.next_due[:10]}"
-        )
+        counts = f"{each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6}"
+        print(f"{each.theme or '-':<12} {counts} {right:>6}  {each.next_due[:10]}")
 
 
 # --- puzzles -------------------------------------------------------------------------------------

@@ -312,10 +312,9 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the chances of judged moves, a dot per mistake, and a cursor at the selected move."""
+        """Draw the chances of judged moves, a dot per mistake, and a cursor at this move."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
-        is_chance = review.unit is Unit.CHANCE
-        graph.begin(1, {share: f"{100 * share:g} %" if is_chance else "" for share in (0, 0.5, 1)})
+        graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
         columns = review.graph(width, round(bottom - graph.y(1)))
         moves = [-1, *(review.place_at(x, width) for x in range(len(columns)))]
@@ -325,6 +324,8 @@ class ReviewWindow(Dialog):
         ]
         graph.line(points, is_filled=True)
         graph.line([(x, bottom - columns[round(x)].next_height) for x, _y in points], "good")
+        for share in (0, 0.5, 1) if review.unit is Unit.CHANCE else ():
+            graph.write(0, graph.y(share), f"{100 * share:g} %", anchor="sw" if share < 1 else "nw")
         cursor = review.column(width)
         graph.create_line(cursor, 0, cursor, graph.winfo_height(), fill=theme.ink)
         for x, column in enumerate(columns):

@@ -32,7 +32,7 @@ from py2048.presentation.motion import BoardTransition
 from py2048.presentation.screen import Choice, ListRequest
 from py2048.presentation.themes import Theme
 from py2048.review import Grade
-from py2048.review.games import PERFECT
+from py2048.review.levels import PERFECT
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
