@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.language import _, ngettext, number
-from py2048.presentation.words import accuracy_text, luck_word
+from py2048.presentation.words import accuracy_text, level_name, luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
@@ -148,7 +148,8 @@ class Result:
         if review is None:
             return self.without_review(UNAVAILABLE)
         luck = luck_word(review.luck, review.swing) or UNAVAILABLE
-        return self.reviewed(review.accuracy, luck, len(review.moments))
+        result = self.reviewed(review.accuracy, luck, len(review.moments))
+        return replace(result, level=level_name(review.level) if review.level else "")
 
     def without_review(self, why: str) -> Result:
         """Return the result of a game without a review, with the reason in a word."""
@@ -158,8 +159,9 @@ class Result:
         """Return whether another result is for the same end of the same game."""
         if other is None:
             return False
-        review = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
-        return self == replace(other, **review)  # type: ignore[arg-type]
+        luck = {"luck": self.luck, "level": self.level}
+        review = {"accuracy": self.accuracy, "mistakes": self.mistakes}
+        return self == replace(other, **luck, **review)  # type: ignore[arg-type]
 
 
 def result_of(

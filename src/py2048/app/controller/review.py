@@ -274,19 +274,21 @@ class GameReview:
 
     def receive(self, result: ReviewUpdate | Compiling | Failure) -> None:
         """Add a result of the judge."""
+        from py2048.engine.jit.progress import Compiling  # already loaded by the job
+
         match result:
             case Failure(reason):
                 self.progress, self.error = "", reason
-            case Judge():
-                self.judge = result
+            case Judge():  # of perfect play, also where no level can be judged
+                self.judge, self.level = result, None
             case Review():
                 self.review, self.progress = result, ""
                 self.moves = [*result.moves]
                 self._open_at_costliest()
             case tuple():
                 self.add(result)
-            case compiling:
-                self.progress = _("The judge is {progress}").format(progress=compiling)
+            case Compiling():
+                self.progress = _("The judge is {progress}").format(progress=result)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
         """Add judged moves, or replace them by judgements from more games."""
@@ -430,6 +432,8 @@ class GameReview:
     @property
     def unit(self) -> Unit:
         """Unit of the values."""
+        if self.level:
+            return Unit.CHANCE
         return self.judge.unit if self.judge else Unit.POINTS
 
     @property

@@ -325,7 +325,10 @@ class Session:
 
     def snapshot(self) -> PositionSnapshot:
         """Return a snapshot of the position for a worker thread."""
-        return PositionSnapshot(self.rules, self.game.board, self._version)
+        game = self.game
+        return PositionSnapshot(
+            self.rules, game.board, self._version, ply=game.ply + 1, score=game.score
+        )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
