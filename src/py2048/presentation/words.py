@@ -186,8 +186,8 @@ def per_100(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share: "15 %", "0.4 %"."""
-    return f"{number(100 * share, 0 if share >= 0.095 else 1)} %"
+    """Format a share: "15 %", "0.4 %", "0 %"."""
+    return f"{number(100 * share, int(0.0005 <= share < 0.095))} %"
 
 
 def accuracy_note(accuracy: float | None) -> str:
