@@ -13,8 +13,8 @@ from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Exercise, Noteboo
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Grade, Review
-from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.levels import LEVELS, Goal, goal_of
+from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import puzzles
 from py2048.review.reasons import Reason, ReasonKind
 

@@ -665,7 +665,7 @@ class ReviewCommands:
         session = self._session
         review, auto = GameReview(record, session.level(record.rules)), self._auto_review
         if is_own and auto and record == auto.record and auto.is_usable:
-            review = auto if auto.level == review.level else review
+            review = auto if auto.asked == review.asked else review
         is_in_progress = not session.game.is_over and record == session.record()
         if is_in_progress:
             session.count_help()

@@ -175,7 +175,8 @@ class GameReview:
 
     Attributes:
         record: The game.
-        level: Level of the player; None for perfect play.
+        asked: The requested level.
+        level: Level of the player; None for perfect play, also where no level can be judged.
         moves: Moves judged so far; more games may still change their chances.
         index: Index of the selected move.
         judge: The judge, once known.
@@ -206,7 +207,7 @@ class GameReview:
         self._reset(level)
 
     def _reset(self, level: Level | None) -> None:
-        self.level = level
+        self.asked = self.level = level
         self.moves: list[MoveReview] = []
         self.index, self._has_navigated = 0, False
         self.judge: Judge | None = None
@@ -241,7 +242,7 @@ class GameReview:
 
     def restart(self, level: Level | None) -> None:
         """Judge the game again, for another level."""
-        if level != self.level and self._worker:
+        if level != self.asked and self._worker:
             self.close()
             self._reset(level)
             self._judge(self._worker)
@@ -279,7 +280,7 @@ class GameReview:
         match result:
             case Failure(reason):
                 self.progress, self.error = "", reason
-            case Judge():  # of perfect play, also where no level can be judged
+            case Judge():  # of perfect play
                 self.judge, self.level = result, None
             case Review():
                 self.review, self.progress = result, ""
