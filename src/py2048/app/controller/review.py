@@ -280,8 +280,8 @@ class GameReview:
         match result:
             case Failure(reason):
                 self.progress, self.error = "", reason
-            case Judge():  # of perfect play
-                self.judge, self.level = result, None
+            case Judge():
+                self.judge = result
             case Review():
                 self.review, self.progress = result, ""
                 self.moves = [*result.moves]
@@ -296,6 +296,8 @@ class GameReview:
         is_first_pass = len(self.moves) < len(self)
         for move in moves:
             self.moves[move.ply - 1 : move.ply] = [move]
+            if move.goal is None:
+                self.level = None
         if is_first_pass:
             self._open_at_costliest()
         text = _("{done} of {count} moves are judged …")

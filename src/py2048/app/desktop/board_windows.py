@@ -68,7 +68,7 @@ class ReviewWindow(Dialog):
     ) -> None:
         super().__init__(window, _("Review"), REVIEW_SIZE)
         self.review, self._leave, self._is_animated = review, leave, is_animated
-        self._timer = ""
+        self._frame: Frame | None = None
         body, look = self.body, self.look
         style = look.bar("accent", "panel", "raised", is_upright=True)
         self._bar = ttk.Progressbar(body, style=style, orient="vertical", maximum=1.0)
@@ -114,7 +114,8 @@ class ReviewWindow(Dialog):
 
     def _build_game_card(self, card: ttk.Frame) -> None:
         card.columnconfigure(0, weight=1)
-        for row, names in enumerate((("Accuracy", "Score"), ("accuracy", "score"), ("", "luck"))):
+        pairs = ("Accuracy", "Score"), ("accuracy", "score"), ("accuracy_note", "luck")
+        for row, names in enumerate(pairs):
             for column, (name, kind) in enumerate(zip(names, ("page", "title"), strict=True)):
                 look = (kind, "ink", "") if row == 1 else ("small", "muted", "")
                 text = self._add(card, name, *look)
@@ -123,15 +124,11 @@ class ReviewWindow(Dialog):
         self._texts["Score"].show(_("Score"))
         self._texts["score"].show(number(self.review.record.score))
         self._strip = ttk.Frame(card, height=self.look.px(10), style=self.look.frame("panel"))
-        kinds = {"accuracy_note": "muted", "counts": "muted", "habits": "ink", "summary": "muted"}
+        kinds = {"counts": "muted", "habits": "ink", "summary": "muted"}
         texts = (self._add(card, name, "small", colour) for name, colour in kinds.items())
         self._details = self._strip, *texts
         for row, part in enumerate(self._details):
             part.grid(row=row + 3, columnspan=2, sticky="ew", pady=(self.look.px(4), 0))
-        buttons = Flow(card, "panel")
-        self.level = buttons.add("", partial(self.go, "level"))
-        self.practice = buttons.add(_("Practise"), partial(self.go, "practice"))
-        buttons.grid(row=8, columnspan=2, sticky="ew")
 
     def _build_move_card(self, card: ttk.Frame) -> None:
         look = self.look
@@ -154,7 +151,9 @@ class ReviewWindow(Dialog):
         buttons = Flow(card, "panel")
         self.show_me = buttons.add(_("Show me"), partial(self.go, "show_me"), kind="primary")
         self.retry = buttons.add("", partial(self.go, "retry"))
-        buttons.add(_("Play on from here"), partial(self.go, "play_on"))
+        for text, name in ((_("Play on from here"), "play_on"), (_("Practise"), "practice")):
+            buttons.add(text, partial(self.go, name))
+        self.level = buttons.add("", partial(self.go, "level"))
         buttons.grid(row=7, columnspan=3, sticky="ew")
 
     # Actions
@@ -268,16 +267,17 @@ class ReviewWindow(Dialog):
 
     def _show_frame(self, frame: Frame) -> None:
         """Show a step of "Show me", and schedule the next one."""
-        if self._timer or self.view.board == frame.transition.board:
-            return
-        self.view.show(frame.transition, float(self._is_animated))
-        self.view.watch(frame.fear)
-        self._timer = self.after(round(1000 * FRAME_S), self._advance)
+        if frame is not self._frame:
+            self._frame = frame
+            self.view.show(frame.transition, float(self._is_animated))
+            self.view.watch(frame.fear)
+            self.after(round(1000 * FRAME_S), lambda: self._advance(frame))
 
-    def _advance(self) -> None:
-        self._timer = ""
-        self.review.advance()
-        self._show()
+    def _advance(self, frame: Frame) -> None:
+        """Go on to the next step, unless the player has left this one."""
+        if self.review.frame is frame:
+            self.review.advance()
+            self._show()
 
     def _show_rows(self, rows: list[DirectionRow]) -> None:
         for index, (arrow, bar, loss) in enumerate(self._rows):

@@ -415,9 +415,8 @@ class ReviewScreen(BoardScreen[str]):
             self.board.show(transition, float(self._is_animated and frame is not None))
         self.board.mark(*review.marks, frame and frame.fear)
         self.facts.update("\n".join(self._markup()))
-        self.title_line.update(escape(_("{title}   {note}").format(
-            title=review.graph_title, note=review.graph_note
-        ).rstrip()))  # fmt: skip
+        facts = review.level_title, review.graph_title, review.graph_note
+        self.title_line.update(escape("   ".join(filter(None, facts))))
         self.graph.refresh()
 
     def _markup(self) -> list[str]:
@@ -426,27 +425,31 @@ class ReviewScreen(BoardScreen[str]):
         move, counts = review.move, review.counts
         grade = move.grade if move else Grade.BEST
         badge = f"[bold {GRADE_COLOURS[grade]}]{escape(review.badge)}[/]"
-        place, moves = f"[$text-muted]{review.place}[/]", self.move_lines(review.rows)
-        title = f"[$text-muted]{escape(review.rows_title)}[/]"
+        moves = self.move_lines(review.rows)
+        title, place, note, state = (
+            text and f"[$text-muted]{escape(text)}[/]"
+            for text in (
+                *(review.rows_title, review.place, review.accuracy_note),
+                review.progress or review.error or review.note,
+            )
+        )
         message = f"[bold]{escape(review.message)}[/]"
-        accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]"
-        note = f"[$text-muted]{escape(review.accuracy_note)}[/]"
         luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
-        level = f"[$text-muted]{escape(review.level_title)}[/]"
-        state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
+        accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]   {luck}".rstrip()
         habits = [f"• {escape(habit)}" for habit in review.habits]
         if review.frame:
             return [place, message]
         if self.is_narrow:
-            return [badge, message, *moves, review.place, accuracy, level, *habits, luck, state]
+            lines = [badge, *moves, message, review.place, accuracy, *habits, state, note]
+            return [*filter(None, lines)]
         scale = (FACTS_COLUMNS - 4) / (len(review.moves) or 1)
         strip, legend = "", [f"[$good]✓ {counts[Grade.BEST] + counts[Grade.GOOD]}[/]"]
         for each, count in counts.items():
             strip += f"[{GRADE_COLOURS[each]}]{'━' * round(scale * count)}[/]"
             if each.is_mistake:
                 legend.append(f"[{GRADE_COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]")
-        game = [accuracy, note, level, *habits, luck, strip, "   ".join(legend), state]
-        return [place, badge, message, "", title, *moves, "", *filter(None, game)]
+        game = [accuracy, strip, "   ".join(legend), state, *habits, note]
+        return [*filter(None, [place, badge, message, title, *moves, *game])]
 
 
 def _taken(request: ListRequest) -> Callable[[str | None], None]:
