@@ -166,8 +166,10 @@ class DesktopApp:
     # GameScreen
 
     def show_hint(self, hint: Hint) -> None:
-        """Mark the recommended direction on the board."""
-        self.window.board.mark(hint.direction)
+        """Mark the recommended direction on the board, and the chances of all directions."""
+        rows = options_of(hint) if hint.judged else []
+        chances = {row.direction: row.share for row in rows}
+        self.window.board.mark(hint.direction, chances=chances)
 
     def show_status(self, status: Status) -> None:
         """Update scores, buttons and menus."""

@@ -300,8 +300,9 @@ class TextArea(ttk.Frame):
         self.reserve(rows)
 
     def reserve(self, rows: int) -> None:
-        """Set the height to a number of text rows."""
-        self.configure(height=rows * line_height(self, self._kind) + 4)
+        """Set the height to a number of text rows, the first of which may be larger."""
+        first = max(line_height(self, kind) for kind in ("button", self._kind))
+        self.configure(height=first + (rows - 1) * line_height(self, self._kind) + 4)
 
     def show(self, text: str) -> None:
         """Show a text."""
