@@ -193,8 +193,8 @@ def percent(share: float) -> str:
 def accuracy_note(accuracy: float | None) -> str:
     """Return what an accuracy means, in a line."""
     if accuracy is None:
-        return _("It takes ten moves at which there is something to lose.")
-    return _("100 % is the best move every time, 0 % is random moves.")
+        return _("Known after ten moves that matter.")
+    return _("0 % is random moves, 100 % the best ones.")
 
 
 def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:

@@ -196,7 +196,7 @@ def test_accuracy_needs_moves_at_stake():
     calm = tuple(replace(move, stake=0.0) for move in review.moves)
     review.review = replace(review.review, moves=calm)
     assert review.accuracy == "not yet"
-    assert review.accuracy_note.startswith("It takes ten moves")
+    assert review.accuracy_note.startswith("Known after ten moves")
 
 
 def test_a_mistake_is_tried_again_until_the_better_move_is_found():

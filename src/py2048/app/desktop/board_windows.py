@@ -151,7 +151,7 @@ class ReviewWindow(Dialog):
         buttons = Flow(card, "panel")
         self.show_me = buttons.add(_("Show me"), partial(self.go, "show_me"), kind="primary")
         self.retry = buttons.add("", partial(self.go, "retry"))
-        for text, name in ((_("Play on from here"), "play_on"), (_("Practise"), "practice")):
+        for text, name in ((_("Play on"), "play_on"), (_("Practise"), "practice")):
             buttons.add(text, partial(self.go, name))
         self.level = buttons.add("", partial(self.go, "level"))
         buttons.grid(row=7, columnspan=3, sticky="ew")
@@ -219,14 +219,16 @@ class ReviewWindow(Dialog):
             part.grid() if is_wide else part.grid_remove()
         beside: dict[str, Any] = {"column": 2, "sticky": "new", "pady": (0, gap)}
         below = beside if is_wide else beside | {"column": 0, "columnspan": 3}
-        rows = 4 if is_wide else 1
+        rows = 2 if is_wide else 1
         self._bar.grid(row=0, column=0, rowspan=rows, sticky="n", pady=margin)
         self.view.grid(row=0, column=1, rowspan=rows, sticky="n", padx=(0, gap))
         # The move comes first where the game's card is short.
         for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
             part.grid(row=row, **(below if row else beside))
-        self._graph_card.grid(row=4, column=0, columnspan=3, sticky="nsew")
+        row, columns = (2, 2) if is_wide else (4, 3)
+        self._graph_card.grid(row=row, column=0, rowspan=5 - row, columnspan=columns, sticky="nsew")
+        self._graph_card.grid_configure(padx=(0, gap * is_wide))
 
     def _show(self) -> None:
         review, look, frame = self.review, self.look, self.review.frame
