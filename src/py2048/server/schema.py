@@ -734,14 +734,13 @@ class LineInfo(Reply):
     fear: int | None
 
 
-class ReviewedMove(Reply, kw_only=True):
+class JudgedMove(Reply, kw_only=True):
     """The review of a legal move.
 
     For a level, `values` are the chances of making the `goal`, or of 20 more moves if `survival` is
     set, and `errors` the standard errors of the best one minus each; for perfect play, `values` are
     in the review's unit. `loss` is what the move lost of them. `options` lists the directions, best
-    first, as they are shown; `badge`, `headline` and `why` put the review into words. `lines` has a
-    typical continuation of costly moves and of the better ones.
+    first, as they are shown; `badge`, `headline` and `why` put the review into words.
     """
 
     ply: int
@@ -761,14 +760,21 @@ class ReviewedMove(Reply, kw_only=True):
     badge: str
     headline: str
     why: str
-    lines: dict[Heading, LineInfo]
 
 
-class Moment(ReviewedMove, kw_only=True):
-    """One of the costliest mistakes of a game; `turn` is its 0-based index in the replay."""
+class ReviewedMove(JudgedMove):
+    """A move in the list of all moves."""
+
+
+class Moment(JudgedMove, kw_only=True):
+    """One of the costliest mistakes of a game; `turn` is its 0-based index in the replay.
+
+    `lines` has a typical continuation after the move and after the best one.
+    """
 
     turn: int
     board: Rows
+    lines: dict[Heading, LineInfo]
 
 
 class HabitInfo(Reply):

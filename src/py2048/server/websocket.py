@@ -375,8 +375,9 @@ class ClientConnection(Client):
         if text != ME:
             return parse_level(text)
         if rules not in self._own_levels:
-            own = own_level, self.rooms.games.store, self.account, rules
-            self._own_levels[rules] = await self.rooms.in_thread(*own)
+            store = self.rooms.games.store
+            fitted = await self.rooms.in_thread(own_level, store, self.account, rules)
+            self._own_levels[rules] = fitted
         return self._own_levels[rules]
 
     async def _send_second_hint(

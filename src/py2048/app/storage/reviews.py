@@ -108,11 +108,11 @@ class Reviews(Repository):
         if not found:
             return None
         (row,) = found
-        waiting_claim = ReviewClaim(*row)
-        claim = replace(waiting_claim, attempt=row.attempts + 1)
+        former = ReviewClaim(row.game_id, row.attempts, row.version)
+        claim = replace(former, attempt=row.attempts + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now()}
         # The update succeeds only if no other process has claimed the review in the meantime.
-        return claim if self._update(waiting_claim, taken) else None
+        return claim if self._update(former, taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
         """Renew a claim and save the progress; return False if the claim was lost."""

@@ -88,11 +88,13 @@ class Api(Site):
         """Return the best move and the value of each direction, for a level or for a player."""
         rules, board = _position(message)
         spec = self.hints.checked(message.player, rules, board)
-        if message.level == ME:
-            account = request.user.account
-            level = await self.backend.do(lambda games: own_level(games.store, account, rules))
-        else:
-            level = parse_level(message.level)
+        level = (
+            parse_level(message.level)
+            if message.level != ME
+            else await self.backend.do(
+                lambda games: own_level(games.store, request.user.account, rules)
+            )
+        )
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self.limits.check(hints=request.address)

@@ -40,7 +40,7 @@ from py2048.presentation.words import (
     plain_amount,
 )
 from py2048.review import Grade
-from py2048.review.levels import LEVELS, parse_level
+from py2048.review.levels import LEVELS, PERFECT, parse_level
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -78,7 +78,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
-    environment.globals |= {"levels": LEVELS, "accuracy_note": ACCURACY_NOTE}
+    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "accuracy_note": ACCURACY_NOTE}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),

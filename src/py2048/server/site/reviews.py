@@ -46,6 +46,7 @@ from py2048.presentation.words import habit_text, why_text
 from py2048.review import Grade, MoveReview, Review
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.review.levels import PERFECT, Goal, parse_level
+from py2048.review.coaching import typical_line
 from py2048.review.reasons import Habit, Line, Reason, ReasonKind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
@@ -150,7 +151,7 @@ def review_answer(
     part = moves[first : first + limit] if moves else []
     return schema.ReviewAnswer(
         game_id, state, ahead, done, record.plies, fault, summary, first,
-        [_move_info(summary, *_loaded(move)) for move in part] if summary else [],
+        [_move_info(summary, _loaded(move)) for move in part] if summary else [],
     )  # fmt: skip
 
 
@@ -198,10 +199,12 @@ def _figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | N
         return "failed", None
     facts = review.summary | {"moments": [], "wanted": _wanted(review)}
     summary = msgspec.convert(facts, schema.ReviewSummary)
-    for turn, *stored in review.summary["moments"]:
-        move, lines = _loaded(stored)
-        facts = msgspec.structs.asdict(_move_info(summary, move, lines))
-        summary.moments.append(schema.Moment(**facts, turn=turn, board=move.board.rows))
+    for turn, lines, *stored in review.summary["moments"]:
+        move = _loaded(stored)
+        facts = msgspec.structs.asdict(_move_info(summary, move))
+        shown = {"turn": turn, "board": move.board.rows}
+        found = msgspec.convert(lines, dict[str, schema.LineInfo])
+        summary.moments.append(schema.Moment(**facts, **shown, lines=found))
     for habit in summary.habits:
         kind = ReasonKind(habit.reason)
         habit.say = habit_text(Habit(kind, habit.count, habit.cost, tuple(habit.turns)))
@@ -292,7 +295,7 @@ class ReviewQueue:
     def close(self) -> None:
         """Stop; running reviews return to the queue."""
         self._is_closed = True
-        for _ in self._threads:
+        for _thread in self._threads:
             self._wanted.release()
         for thread in self._threads:
             thread.join()
@@ -423,19 +426,14 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
 
 
 def kept(review: Review) -> dict[str, object]:
-    """Return the stored form of a review: its summary and its moves.
-
-    Lines are kept with the moments only, because each takes games to find.
-    """
+    """Return the stored form of a review: its summary with the moments, and its moves."""
     places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
     turns = {move.ply: places[move.ply - 1] for move in review.moves}
-    moments = {move.ply: _stored(review, move) for move in review.moments}
     summary = msgspec.to_builtins(summary_of(review, turns))
-    summary["moments"] = [[turns[ply], *move] for ply, move in moments.items()]
-    return {
-        "summary": summary,
-        "moves": [moments.get(move.ply) or _stored(None, move) for move in review.moves],
-    }
+    summary["moments"] = [
+        [turns[move.ply], _lines(review, move), *_stored(move)] for move in review.moments
+    ]
+    return {"summary": summary, "moves": [*map(_stored, review.moves)]}
 
 
 def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary:
@@ -477,17 +475,22 @@ def _rounded(value: float) -> float:
 # Moves are stored without texts and worded when they are read, in the reader's language.
 
 
-def _stored(review: Review | None, move: MoveReview) -> list[object]:
-    """Return a move in stored form: its fields, then lines from the moves that `review` explains."""
-    lines = {}
-    if review and review.level:
-        for direction in {move.best, move.played}:
-            line = typical_line(
-                review.record.rules, move.board, direction, review.level, move.reason
-            )
-            lines[str(direction)] = msgspec.to_builtins(_line_info(review.record.rules, line))
+def _stored(move: MoveReview) -> list[object]:
+    """Return a move's fields in stored form."""
     values = (getattr(move, field.name) for field in fields(move))
-    return [*(msgspec.to_builtins(each, enc_hook=attrgetter("rows")) for each in values), lines]
+    return [msgspec.to_builtins(each, enc_hook=attrgetter("rows")) for each in values]
+
+
+def _lines(review: Review, move: MoveReview) -> object:
+    """Return typical lines after a move and after the best one, for a level."""
+    if review.level is None:
+        return {}
+    rules = review.record.rules
+    found = {
+        str(each): typical_line(rules, move.board, each, review.level, move.reason)
+        for each in (move.best, move.played)
+    }
+    return msgspec.to_builtins({way: _line_info(rules, line) for way, line in found.items()})
 
 
 def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
@@ -510,22 +513,19 @@ _Chances = dict[Direction, float]
 _StoredMove = tuple[
     int, Board, int, Direction, Direction, _Chances, float, float, float, float, Grade, float, str,
     _Chances, Goal | None, dict[Direction, int], _Chances, _Chances, Reason | None, bool,
-    dict[str, schema.LineInfo],
 ]  # fmt: skip
-"""The fields of a `MoveReview`, and lines from the moves that it explains."""
+"""The fields of a `MoveReview`."""
 
 
-def _loaded(stored: object) -> tuple[MoveReview, dict[str, schema.LineInfo]]:
-    """Return a stored move and its lines."""
-    *found, lines = msgspec.convert(
+def _loaded(stored: object) -> MoveReview:
+    """Return a stored move."""
+    found = msgspec.convert(
         stored, _StoredMove, strict=False, dec_hook=lambda _kind, rows: Board(rows)
     )
-    return MoveReview(*found), lines
+    return MoveReview(*found)
 
 
-def _move_info(
-    summary: schema.ReviewSummary, move: MoveReview, lines: dict[str, schema.LineInfo]
-) -> schema.ReviewedMove:
+def _move_info(summary: schema.ReviewSummary, move: MoveReview) -> schema.ReviewedMove:
     """Return a move with its texts in the current language."""
     return schema.ReviewedMove(
         ply=move.ply,
@@ -547,7 +547,6 @@ def _move_info(
         badge=badge_of(move.grade, move.share),
         headline=headline_of(move.played, move.best),
         why=why_text(move) if move.grade.is_mistake else "",
-        lines=lines,
     )
 
 

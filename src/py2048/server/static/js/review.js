@@ -15,7 +15,7 @@ export class ReviewSteps {
   #address;
   /** @type {Pages<Protocol.ReviewAnswer>} */
   #pages;
-  /** @type {?Protocol.ReviewedMove} */
+  /** @type {?Protocol.ReviewedMove & Partial<Protocol.Moment>} */
   #move = null;
   #isTrying = false;
   /** @type {?object} identifies the lines that are being shown */
@@ -144,7 +144,8 @@ export class ReviewSteps {
     try {
       const { page, at } = await this.#pages.at(turn);
       // If attempts that move nothing count as turns, turn and move numbers differ.
-      return page.total === this.#replay.turns.total ? page.moves[at] : null;
+      const move = page.total === this.#replay.turns.total ? page.moves[at] : null;
+      return move && { ...move, ...page.summary.moments.find(({ ply }) => ply === move.ply) };
     } catch {
       return null; // the replay works without it
     }
