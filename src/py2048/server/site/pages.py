@@ -78,7 +78,8 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
-    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "accuracy_note": ACCURACY_NOTE}
+    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
+    environment.globals |= {"accuracy_note": lambda: _(ACCURACY_NOTE)}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),

@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from operator import attrgetter
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ from py2048.presentation.words import habit_text, why_text
 from py2048.review import Grade, MoveReview, Review
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.review.levels import PERFECT, Goal, parse_level
-from py2048.review.coaching import typical_line
+from py2048.review.lines import typical_line
 from py2048.review.reasons import Habit, Line, Reason, ReasonKind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
