@@ -35,9 +35,6 @@ MAX_VALUES = 15
 MAX_MARKS = 60
 """Lines with more points omit the marks."""
 
-MAX_MISTAKES = 200
-"""Maximum mistakes marked on a review graph; those with the largest losses are kept."""
-
 DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 """Diameter of a dot by grade, so that grades can be told apart without colour."""
 
@@ -67,7 +64,8 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 def graph(review: Review, *, is_silent: bool = False) -> str:
     """Draw the chances of the next two goals, or the expected points, before each move as SVG.
 
-    The vertical axis spans the game's own range, or 0 to 1 for probabilities.
+    For a level, it is the chance of the goal, and a dashed line shows the chance of the goal after
+    it. The vertical axis spans the game's own range, or 0 to 1 for probabilities.
 
     Args:
         review: The review to draw.
@@ -78,12 +76,11 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         heights.append(0.0)
     if not heights:
         return ""
-    points = _points(heights, most=1.0 if review.unit is Unit.CHANCE else None)
-    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
-    first = review.moves[0].ply
+    most = 1.0 if review.unit is Unit.CHANCE else None
+    points, first = _points(heights, most=most), review.moves[0].ply
     dots = "".join(  # the worst mistakes on top
         _dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
-        for move in reversed(worst)
+        for move in sorted(review.moments, key=lambda move: move.loss)
     )
     text = _("Points still to come before each move. Accuracy {accuracy}.")
     if review.level:

@@ -5,6 +5,7 @@ declare namespace Protocol {
     board: number[][];
     rules?: string;
     player?: string | null;
+    level?: string;
   }
 
   interface AutoplayMessage {
@@ -133,6 +134,14 @@ declare namespace Protocol {
     type: "games";
   }
 
+  interface HabitInfo {
+    reason: "ended" | "corner" | "trapped" | "meeting" | "room";
+    count: number;
+    cost: number;
+    turns: number[];
+    say: string;
+  }
+
   interface HelloMessage {
     type: "hello";
     me: Me;
@@ -144,6 +153,8 @@ declare namespace Protocol {
     type: "hint";
     direction: "up" | "down" | "left" | "right";
     values: { [name in "up" | "down" | "left" | "right"]?: number };
+    errors: { [name in "up" | "down" | "left" | "right"]?: number };
+    goal: number | null;
     unit: "points" | "rating" | "chance";
     policy: string | null;
     chance: ChanceInfo | null;
@@ -170,6 +181,7 @@ declare namespace Protocol {
     number: number;
     chain?: number;
     player?: string | null;
+    level?: string;
   }
 
   interface LeaderboardAnswer {
@@ -189,27 +201,44 @@ declare namespace Protocol {
     type: "leave";
   }
 
+  interface LineInfo {
+    turns: LineTurn[];
+    fear: number | null;
+  }
+
+  interface LineTurn {
+    direction: "up" | "down" | "left" | "right";
+    motions: TileMotion[];
+    spawn: NewTile | null;
+    board: number[][];
+  }
+
   interface Me {
     name: string;
     is_guest: boolean;
   }
 
-  interface Mistake {
+  interface Moment {
     ply: number;
     played: "up" | "down" | "left" | "right";
     best: "up" | "down" | "left" | "right";
-    loss: number;
     grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder";
-    turn: number;
-    score: number;
-    board: number[][];
-    values: { [name in "up" | "down" | "left" | "right"]?: number };
-    chances: { [name in "up" | "down" | "left" | "right"]?: number };
+    loss: number;
     share: number;
     luck: number;
     source: string;
-    critical: boolean;
-    say: string;
+    goal: number | null;
+    survival: boolean;
+    values: { [name in "up" | "down" | "left" | "right"]?: number };
+    errors: { [name in "up" | "down" | "left" | "right"]?: number };
+    reason: ReasonInfo | null;
+    options: HintOption[];
+    badge: string;
+    headline: string;
+    why: string;
+    turn: number;
+    board: number[][];
+    lines: { [name in "up" | "down" | "left" | "right"]?: LineInfo };
   }
 
   interface MoveBody {
@@ -285,7 +314,7 @@ declare namespace Protocol {
     last: number;
     loss: number;
     luck: number;
-    accuracy: number;
+    accuracy: number | null;
   }
 
   interface PingRequest {
@@ -299,6 +328,11 @@ declare namespace Protocol {
 
   interface PongMessage {
     type: "pong";
+  }
+
+  interface ReasonInfo {
+    kind: "ended" | "corner" | "trapped" | "meeting" | "room";
+    numbers: { [name in string]?: number };
   }
 
   interface RecordAnswer {
@@ -347,34 +381,45 @@ declare namespace Protocol {
   }
 
   interface ReviewRequest {
+    level?: string | null;
   }
 
   interface ReviewSummary {
     judge: string;
+    level: string;
+    wanted: string;
     unit: "points" | "rating" | "chance";
     exact: boolean;
     reviewed: number;
-    accuracy: number;
+    accuracy: number | null;
+    goal: number | null;
+    habits: HabitInfo[];
+    moments: Moment[];
+    first: number | null;
     expected: number | null;
-    most: number;
     loss: number;
     luck: number;
+    swing: number;
     counts: { [name in "best" | "good" | "inaccuracy" | "mistake" | "blunder"]?: number };
     phases: PhaseInfo[];
-    mistakes: Mistake[];
     graph: string;
-    swing: number;
   }
 
   interface ReviewedMove {
     ply: number;
     played: "up" | "down" | "left" | "right";
     best: "up" | "down" | "left" | "right";
-    loss: number;
     grade: "best" | "good" | "inaccuracy" | "mistake" | "blunder";
-    value: number;
-    losses: { [name in "up" | "down" | "left" | "right"]?: number };
+    loss: number;
     share: number;
+    luck: number;
+    source: string;
+    goal: number | null;
+    survival: boolean;
+    values: { [name in "up" | "down" | "left" | "right"]?: number };
+    errors: { [name in "up" | "down" | "left" | "right"]?: number };
+    reason: ReasonInfo | null;
+    options: HintOption[];
     badge: string;
     headline: string;
     why: string;

@@ -14,8 +14,11 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
+from py2048.app.session.levels import ME
 from py2048.core.errors import Py2048Error
 from py2048.core.language import _
+from py2048.review.levels import PERFECT
+from py2048.review.reasons import ReasonKind
 
 MAX_CHARACTERS = 4096  # of an incoming message
 
@@ -78,6 +81,7 @@ def _one_of(*names: str) -> Meta:
 
 
 Text = Annotated[str, _text("a text")]
+LevelText = Annotated[str, _text("the name of a level, a slip such as 0.15, perfect, or me,")]
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
@@ -118,6 +122,7 @@ GRADES = ("best", "good", "inaccuracy", "mistake", "blunder")
 """Values of `py2048.review.Grade`."""
 
 GradeName = Annotated[str, _one_of(*GRADES)]
+ReasonName = Annotated[str, _one_of(*(kind.value for kind in ReasonKind))]
 ReviewState = Annotated[str, _one_of("none", "waiting", "running", "done", "failed")]
 Rows = tuple[tuple[int, ...], ...]
 Cell = tuple[int, int]
@@ -175,9 +180,10 @@ class RedoRequest(NumberedRequest, tag="redo"):
 
 
 class HintRequest(NumberedRequest, tag="hint", kw_only=True):
-    """Ask a computer player for a hint."""
+    """Ask for a hint: the chances of players of a level, or a computer player's values."""
 
     player: Text | None = None
+    level: LevelText = ME
 
 
 class OfflineRequest(PageMessage, tag="offline"):
@@ -305,9 +311,13 @@ class PositionRequest(Struct):
 
 
 class AdviceRequest(PositionRequest):
-    """A position and the player to ask; None selects the default player."""
+    """A position and the player to ask; None selects the default player.
+
+    With a `level`, the values are chances of players of this level.
+    """
 
     player: Text | None = None
+    level: LevelText = PERFECT
 
 
 class GameRequest(Struct):
@@ -352,7 +362,9 @@ class TurnsQuery(Struct, rename={"first": "from"}):
 
 
 class ReviewRequest(Struct):
-    """Requests a review; it has no options."""
+    """Requests a review; only the player may choose the level, which is their own by default."""
+
+    level: LevelText | None = None
 
 
 # Messages and responses from the server
@@ -532,10 +544,16 @@ class ChanceInfo(Reply):
 
 
 class HintAnswer(Reply, kw_only=True):
-    """A player's preferred move; `instead_of` names the requested player while it compiles."""
+    """A player's preferred move; `instead_of` names the requested player while it compiles.
+
+    If it was judged for a level, `values` are the chances of making the `goal`, and `errors` their
+    standard errors.
+    """
 
     direction: Heading
     values: dict[Heading, float]
+    errors: dict[Heading, float]
+    goal: int | None
     unit: UnitName
     policy: str | None
     chance: ChanceInfo | None
@@ -544,7 +562,7 @@ class HintAnswer(Reply, kw_only=True):
 
 
 class HintOption(Reply):
-    """A direction in a list of options; `share` is its value relative to the best."""
+    """A direction in a list of options; `share` is the length of its bar."""
 
     direction: Heading
     text: str
@@ -693,52 +711,80 @@ class TurnsAnswer(Reply, rename={"first": "from"}):
     times: list[int]
 
 
-class JudgedMove(Reply):
-    """The review of a played move; `loss` is in the review's unit."""
+class ReasonInfo(Reply):
+    """What games played on show about a mistake, see `py2048.review.reasons`."""
+
+    kind: ReasonName
+    numbers: dict[str, float]
+
+
+class LineTurn(Reply):
+    """A turn of a line, with the board after it."""
+
+    direction: Heading
+    motions: list[TileMotion]
+    spawn: NewTile | None
+    board: Rows
+
+
+class LineInfo(Reply):
+    """A typical continuation; `fear` is the tile to keep an eye on."""
+
+    turns: list[LineTurn]
+    fear: int | None
+
+
+class JudgedMove(Reply, kw_only=True):
+    """The review of a legal move.
+
+    For a level, `values` are the chances of making the `goal`, or of 20 more moves if `survival` is
+    set, and `errors` the standard errors of the best one minus each; for perfect play, `values` are
+    in the review's unit. `loss` is what the move lost of them. `options` lists the directions, best
+    first, as they are shown; `badge`, `headline` and `why` put the review into words.
+    """
 
     ply: int
     played: Heading
     best: Heading
-    loss: float
     grade: GradeName
-
-
-class ReviewedMove(JudgedMove):
-    """The review of a legal move.
-
-    `value` is the position's value with the best move, and `loss` is how much the played move lost,
-    both in the review's unit. `losses` has the loss of each legal direction, and `share` is the
-    fraction of the expected outcome that the move lost. `badge` and `headline` put this into words;
-    `why` explains mistakes.
-    """
-
-    value: float
-    losses: dict[Heading, float]
+    loss: float
     share: float
+    luck: float
+    source: str
+    goal: int | None
+    survival: bool
+    values: dict[Heading, float]
+    errors: dict[Heading, float]
+    reason: ReasonInfo | None
+    options: list[HintOption]
     badge: str
     headline: str
     why: str
 
 
-class Mistake(JudgedMove, kw_only=True):
-    """One of the worst moves of a game.
+class ReviewedMove(JudgedMove):
+    """A move in the list of all moves."""
 
-    `turn` is its 0-based index in the replay. `loss`, `luck` and `values` are in the review's unit,
-    and `share` is the fraction of the expected outcome that the move lost. `source` names the
-    source of the values; if it is a table, `chances` has the probability of making the table's tile
-    after each direction.
+
+class Moment(JudgedMove, kw_only=True):
+    """One of the costliest mistakes of a game; `turn` is its 0-based index in the replay.
+
+    `lines` has a typical continuation after the move and after the best one.
     """
 
     turn: int
-    score: int
     board: Rows
-    values: dict[Heading, float]
-    chances: dict[Heading, float]
-    share: float
-    luck: float
-    source: str
-    critical: bool
-    say: str
+    lines: dict[Heading, LineInfo]
+
+
+class HabitInfo(Reply):
+    """A kind of mistake that was repeated; each cost `cost` of the chances. `say` words it."""
+
+    reason: ReasonName
+    count: int
+    cost: float
+    turns: list[int]
+    say: str = ""
 
 
 class PhaseInfo(Reply):
@@ -752,29 +798,35 @@ class PhaseInfo(Reply):
     accuracy: float | None
 
 
-class ReviewSummary(Reply):
-    """The review of a game as a whole, and its worst moves in game order.
+class ReviewSummary(Reply, kw_only=True):
+    """The review of a game as a whole, and its moments: at most ten costly moves, in game order.
 
-    `reviewed` counts the graded moves; moves after the goal are not graded. If the unit is points,
-    the score equals `expected` (the value at the start) minus `loss` plus `luck`. `most` is the
-    largest value of a position, `graph` is an SVG plot of the values, and `swing` is the standard
-    deviation of luck in this game.
+    `level` is the level of player for which moves were judged, or ``perfect``, and `wanted` what
+    was asked for, which may be ``me``. `reviewed` counts the graded moves; moves after the goal are
+    not graded. `accuracy` is null if too little is known. `first` is the turn of the costliest
+    moment. For perfect play in points, the score equals `expected` (the value at the start) minus
+    `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the standard deviation
+    of luck in this game.
     """
 
     judge: str
+    level: str
+    wanted: str = ME
     unit: UnitName
     exact: bool
     reviewed: int
     accuracy: float | None
+    goal: int | None
+    habits: list[HabitInfo]
+    moments: list[Moment]
+    first: int | None
     expected: float | None
-    most: float
     loss: float
     luck: float
+    swing: float
     counts: dict[GradeName, int]
     phases: list[PhaseInfo]
-    mistakes: list[Mistake]
     graph: str
-    swing: float = 0.0
 
 
 class ReviewAnswer(Reply, rename={"first": "from"}):

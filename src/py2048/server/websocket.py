@@ -14,10 +14,13 @@ from msgspec import UNSET, UnsetType
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from py2048.app.session import Hint
+from py2048.app.session.levels import ME, own_level
 from py2048.app.storage import Account
 from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError, StorageError
 from py2048.core.language import _
+from py2048.core.rules import Rules
+from py2048.review.levels import Level, parse_level
 from py2048.server import schema
 from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SOCKET
@@ -162,6 +165,7 @@ class ClientConnection(Client):
     _broken_chain: int | UnsetType = field(default=UNSET, init=False)
     _last_chained: tuple[OnlineGame, int] | None = field(default=None, init=False)
     _second_hint: asyncio.Task[None] | None = field(default=None, init=False)
+    _own_levels: dict[Rules, Level] = field(default_factory=dict, init=False)
 
     def begin(self, current: str | None) -> None:
         """Register the connection and send the hello message."""
@@ -352,7 +356,8 @@ class ClientConnection(Client):
             room.send_state(self)
             return
         self.limits.check(hints=self.account)
-        answers = self.hints.advise(spec, session.snapshot())
+        level = await self._level(session.rules, message.level)
+        answers = self.hints.advise(spec, session.snapshot(), level)
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
         room = await self._own_room()
@@ -364,6 +369,16 @@ class ClientConnection(Client):
         if hint.instead_of:
             sending = self._send_second_hint(room, hint.instead_of, answers)
             self._second_hint = self.rooms.start(sending)
+
+    async def _level(self, rules: Rules, text: str) -> Level | None:
+        """Return the level that a text names; the player's own is fitted once a connection."""
+        if text != ME:
+            return parse_level(text)
+        if rules not in self._own_levels:
+            store = self.rooms.games.store
+            fitted = await self.rooms.in_thread(own_level, store, self.account, rules)
+            self._own_levels[rules] = fitted
+        return self._own_levels[rules]
 
     async def _send_second_hint(
         self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]

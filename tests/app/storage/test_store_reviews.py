@@ -23,14 +23,14 @@ def games(store: Store) -> list[str]:
     return found
 
 
-def claimed(store: Store, version: str = VERSION) -> ReviewClaim:
-    return store.reviews.claim(version, NEVER)
+def claimed(store: Store) -> ReviewClaim:
+    return store.reviews.claim(NEVER)
 
 
 def test_the_first_asked_is_the_first_claimed(store, games):
     """Reviews are claimed once each, in the order of the requests."""
     assert [claimed(store).game_id for _ in games] == games
-    assert store.reviews.claim(VERSION, NEVER) is None
+    assert store.reviews.claim(NEVER) is None
     assert store.reviews.pending() == 3
     asked = [review.asked for game in games if (review := store.reviews.find(game))]
     assert [store.reviews.pending(before) for before in asked] == [0, 1, 2]
@@ -39,7 +39,7 @@ def test_the_first_asked_is_the_first_claimed(store, games):
 def test_of_many_who_claim_each_gets_another(store, games):
     """No review is claimed by two processes at a time."""
     with ThreadPoolExecutor(6) as pool:
-        claims = list(pool.map(lambda _: store.reviews.claim(VERSION, NEVER), range(6)))
+        claims = list(pool.map(lambda _: store.reviews.claim(NEVER), range(6)))
     taken = [claim.game_id for claim in claims if claim]
     assert len(taken) == len(set(taken)) > 0
 
@@ -68,20 +68,20 @@ def test_a_claim_that_is_not_renewed_ends(store, games):
     lost = claimed(store)
     for _ in games[1:]:
         claimed(store)
-    taken = store.reviews.claim("2", ALWAYS)
-    assert taken == ReviewClaim("c", 2)
+    taken = store.reviews.claim(ALWAYS)
+    assert taken == ReviewClaim("c", 2, VERSION)
     assert not store.reviews.renew(lost, 5)
     assert not store.reviews.finish(lost, {}, [])
     store.reviews.release(lost)
     assert store.reviews.renew(taken, 5)
     review = store.reviews.find("c")
-    assert (review.version, review.done, review.attempts) == ("2", 5, 2)
+    assert (review.version, review.done, review.attempts) == (VERSION, 5, 2)
 
 
 def test_a_claim_given_back_was_no_attempt(store, games):
     """A released claim leaves the queue unchanged."""
     store.reviews.release(claimed(store))
-    assert claimed(store) == ReviewClaim("c", 1)
+    assert claimed(store) == ReviewClaim("c", 1, VERSION)
 
 
 def test_a_fault_can_be_tried_again(store, games):

@@ -8,6 +8,7 @@ it, which expires unless it is renewed.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -33,7 +34,7 @@ class Reviews(Repository):
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
-        """Return one number from the summary of each of an account's latest 500 reviewed games.
+        """Return a number from the summaries of an account's latest 500 reviewed games that have it.
 
         Args:
             owner: The account.
@@ -54,6 +55,7 @@ class Reviews(Repository):
                 records.c.rules == rules,
                 ~_PENDING,
                 reviews.c.fault.is_(None),
+                figure.is_not(None),
             )
             .order_by(records.c.finished.desc())
             .limit(500)
@@ -63,7 +65,7 @@ class Reviews(Repository):
     def request(self, game_id: str, version: str) -> None:
         """Request the review of a finished game; games in progress are ignored.
 
-        Does nothing if the review is pending or was completed by the same reviewer version.
+        Does nothing if the review is pending or was completed by the same version.
         """
         fresh = {**_FRESH, "version": version, "asked": utc_now()}
         is_useless = sa.or_(reviews.c.version != version, reviews.c.fault.is_not(None))
@@ -93,24 +95,24 @@ class Reviews(Repository):
         query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)
         return set(self._database.values(query))
 
-    def claim(self, version: str, ended: str) -> ReviewClaim | None:
+    def claim(self, ended: str) -> ReviewClaim | None:
         """Claim the review that has waited longest, or return None.
 
         Args:
-            version: The caller's reviewer version.
             ended: Claims not renewed since this time, ISO 8601 in UTC, have expired.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
-        columns = reviews.c.game_id, reviews.c.attempts
+        columns = reviews.c.game_id, reviews.c.attempts, reviews.c.version
         waiting = sa.select(*columns).where(_PENDING, is_free).order_by(reviews.c.asked)
         found = self._database.rows(waiting.limit(1))  # most polls need no write transaction
         if not found:
             return None
         (row,) = found
-        claim = ReviewClaim(row.game_id, row.attempts + 1)
-        taken = {"attempts": claim.attempt, "claimed": utc_now(), "version": version}
+        former = ReviewClaim(row.game_id, row.attempts, row.version)
+        claim = replace(former, attempt=row.attempts + 1)
+        taken = {"attempts": claim.attempt, "claimed": utc_now()}
         # The update succeeds only if no other process has claimed the review in the meantime.
-        return claim if self._update(ReviewClaim(row.game_id, row.attempts), taken) else None
+        return claim if self._update(former, taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
         """Renew a claim and save the progress; return False if the claim was lost."""

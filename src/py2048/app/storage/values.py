@@ -480,7 +480,7 @@ class StoredReview:
     Attributes:
         game_id: Id of the game.
         owner: Owner of the game.
-        version: Reviewer version.
+        version: Version of the reviewer and what was requested of it, in the caller's terms.
         asked: Time of the request, ISO 8601 in UTC.
         attempts: Number of times a process has started the review.
         claimed: Last renewal of the claim, None if unclaimed.
@@ -509,7 +509,9 @@ class ReviewClaim:
     Attributes:
         game_id: Id of the game.
         attempt: Number of the attempt, from 1.
+        version: Version that was requested.
     """
 
     game_id: str
     attempt: int
+    version: str

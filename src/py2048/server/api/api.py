@@ -21,9 +21,11 @@ from starlette.types import Receive, Scope, Send
 
 from py2048 import Board, Direction, Record, Rules, __version__
 from py2048.app.session import Hint, PositionSnapshot
+from py2048.app.session.levels import ME, own_level
 from py2048.core.errors import BoardError, GameOverError, RecordError
 from py2048.core.fairness import check_fair
 from py2048.players.registry import describe_player
+from py2048.review.levels import parse_level
 from py2048.server import schema
 from py2048.server.api.hints import HintService
 from py2048.server.http.connections import SHUTDOWN_HOOK
@@ -83,13 +85,21 @@ class Api(Site):
         return messages.slides_info(*_position(message))
 
     async def hint(self, request: UserRequest, message: schema.AdviceRequest) -> schema.HintAnswer:
-        """Return a computer player's move and the value of each direction."""
+        """Return the best move and the value of each direction, for a level or for a player."""
         rules, board = _position(message)
         spec = self.hints.checked(message.player, rules, board)
+        level = (
+            parse_level(message.level)
+            if message.level != ME
+            else await self.backend.do(
+                lambda games: own_level(games.store, request.user.account, rules)
+            )
+        )
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self.limits.check(hints=request.address)
-        found = await anext(self.hints.advise(spec, PositionSnapshot(rules, board, 0)))
+        snapshot = PositionSnapshot(rules, board, 0)
+        found = await anext(self.hints.advise(spec, snapshot, level))
         assert isinstance(found, Hint)  # the first item always is
         return messages.hint_answer(found)
 
@@ -165,11 +175,11 @@ class Api(Site):
         return await self.backend.do(review_answer, game, query.first, query.limit)
 
     async def request_review(
-        self, request: UserRequest, _body: schema.ReviewRequest
+        self, request: UserRequest, body: schema.ReviewRequest
     ) -> schema.ReviewAnswer:
         """Request the review of a finished game; repeated requests have no effect."""
         game = await self.visible_game(request)
-        await self.reviews.request(game, request.user.account, request.address)
+        await self.reviews.request(game, request.user.account, request.address, body.level)
         return await self.backend.do(review_answer, game)
 
     async def move(self, request: UserRequest, message: schema.MoveBody) -> Response:

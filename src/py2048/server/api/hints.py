@@ -15,6 +15,7 @@ from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.core.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.core.language import _
 from py2048.review.advice import PROGRESS_PERIOD_S
+from py2048.review.levels import Level
 from py2048.server.http.limits import WorkQueue
 from py2048.server.play import messages
 from py2048.server.play.games import preset_of
@@ -66,7 +67,12 @@ class HintService:
         return wanted
 
     async def advise(
-        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
+        self,
+        spec: str,
+        snapshot: PositionSnapshot,
+        level: Level | None = None,
+        *,
+        only_move: bool = False,
     ) -> AsyncIterator[Hint | Compiling]:
         """Yield hints and compile progress, as `py2048.app.session.advise` does.
 
@@ -74,7 +80,7 @@ class HintService:
             ActionRejected: If the queue is full (``busy``).
             PlayerError: If the player fails.
         """
-        answers = self._answers(spec, snapshot, only_move)
+        answers = self._answers(spec, snapshot, level, only_move)
         while (answer := await self._queue.do("", self._answer, spec, answers)) is not None:
             yield answer
             if not isinstance(answer, Hint):
@@ -88,10 +94,10 @@ class HintService:
                 raise PlayerError(str(error)) from None
 
     def _answers(
-        self, spec: str, snapshot: PositionSnapshot, only_move: bool
+        self, spec: str, snapshot: PositionSnapshot, level: Level | None, only_move: bool
     ) -> Iterator[Hint | Compiling]:
         player = self._player(spec)  # in the thread, because creating a player may be slow
-        yield from advise(snapshot, player, only_move=only_move)
+        yield from advise(snapshot, player, level, only_move=only_move)
 
     # Autoplay
 

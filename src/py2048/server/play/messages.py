@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -108,12 +108,17 @@ def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
         say=hints.describe_hint(hint),
         headline=hints.headline(hint),
         reason=hints.reason_of(hint),
-        options=[
-            schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
-            for row in hints.options_of(hint)
-        ],
+        options=options_info(hints.options_of(hint)),
         outlook=hints.describe_outlook(hint),
     )
+
+
+def options_info(rows: Iterable[hints.DirectionRow]) -> list[schema.HintOption]:
+    """Return rows of directions for a page."""
+    return [
+        schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
+        for row in rows
+    ]
 
 
 def compiling_message(
@@ -125,10 +130,17 @@ def compiling_message(
     return schema.CompilingMessage(game.id, player, share, say)
 
 
+def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
+    return {_name(direction): value for direction, value in values.items()}
+
+
 def _hint(hint: Hint) -> dict[str, Any]:
+    judged = hint.judged
     return {
         "direction": str(hint.direction),
-        "values": {str(direction): value for direction, value in hint.values.items()},
+        "values": _by_name(hint.values),
+        "errors": _by_name(judged.errors) if judged else {},
+        "goal": judged.goal.tile if judged and judged.goal else None,
         "unit": hint.meaning.unit.value,
         "policy": hint.meaning.policy or None,
         "chance": schema.ChanceInfo(*hint.meaning.chance) if hint.meaning.chance else None,

@@ -32,7 +32,6 @@ from py2048.presentation.plots import score_graph
 from py2048.presentation.result import UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
-from py2048.review import Grade
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, OnlineGame
@@ -56,7 +55,11 @@ _MAX_PICTURES = 256
 async def show_game(site: Site, request: UserRequest) -> Response:
     """Show a game's permanent page: a live view while it is in progress, then a replay."""
     game = await site.visible_game(request)
-    values = await site.backend.do(game_page, game, request.user.account)
+    account = request.user.account
+    if await site.backend.do(reviews.is_outdated, game):
+        with suppress(ActionRejected):  # the page offers it
+            await site.reviews.request(game, account, request.address)
+    values = await site.backend.do(game_page, game, account)
     return render(request, "game.html", reviews_games=site.reviews.is_enabled, **values)
 
 
@@ -69,10 +72,10 @@ async def send_record(site: Site, request: UserRequest) -> Response:
 
 
 async def request_review(site: Site, request: UserRequest) -> Response:
-    """Request a review and redirect to the game's page."""
-    game = await site.visible_game(request)
-    await site.reviews.request(game, request.user.account, request.address)
-    return RedirectResponse(f"/game/{game}#review", 303)
+    """Request a review, for a level if one is chosen, and redirect to the game's page."""
+    game, level = await site.visible_game(request), (await read_form(request)).get("level")
+    await site.reviews.request(game, request.user.account, request.address, level)
+    return RedirectResponse(f"/game/{game}", 303)
 
 
 async def show_result(site: Site, request: UserRequest) -> Response:
@@ -216,8 +219,7 @@ def result_page(
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
         luck = luck_word(summary.luck, summary.swing) or UNAVAILABLE
-        mistakes = sum(n for grade, n in summary.counts.items() if Grade(grade).is_mistake)
-        result = result.reviewed(summary.accuracy, luck, mistakes)
+        result = result.reviewed(summary.accuracy, luck, len(summary.moments))
     elif state in ("none", "failed"):
         result = result.without_review(
             _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE

@@ -31,8 +31,16 @@ from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
 from py2048.presentation.hints import PLAYERS
 from py2048.presentation.plots import bar_plot, line_plot
-from py2048.presentation.words import grade_word, luck_word, plain_amount
+from py2048.presentation.words import (
+    ACCURACY_NOTE,
+    accuracy_text,
+    grade_word,
+    level_name,
+    luck_word,
+    plain_amount,
+)
 from py2048.review import Grade
+from py2048.review.levels import LEVELS, PERFECT, parse_level
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -70,7 +78,11 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
+    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
+    environment.globals |= {"accuracy_note": lambda: _(ACCURACY_NOTE)}
     environment.filters |= {
+        "accuracy": accuracy_text,
+        "level": lambda text: level_name(parse_level(text)),
         "amount": lambda value, unit, **how: plain_amount(Unit(unit), value, **how),
         "graded": lambda count, grade: grade_word(Grade(grade), count),
         "initials": _initials,

@@ -19,26 +19,39 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from py2048 import Direction, Record
-from py2048.app.controller.review import badge_of, headline_of, why_better
+from py2048 import Board, Direction, Record, Rules
+from py2048.app.controller.review import badge_of, headline_of
+from py2048.app.session import review_game
+from py2048.app.session.levels import ME, find_level
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
 from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StorageError
+from py2048.core.language import _
+from py2048.engine.jit.progress import Compiling
 from py2048.players import Unit
+from py2048.presentation.hints import rows_of
 from py2048.presentation.plots import graph
-from py2048.review import Grade, MoveReview, Review, judge_for, reviewing
-from py2048.review.mistakes import MistakeKind, mistake_kind
+from py2048.presentation.words import habit_text, why_text
+from py2048.review import Grade, MoveReview, Review
+from py2048.review.advice import PROGRESS_PERIOD_S
+from py2048.review.levels import PERFECT, Goal, parse_level
+from py2048.review.lines import typical_line
+from py2048.review.reasons import Habit, Line, Reason, ReasonKind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
+from py2048.server.play import messages
 from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
@@ -49,14 +62,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 
-VERSION = "3"
-"""Increase this when judges, grades or the summary change: older reviews are discarded."""
+VERSION = "4"
+"""Increase this when judges, grades or the summary change: older reviews are computed again."""
 
 MAX_KEPT = 5_000  # Reviews in the store.
 MAX_MOVES = 20_000  # Longer games are not reviewed.
 MAX_PENDING = 200  # Length of the queue.
 MAX_PENDING_EACH = 20  # Places in the queue per address.
-MAX_MISTAKES = 40  # Mistakes listed with their boards.
 
 NICENESS = 10
 TIMEOUT_S = 600.0
@@ -72,20 +84,31 @@ _UNFINISHED = "the server could not finish it"
 # Requests
 
 
-def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) -> None:
+def _enqueue(
+    games: GameService,
+    game_id: str,
+    requested: set[str],
+    account: str,
+    level: str | None,
+    for_figures: bool,
+) -> None:
     """Put a review in the store's queue.
 
     Args:
         games: The game service.
         game_id: The game.
         requested: Games whose reviews the client's address requested; some may be done by now.
-        owner: The player's account if only summary figures are requested; otherwise empty.
+        account: The account that requests it.
+        level: The level to judge for; None for the one chosen last, or the player's own.
+        for_figures: Whether only summary figures are requested.
     """
-    reviews, own = games.store.reviews, owner and ended_game(games, game_id)
-    is_own = own and own[1].owner == owner
-    plies = own[0].plies if own and is_own else _reviewable(games, game_id).plies
-    if plies > MAX_MOVES:
-        text = f"this game has {plies:,} moves: at most {MAX_MOVES:,} are reviewed"
+    reviews, ended = games.store.reviews, ended_game(games, game_id)
+    is_own = ended is not None and ended[1].owner == account
+    shown = ended[0] if ended and is_own and for_figures else _reviewable(games, game_id)
+    if level is not None and not is_own:
+        raise schema.ActionRejected("not_yours", _("only the player chooses the level"))
+    if shown.plies > MAX_MOVES:
+        text = f"this game has {shown.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         raise schema.ActionRejected("length", text)
     if reviews.pending() >= MAX_PENDING:
         raise schema.ActionRejected("busy", "too many games wait for a review: try again later")
@@ -93,8 +116,22 @@ def _enqueue(games: GameService, game_id: str, requested: set[str], owner: str) 
     if len(requested - {game_id}) >= MAX_PENDING_EACH:
         text = "too many games from here wait for a review: try again later"
         raise schema.ActionRejected("busy", text)
-    reviews.request(game_id, VERSION)
+    reviews.request(game_id, version_for(level or _wanted(reviews.find(game_id))))
     requested.add(game_id)
+
+
+def version_for(level: str) -> str:
+    """Return the version of a review for a level, as it is stored.
+
+    Raises:
+        PlayerError: If the text names no level.
+    """
+    return f"{VERSION} {level if level == ME else parse_level(level) or PERFECT}"
+
+
+def _wanted(review: StoredReview | None) -> str:
+    """Return the level for which a review was requested."""
+    return (review.version.partition(" ")[2] if review else "") or ME
 
 
 def review_answer(
@@ -110,13 +147,18 @@ def review_answer(
         state, summary = _figures(review)
         moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
         ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
-    for each in summary.mistakes if summary else ():
-        each.say = " ".join(_words(each, each.say))
     done, fault = (review.done, review.fault) if review else (0, None)
+    part = moves[first : first + limit] if moves else []
     return schema.ReviewAnswer(
         game_id, state, ahead, done, record.plies, fault, summary, first,
-        [*map(_in_words, moves[first : first + limit])] if moves else [],
+        [_move_info(summary, _loaded(move)) for move in part] if summary else [],
     )  # fmt: skip
+
+
+def is_outdated(games: GameService, game_id: str) -> bool:
+    """Return whether a game has a review by an older judge only."""
+    review = games.store.reviews.find(game_id)
+    return review is not None and review.finished is not None and not _is_current(review)
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
@@ -143,22 +185,37 @@ def _reviewable(games: GameService, game_id: str) -> RecordSummary:
     return found
 
 
+def _is_current(review: StoredReview) -> bool:
+    return review.version.split(" ")[0] == VERSION
+
+
 def _figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
     """Return a review's state, and its summary if it is done."""
-    if review is None or (review.finished and review.version != VERSION):
+    if review is None or (review.finished and not _is_current(review)):
         return "none", None
     if review.finished is None:
         return "waiting" if review.claimed is None else "running", None
     if review.fault:
         return "failed", None
-    return "done", msgspec.convert(review.summary, schema.ReviewSummary)
+    facts = review.summary | {"moments": [], "wanted": _wanted(review)}
+    summary = msgspec.convert(facts, schema.ReviewSummary)
+    for turn, lines, *stored in review.summary["moments"]:
+        move = _loaded(stored)
+        facts = msgspec.structs.asdict(_move_info(summary, move))
+        shown = {"turn": turn, "board": move.board.rows}
+        found = msgspec.convert(lines, dict[str, schema.LineInfo])
+        summary.moments.append(schema.Moment(**facts, **shown, lines=found))
+    for habit in summary.habits:
+        kind = ReasonKind(habit.reason)
+        habit.say = habit_text(Habit(kind, habit.count, habit.cost, tuple(habit.turns)))
+    return "done", summary
 
 
 # The queue
 
 
-Reviewer = Callable[[str, Callable[[int], None]], dict[str, object]]
-"""Reviews the record; calls the second argument with the number of moves reviewed so far."""
+Reviewer = Callable[[str, str, Callable[[int], None]], dict[str, object]]
+"""Reviews a record for a level; reports the number of moves reviewed so far."""
 
 
 class ReviewQueue:
@@ -191,17 +248,32 @@ class ReviewQueue:
         self._threads: list[threading.Thread] = []
 
     async def request(
-        self, game_id: str, account: str, address: str, *, for_figures: bool = False
+        self,
+        game_id: str,
+        account: str,
+        address: str,
+        level: str | None = None,
+        *,
+        for_figures: bool = False,
     ) -> None:
         """Request the review of a finished game, unless it exists or is already queued.
 
         With `for_figures`, players may also request reviews of their own games that are sealed or
         can still be undone, because the summary figures reveal no moves.
 
+        Args:
+            game_id: The game.
+            account: The account that requests the review.
+            address: Network address of the client.
+            level: The level to judge for; None for the one chosen last, or the player's own.
+            for_figures: Whether only the summary figures will be shown.
+
         Raises:
+            PlayerError: If `level` names no level.
             ActionRejected: If reviews are disabled (``off``), the game does not exist
-                (``unknown_game``), is sealed (``sealed``) or too long (``length``), or too many
-                reviews are requested or queued (``busy``).
+                (``unknown_game``), is sealed (``sealed``) or too long (``length``), somebody else
+                chooses the level (``not_yours``), or too many reviews are requested or queued
+                (``busy``).
         """
         if not self.is_enabled:
             raise schema.ActionRejected("off", "reviews are disabled on this server")
@@ -209,7 +281,7 @@ class ReviewQueue:
         if len(self._requested) > _MAX_ADDRESSES:
             self._requested.clear()
         requested = self._requested.setdefault(address, set())
-        await self._backend.do(_enqueue, game_id, requested, account if for_figures else "")
+        await self._backend.do(_enqueue, game_id, requested, account, level, for_figures)
         self._wanted.release()
 
     def start(self, store: Store) -> None:
@@ -223,7 +295,7 @@ class ReviewQueue:
     def close(self) -> None:
         """Stop; running reviews return to the queue."""
         self._is_closed = True
-        for _ in self._threads:
+        for _thread in self._threads:
             self._wanted.release()
         for thread in self._threads:
             thread.join()
@@ -232,7 +304,7 @@ class ReviewQueue:
         while not self._is_closed:
             try:
                 self.backlog = store.reviews.pending()
-                claim = store.reviews.claim(VERSION, utc_text(datetime.now(UTC) - _LEASE))
+                claim = store.reviews.claim(utc_text(datetime.now(UTC) - _LEASE))
                 if claim is not None:
                     self._review(store, claim)
                     continue
@@ -267,7 +339,7 @@ class ReviewQueue:
         """
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
-        work = self._reviewer, _record_text(store, claim.game_id), theirs
+        work = self._reviewer, *_task(store, claim.game_id), theirs
         process = context.Process(target=_compute, args=work)
         process.start()
         theirs.close()
@@ -288,12 +360,19 @@ class ReviewQueue:
         return result
 
 
-def _record_text(store: Store, game_id: str) -> str:
-    """Return the record of a game, including one whose end can still be undone."""
+def _task(store: Store, game_id: str) -> tuple[str, str]:
+    """Return the record of a game and the level to judge for.
+
+    The end of the game may be one that can still be undone.
+    """
     saved, info = store.games.find(game_id), store.online.info(game_id)
     if saved is None or info is None:
-        return store.records.load(game_id)
-    return replayed(saved, info).record().to_json()
+        text = store.records.load(game_id)
+    else:
+        text = replayed(saved, info).record().to_json()
+    review = store.reviews.find(game_id)
+    owner, rules = review.owner if review else "", Record.from_json(text).rules
+    return text, str(find_level(store, owner, rules, _wanted(review)) or PERFECT)
 
 
 def _claim_reviewing() -> bool:
@@ -311,7 +390,7 @@ def _claim_reviewing() -> bool:
 # The process
 
 
-def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
+def _compute(reviewer: Reviewer, record: str, level: str, server: Connection) -> None:
     """Run a review in this process, sending its progress and then its result or exception.
 
     The process exits when the server closes the pipe or after `TIMEOUT_S`.
@@ -320,83 +399,72 @@ def _compute(reviewer: Reviewer, record: str, server: Connection) -> None:
     faulthandler.dump_traceback_later(TIMEOUT_S, exit=True)
     os.nice(NICENESS)
     try:
-        server.send(reviewer(record, server.send))
+        server.send(reviewer(record, level, server.send))
     except Exception as error:  # noqa: BLE001 - the server reports it
         server.send(error)
     except SystemExit as error:
         server.send(RuntimeError(repr(error)))
 
 
-def computed(record: str, note: Callable[[int], None]) -> dict[str, object]:
-    """Review a game and return the stored form of the review.
+def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, object]:
+    """Review a game for a level and return the stored form of the review.
 
     Raises:
         Py2048Error: If there is no judge for the rules, or the record breaks them.
     """
-    game = Record.from_json(record)
-    judge, moves = judge_for(game.rules), list[MoveReview]()
-    for move in reviewing(game, judge):
-        moves.append(move)
-        note(len(moves))
-    return kept(Review.of(game, judge, moves))
+    done = 0
+    for found in review_game(Record.from_json(record), parse_level(level)):
+        match found:
+            case Review():
+                return kept(found)
+            case tuple():
+                done = max(done, *(move.ply for move in found))
+                note(done)
+            case Compiling():
+                time.sleep(PROGRESS_PERIOD_S)
+    raise RuntimeError("the review ended early")
 
 
 def kept(review: Review) -> dict[str, object]:
-    """Return the stored form of a review: its summary and its moves."""
-    return {"summary": msgspec.to_builtins(summary_of(review)), "moves": _stored_moves(review)}
+    """Return the stored form of a review: its summary with the moments, and its moves."""
+    places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
+    turns = {move.ply: places[move.ply - 1] for move in review.moves}
+    summary = msgspec.to_builtins(summary_of(review, turns))
+    summary["moments"] = [
+        [turns[move.ply], _lines(review, move), *_stored(move)] for move in review.moments
+    ]
+    return {"summary": summary, "moves": [*map(_stored, review.moves)]}
 
 
-def summary_of(review: Review) -> schema.ReviewSummary:
-    """Return the summary of a review with its worst moves."""
+def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary:
+    """Return the summary of a review without its moments.
+
+    Args:
+        review: The review.
+        turns: Index of each move in the replay.
+    """
     return schema.ReviewSummary(
         judge=review.judge,
+        level=str(review.level or PERFECT),
         unit=review.unit.value,
         exact=review.is_exact,
         reviewed=len(review.moves),
         accuracy=review.accuracy,
+        goal=review.goal.tile if review.goal else None,
+        habits=[
+            schema.HabitInfo(each.kind, each.count, each.cost, [turns[ply] for ply in each.plies])
+            for each in review.habits
+        ],
+        moments=[],
+        first=turns[review.first.ply] if review.first else None,
         expected=_rounded(review.expected) if review.unit is Unit.POINTS else None,
-        most=_rounded(max((move.values[move.best] for move in review.moves), default=0.0)),
         loss=_rounded(review.loss),
         luck=_rounded(review.luck),
+        swing=_rounded(review.swing),
         counts={grade.value: count for grade, count in review.counts.items()},
         phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
-        mistakes=_mistakes(review),
         graph=graph(review, is_silent=True),
-        swing=_rounded(review.swing),
     )
-
-
-def _mistakes(review: Review) -> list[schema.Mistake]:
-    """Return the worst mistakes and the critical moves, in game order."""
-    worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
-    critical = {move.ply for move in review.moments}
-    shown = critical.union(move.ply for move in worst)
-    places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
-    return [
-        schema.Mistake(
-            ply=move.ply,
-            turn=places[move.ply - 1],
-            score=move.score,
-            board=move.board.rows,
-            played=str(move.played),
-            best=str(move.best),
-            values=_by_name(move.values),
-            chances=_by_name(move.chances),
-            loss=_rounded(move.loss),
-            share=move.share,
-            grade=move.grade.value,
-            luck=_rounded(move.luck),
-            source=move.source,
-            critical=move.ply in critical,
-            say=_theme(review, move),  # worded when it is read, in the reader's language
-        )
-        for move in review.moves
-        if move.ply in shown
-    ]
-
-
-def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
-    return {str(direction): _rounded(value) for direction, value in values.items()}
 
 
 def _rounded(value: float) -> float:
@@ -404,33 +472,83 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_SIGNIFICANT_DIGITS}g}")
 
 
-def _words(move: schema.ReviewedMove | schema.Mistake, theme: str) -> tuple[str, str, str]:
-    """Return a move's badge, its headline and, if it has a theme, an explanation."""
-    headline = headline_of(Direction.parse(move.played), Direction.parse(move.best))
-    why = why_better(MistakeKind.parse(theme)) if theme else ""
-    return badge_of(Grade(move.grade), move.share), headline, why
+# Moves are stored without texts and worded when they are read, in the reader's language.
 
 
-def _theme(review: Review, move: MoveReview) -> str:
-    rules, is_mistake = review.record.rules, move.grade.is_mistake
-    return str(mistake_kind(rules, move.board, move.played, move.best)) if is_mistake else ""
+def _stored(move: MoveReview) -> list[object]:
+    """Return a move's fields in stored form."""
+    values = (getattr(move, field.name) for field in fields(move))
+    return [msgspec.to_builtins(each, enc_hook=attrgetter("rows")) for each in values]
 
 
-def _stored_moves(review: Review) -> list[object]:
-    """Return moves in stored form: the fields of `schema.ReviewedMove`, with the theme in `why`."""
-    moves: list[object] = []
-    for move in review.moves:
-        way, best, top = str(move.played), str(move.best), move.values[move.best]
-        losses = _by_name({each: top - value for each, value in move.values.items()})
-        # `review` counts moves with a negligible loss as best.
-        loss = losses[way] if way != best else 0.0
-        facts = move.ply, way, best, loss, move.grade.value, _rounded(top), losses
-        moves.append([*facts, _rounded(move.share), "", "", _theme(review, move)])
-    return moves
+def _lines(review: Review, move: MoveReview) -> object:
+    """Return typical lines after a move and after the best one, for a level."""
+    if review.level is None:
+        return {}
+    rules = review.record.rules
+    found = {
+        str(each): typical_line(rules, move.board, each, review.level, move.reason)
+        for each in (move.best, move.played)
+    }
+    return msgspec.to_builtins({way: _line_info(rules, line) for way, line in found.items()})
 
 
-def _in_words(kept: list[Any]) -> schema.ReviewedMove:
-    """Return a stored move with its texts in the current language."""
-    move = schema.ReviewedMove(*kept)
-    move.badge, move.headline, move.why = _words(move, move.why)
-    return move
+def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
+    """Return a line with the motions of its tiles."""
+    turns = []
+    for direction, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
+        slide = before.slide(direction, rules.merging)
+        spawn = next(
+            schema.NewTile(tile, (row, column))
+            for row, tiles in enumerate(after.rows)
+            for column, tile in enumerate(tiles)
+            if tile != slide.board.rows[row][column]
+        )
+        motions = messages.motions_info(slide.motions)
+        turns.append(schema.LineTurn(str(direction), motions, spawn, after.rows))
+    return schema.LineInfo(turns, line.fear)
+
+
+_Chances = dict[Direction, float]
+_StoredMove = tuple[
+    int, Board, int, Direction, Direction, _Chances, float, float, float, float, Grade, float, str,
+    _Chances, Goal | None, dict[Direction, int], _Chances, _Chances, Reason | None, bool,
+]  # fmt: skip
+"""The fields of a `MoveReview`."""
+
+
+def _loaded(stored: object) -> MoveReview:
+    """Return a stored move."""
+    found = msgspec.convert(
+        stored, _StoredMove, strict=False, dec_hook=lambda _kind, rows: Board(rows)
+    )
+    return MoveReview(*found)
+
+
+def _move_info(summary: schema.ReviewSummary, move: MoveReview) -> schema.ReviewedMove:
+    """Return a move with its texts in the current language."""
+    return schema.ReviewedMove(
+        ply=move.ply,
+        played=str(move.played),
+        best=str(move.best),
+        grade=move.grade.value,
+        loss=_rounded(move.loss),
+        share=move.share,
+        luck=_rounded(move.luck),
+        source=move.source,
+        goal=move.goal.tile if move.goal else None,
+        survival=move.survival,
+        values=_by_name(move.values),
+        errors=_by_name(move.errors),
+        reason=schema.ReasonInfo(move.reason.kind, dict(move.reason.numbers))
+        if move.reason
+        else None,
+        options=messages.options_info(rows_of(move, Unit(summary.unit), played=move.played)),
+        badge=badge_of(move.grade, move.share),
+        headline=headline_of(move.played, move.best),
+        why=why_text(move) if move.grade.is_mistake else "",
+    )
+
+
+def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
+    return {str(direction): _rounded(value) for direction, value in values.items()}

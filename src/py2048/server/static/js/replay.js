@@ -217,7 +217,7 @@ document.addEventListener("keydown", (event) => {
 
 const steps = new ReviewSteps(replay, $("game").dataset.game, by);
 replay.placed = (index) => steps.mark(index);
-attempt(async () => replay.seek(await steps.first()));
+attempt(() => replay.seek(steps.first));
 if ($("commitment") && $("secret").textContent) {
   check($("commitment").textContent, $("secret").textContent, $("proof"));
 }

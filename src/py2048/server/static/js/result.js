@@ -141,7 +141,7 @@ export class ResultDialog {
       await pause(wait);
       const fresh = shown === this.#shown && (await fetched(address));
       if (!fresh || shown !== this.#shown) return;
-      for (const part of [".result-figures", "[href$='#review']"]) {
+      for (const part of [".result-figures", "[data-review]"]) {
         this.#dialog.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     }

@@ -1,12 +1,13 @@
-// The review of a finished game: waits for the review, steps through the mistakes, explains what
-// each move lost, and lets the player try again.
-import { $, find, findAll, put } from "./elements.js";
+// The review of a finished game: waits for the review, steps through the costliest mistakes, explains
+// what each move lost, shows typical lines, and lets the player try again.
+import { $, find, findAll, press, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
 import { Pages, fetched } from "./server.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
 const LOOK_MS = 1500;
+const LINE_MS = 700;
 const PARTS = ["review", "graph-card", "review-more"];
 
 export class ReviewSteps {
@@ -14,9 +15,13 @@ export class ReviewSteps {
   #address;
   /** @type {Pages<Protocol.ReviewAnswer>} */
   #pages;
-  /** @type {?Protocol.ReviewedMove} */
+  /** @type {?Protocol.ReviewedMove & Partial<Protocol.Moment>} */
   #move = null;
   #isTrying = false;
+  /** @type {?object} identifies the lines that are being shown */
+  #lines = null;
+  /** @type {?number[]} indexes of the moves that a drill asks for */
+  #drill = null;
 
   /**
    * @param {any} replay the replay of the game
@@ -29,6 +34,7 @@ export class ReviewSteps {
     this.#pages = new Pages(this.#address);
     $("previous-mistake").addEventListener("click", by(() => this.#step(-1)));
     $("next-mistake").addEventListener("click", by(() => this.#step(1)));
+    $("show-me").addEventListener("click", by(() => this.#toggleLines()));
     $("try").addEventListener("click", by(async () => this.#ask(true)));
     $("tries").addEventListener("click", ({ target }) => this.#answer(target.dataset.direction));
     onSwipe($("board"), (direction) => this.#answer(direction), () => null);
@@ -36,11 +42,9 @@ export class ReviewSteps {
     this.#offer();
   }
 
-  /** Index of the first mistake, where the replay starts. */
-  async first() {
-    if (!this.#isDone) return 0;
-    await this.#replay.turns.position(0); // loads the number of turns
-    return (await this.#mistake(0, 1)) ?? 0;
+  /** Index of the costliest mistake, where the replay starts. */
+  get first() {
+    return Number($("review")?.dataset.first ?? 0);
   }
 
   /** Mark the replay's current move in the graph and the list, and show its review. */
@@ -79,13 +83,23 @@ export class ReviewSteps {
     const items = findAll(".mistakes > li");
     for (const id of ["previous-mistake", "next-mistake"]) $(id).hidden = !items.length;
     for (const item of items) {
-      const button = item.querySelector(".show");
-      button.hidden = false;
-      button.addEventListener("click", this.by(() => this.#visit(Number(item.dataset.turn), true)));
+      this.#reveal(item.querySelector(".show"), () => this.#visit(Number(item.dataset.turn), true));
     }
+    for (const button of findAll(".drill")) {
+      const turns = button.dataset.turns.split(" ").map(Number);
+      this.#reveal(button, () => this.#begin(turns));
+    }
+    const form = /** @type {?HTMLFormElement} */ (find("#level"));
+    form?.addEventListener("change", () => form.requestSubmit());
+    form?.querySelector("button").remove();
     const go = (event) => event.buttons && this.by(() => this.#point(event))();
     $("review-graph")?.addEventListener("pointerdown", go);
     $("review-graph")?.addEventListener("pointermove", go);
+  }
+
+  #reveal(button, act) {
+    button.hidden = false;
+    button.addEventListener("click", this.by(act));
   }
 
   async #look() {
@@ -103,6 +117,7 @@ export class ReviewSteps {
     const counts = { done: grouped(done), total: grouped(total) };
     const moves = _("{done} of {total} moves are reviewed.", counts);
     if (state === "waiting") put("review-progress", first);
+    else if (done === total) put("review-progress", _("All moves are judged; playing more games …"));
     else if (done) put("review-progress", moves);
     $("review-share").value = done;
     setTimeout(() => this.#look(), LOOK_MS);
@@ -117,7 +132,7 @@ export class ReviewSteps {
     for (const id of PARTS) $(id).replaceWith(fresh.getElementById(id));
     this.#offer();
     const { index } = this.#replay;
-    const first = index || (await this.first());
+    const first = index || this.first;
     if (first !== index) await this.by(() => this.#replay.seek(first))();
     else this.mark(index);
     if (this.#isDone) this.#replay.speech.announce(_("The review is there."));
@@ -129,19 +144,11 @@ export class ReviewSteps {
     try {
       const { page, at } = await this.#pages.at(turn);
       // If attempts that move nothing count as turns, turn and move numbers differ.
-      return page.total === this.#replay.turns.total ? page.moves[at] : null;
+      const move = page.total === this.#replay.turns.total ? page.moves[at] : null;
+      return move && { ...move, ...page.summary.moments.find(({ ply }) => ply === move.ply) };
     } catch {
       return null; // the replay works without it
     }
-  }
-
-  // Index of the next mistake in a direction; null if there is none.
-  async #mistake(from, by) {
-    for (let turn = from; turn >= 0 && turn < this.#replay.turns.total; turn += by) {
-      const move = await this.#find(turn);
-      if (move ? isMistake(move) : itemOf(turn)) return turn;
-    }
-    return null;
   }
 
   // Show the review of a move, or nothing for null.
@@ -156,48 +163,76 @@ export class ReviewSteps {
     put("headline", move?.headline ?? "");
     put("why", move?.why ?? "");
     $("try").hidden = !mistake;
-    $("options").replaceChildren(...(move ? ranked(move).map((way) => this.#option(way)) : []));
+    $("show-me").hidden = !Object.keys(move?.lines ?? {}).length;
+    const lines = (move?.options ?? []).map(({ direction, text: lost, share }) =>
+      wayLine(direction, { lost, share, isPlayed: direction === move.played && mistake }),
+    );
+    $("options").replaceChildren(...lines);
     markEdge(move?.best, mistake && move.played);
     this.#weigh(move);
   }
 
-  #option(way) {
-    const { value, losses, played, best } = this.#move;
-    const worst = Math.max(...Object.values(losses), Math.abs(value) / 10) || 1;
-    return wayLine(way, {
-      lost: way === best ? _("best") : this.#loss(way),
-      share: 1 - (0.6 * losses[way]) / worst, // so that differences are visible
-      isPlayed: way === played && way !== best,
-    });
-  }
-
-  #loss(way) {
-    const shown = amount(this.#move.losses[way]);
-    return shown === amount(0) ? _("as good") : `−${shown}`;
-  }
-
-  // Update the bar beside the board and the line above the graph.
+  // Update the bar beside the board and the line above the graph, which show chances.
   #weigh(move) {
-    const graph = $("review-graph");
-    if (!graph) return;
-    const percent = move ? Math.round(100 * Math.min(Math.max(move.value / (graph.dataset.most || 1), 0), 1)) : 0;
+    const known = move?.goal ? move : null;
+    const percent = Math.round(100 * (known?.values[known.best] ?? 0));
     const bar = $("chances");
     bar.style.setProperty("--share", `${percent}%`);
     bar.classList.toggle("low", percent < 6);
-    bar.lastElementChild.textContent = move ? percent : "";
-    const after = move && move.value - move.losses[move.played];
-    const values = move && { ply: grouped(move.ply), before: amount(move.value), after: amount(after) };
-    put("graph-said", move ? _("move {ply} · {before} → {after}", values) : "");
+    bar.lastElementChild.textContent = known ? percent : "";
+    const text = (way) => known.options.find(({ direction }) => direction === way).text;
+    const said = known && { ply: grouped(known.ply), before: text(known.best), after: text(known.played) };
+    if ($("graph-said")) put("graph-said", known ? _("move {ply} · {before} → {after}", said) : "");
+  }
+
+  // Show a typical line after the better move, then one after the played one; or stop.
+  async #toggleLines() {
+    const move = this.#move;
+    const { view, board, speech } = this.#replay;
+    if (this.#lines) {
+      this.#show(move);
+      return;
+    }
+    const lines = (this.#lines = {});
+    press("show-me", true);
+    markEdge();
+    for (const way of new Set([move.best, move.played])) {
+      const { turns, fear } = move.lines[way];
+      const word = { way: WAYS[way], tile: fear };
+      const said = fear ? _("After {way}. Keep an eye on the {tile}.", word) : _("After {way}.", word);
+      put("headline", said);
+      speech.announce(said);
+      view.show(board);
+      markTiles(fear);
+      await pause(LINE_MS);
+      for (const turn of turns) {
+        if (this.#lines !== lines) return;
+        view.move(turn, turn.board);
+        markTiles(fear);
+        await pause(LINE_MS);
+      }
+      await pause(LINE_MS);
+      if (this.#lines !== lines) return;
+    }
+    this.#show(move);
+  }
+
+  #endLines() {
+    if (!this.#lines) return;
+    this.#lines = null;
+    press("show-me", false);
+    this.#replay.view.show(this.#replay.board);
   }
 
   // Hide the answer and ask for a move, or show it again.
   #ask(is) {
+    this.#endLines();
     this.#isTrying = is;
     $("tries").hidden = !is;
     $("options").hidden = is;
     if (!is) return;
     markEdge();
-    $("badge").hidden = $("try").hidden = true;
+    $("badge").hidden = $("try").hidden = $("show-me").hidden = true;
     put("headline", _("Your move."));
     put("why", _("You went {way}. Find a better one.", { way: WAYS[this.#move.played].toLowerCase() }));
     this.#replay.speech.say(_("Your move."));
@@ -208,14 +243,15 @@ export class ReviewSteps {
     if (!this.#isTrying || !way) return;
     const move = this.#move;
     const words = { move: WAYS[way], best: WAYS[move.best] };
-    if (!(way in move.losses)) {
+    const option = move.options.find(({ direction }) => direction === way);
+    if (!option) {
       this.#replay.view.lean(way);
       this.#say(_("Nothing moves that way."));
       return;
     }
     this.#show(move);
-    const isRight = move.losses[way] <= 0.01 * Math.abs(move.value);
-    let said = _("{move} loses {loss}. {best} is best.", { ...words, loss: this.#loss(way).slice(1) });
+    const isRight = way === move.best || option.grade === "best" || option.grade === "good";
+    let said = _("Not {move}: {best} is best.", words);
     if (way === move.best) said = _("Right: {move} is best.", words);
     else if (isRight) said = _("Good: {move} is nearly as good as {best}.", words);
     put("headline", said);
@@ -224,16 +260,34 @@ export class ReviewSteps {
     (isRight ? $("next-mistake") : $("try")).focus();
   }
 
+  // Ask for better moves in some positions, one after the other.
+  async #begin(turns) {
+    await this.#visit(turns[0], true);
+    this.#drill = turns;
+    this.#ask(true);
+  }
+
   async #step(by) {
-    const turn = await this.#mistake(this.#replay.index + by, by);
-    if (turn !== null) await this.#visit(turn);
-    else this.#say(by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
+    const drill = this.#drill;
+    const turns = drill ?? findAll(".mistakes > li").map((item) => Number(item.dataset.turn));
+    const { index } = this.#replay;
+    const turn = by > 0 ? turns.find((each) => each > index) : turns.findLast((each) => each < index);
+    if (turn === undefined) {
+      this.#drill = null;
+      this.#say(by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
+      return;
+    }
+    await this.#visit(turn);
+    this.#drill = drill;
+    if (drill) this.#ask(true);
   }
 
   async #visit(turn, scroll = false) {
+    this.#drill = null;
     await this.#replay.seek(turn);
-    if (scroll) $("board").scrollIntoView({ block: "center" });
+    if (scroll) scrollTo({ top: 0 });
     const move = await this.#find(turn);
+    this.#show(move);
     const said = move && [move.badge, move.headline, move.why].join(" ");
     this.#replay.speech.announce(said ?? itemOf(turn).querySelector(".verdict").textContent);
   }
@@ -253,15 +307,15 @@ export class ReviewSteps {
 
 const isMistake = ({ grade }) => !["best", "good"].includes(grade);
 
-// The item of a move in the list of the worst mistakes.
+// The item of a move in the list of moments.
 const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
 
-// The directions, the best first.
-const ranked = ({ losses, best }) =>
-  Object.keys(losses).sort((a, b) => Number(b === best) - Number(a === best) || losses[a] - losses[b]);
+// Mark the tiles of a value on the board.
+function markTiles(value) {
+  for (const tile of findAll("#board .tile")) tile.classList.toggle("feared", tile.textContent === String(value));
+}
 
-const amount = (value) =>
-  $("review-graph").dataset.unit === "chance" ? `${grouped(100 * value, 1)} %` : grouped(value);
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Index at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);
