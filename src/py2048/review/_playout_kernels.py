@@ -47,7 +47,7 @@ WATCHED_BOARDS = 20
 WARM_UP_WORDS = 12
 
 SCRATCH = np.int64(ARENA_SLOTS - 1)
-LOW = np.uint64(0xFFFFFFFF)
+LOW, HALF_RANGE = np.uint64(0xFFFFFFFF), float(1 << 31)
 ONE, HALF = np.uint64(1), np.uint64(32)
 THREE, NINE, TURN, REST = (np.uint64(bits) for bits in (3, 9, 21, 11))
 
@@ -71,12 +71,6 @@ def seeded(seed: Word, ply: Int, game: Int) -> State:
     for _ in range(WARM_UP_WORDS):
         _word, state = next_word(state)
     return state
-
-
-@kernel(inline=True, borrows=True)
-def pick(word: Word, choices: Word) -> Word:
-    """Scale a 32-bit word to a number below `choices`."""
-    return (word * choices) >> HALF
 
 
 @kernel(borrows=True)
@@ -144,32 +138,14 @@ def observe(
         game[MEETING] = np.int64(count + 1)
 
 
-@kernel(inline=True, borrows=True)
-def legal_count(moves: Moves) -> np.int64:
-    """Return the number of legal moves."""
-    legal = np.int64(0)
-    for direction in range(4):
-        legal += np.int64(moves[direction][1] >= 0)
-    return legal
-
-
-@kernel(inline=True, borrows=True)
-def legal_move(moves: Moves, skip: Word) -> np.int64:
-    """Return the legal move after `skip` other ones."""
-    for direction in range(4):
-        if moves[direction][1] >= 0:
-            if skip == np.uint64(0):
-                return np.int64(direction)
-            skip -= ONE
-    return np.int64(-1)
-
-
-def make_best_move_kernel(parts: Parts) -> Kernel:
-    """Build the kernel that returns the first best move, or -1 if none is legal."""
+def make_choose_kernel(parts: Parts) -> Kernel:
+    """Build the kernel that returns the move that a player judges best, or -1 if none is legal."""
     fetch, (_, move_value) = parts.fetch, make_leaf_kernels(parts)
 
     @kernel(borrows=True)
-    def best_move(moves: Moves, context: SearchContext, weights: Weights) -> np.int64:
+    def choose(
+        moves: Moves, state: State, misjudgement: float, context: SearchContext, weights: Weights
+    ) -> tuple[np.int64, State]:
         for direction in range(4):
             if moves[direction][1] >= 0:
                 fetch(moves[direction][0], context, weights)
@@ -177,12 +153,14 @@ def make_best_move_kernel(parts: Parts) -> Kernel:
         for direction in range(4):
             after, points = moves[direction]
             if points >= 0:
-                value = move_value(after, points, context, weights)
+                word, state = next_word(state)
+                factor = 1.0 + misjudgement * (np.float64(word) / HALF_RANGE - 1.0)
+                value = factor * move_value(after, points, context, weights)
                 if value > most:
                     best, most = np.int64(direction), value
-        return best
+        return best, state
 
-    return best_move
+    return choose
 
 
 def make_spawn_kernel(parts: Parts) -> Kernel:
@@ -203,7 +181,7 @@ def make_spawn_kernel(parts: Parts) -> Kernel:
 def make_game_kernel(parts: Parts) -> Kernel:
     """Build the kernel that plays a game on."""
     load, store, slides, ranks_on = parts.load, parts.store, parts.slides, parts.ranks_on
-    best_move, spawn = make_best_move_kernel(parts), make_spawn_kernel(parts)
+    choose, spawn = make_choose_kernel(parts), make_spawn_kernel(parts)
     is_won, _ = make_leaf_kernels(parts)
 
     @kernel(inline=True, borrows=True)
@@ -219,7 +197,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
         job: Longs,
         move: Int,
         state: State,
-        slip: Word,
+        misjudgement: float,
         context: SearchContext,
         weights: Weights,
         game: Longs,
@@ -246,13 +224,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
             if is_stopped:
                 break
             moves = slides(board, ROOT_LEVEL, context)
-            legal = legal_count(moves)
-            word, state = next_word(state)
-            if word < slip and legal > 0:
-                word, state = next_word(state)
-                move = legal_move(moves, pick(word, np.uint64(legal)))
-            else:
-                move = best_move(moves, context, weights)
+            move, state = choose(moves, state, misjudgement, context, weights)
             count += np.int64(move >= 0)
         game[MOVES] = count
         game[SURVIVED] = np.int64(is_stopped or count >= SURVIVAL_MOVES)
@@ -269,7 +241,7 @@ def make_playouts(parts: Parts) -> Kernel:
         cells: Cells,
         job: Longs,
         seed: Word,
-        slip: Word,
+        misjudgement: float,
         contexts: SearchContexts,
         weights: Weights,
         game: Longs,
@@ -281,7 +253,7 @@ def make_playouts(parts: Parts) -> Kernel:
             cells: Board before the moves as ranks, uint8 `[cells]`.
             job: int64 `[JOB]`; the directions must be legal.
             seed: Seed of the games.
-            slip: A move is random if its word is below this number.
+            misjudgement: By how much the player misjudges moves at most, as a share of their value.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
             game: Scratch space, int64 `[SUMS]`.
@@ -294,7 +266,7 @@ def make_playouts(parts: Parts) -> Kernel:
                     game[:] = 0
                     game[GAMES], game[MEETING] = 1, WATCHED_BOARDS
                     state, move = seeded(seed, job[PLY], number), np.int64(direction)
-                    play_game(cells, job, move, state, slip, contexts[0], weights, game)
+                    play_game(cells, job, move, state, misjudgement, contexts[0], weights, game)
                     for square in range(TRAPPED, ROOM + 1):
                         game[square + SQUARES] = game[square] * game[square]
                     for column in range(SUMS):

@@ -1,10 +1,11 @@
 """Playouts: games played on from a move by a player of a level, and what is counted in them.
 
-*The player* makes the best move of py2048's own small network, which values a move as its points
-plus the network's value of the afterstate, or of the heuristic under rules without a network. Ties
-go to the first of up, down, left, right. With the level's probability the player *slips* instead,
-and makes a random legal move. A game ends when the goal after the goal is made, when the rules end
-it, or when no move is legal.
+*The player* judges the legal moves of each board anew. A move is worth its points plus the value of
+the afterstate by py2048's own small network, or by the heuristic under rules without a network. The
+player multiplies this value by ``1 + slip * x``, with a uniformly random ``x`` from -1 to 1, and
+makes the first move with the highest product, in the order up, down, left, right. (With the
+heuristic, whose values differ less, the slip is divided by 20.) A game ends when the goal after the
+goal is made, when the rules end it, or when no move is legal.
 
 *Random numbers* are 32-bit words of sfc32 [1], so that the page draws the same ones in JavaScript.
 The generator starts as ``a = seed, b = ply, c = game, counter = 1``, and its first 12 words are
@@ -15,15 +16,15 @@ every direction. All sums are modulo 2**32::
     a, b, c = b ^ b >>> 9, c + (c << 3), (c << 21 | c >>> 11) + word
     counter = counter + 1
 
-A word selects one of `n` choices as ``word * n >> 32``. The order of the words is:
+The order of the words is:
 
-1. After a move that does not stop the game, a word for the cell and a word for the tile of the
-   spawn: the cell among the empty ones in row-major order, the tile by its integer weight among the
-   running sums of the weights in ascending order of tiles. Under rules with a fixed spawn both
-   words are drawn and ignored.
-2. A word for the slip, also if no move is legal. The player slips if it is less than
-   ``floor(slip * 2**32)``.
-3. After a slip, a word for the direction among the legal ones in the order up, down, left, right.
+1. After a move that does not stop the game, a word for the spawn's cell, then one for its tile. A
+   word selects one of `n` choices as ``word * n >> 32``: the cell among the empty ones in
+   row-major order, the tile by its integer weight among the running sums of the weights in
+   ascending order of tiles. Under rules with a fixed spawn both words are drawn and ignored.
+2. A word for each legal move, in the order up, down, left, right, with ``x = word / 2**31 - 1``.
+
+All values are float64; a network's value is the sum of its integer weights times its step.
 
 `play_on` is the plain reference of the compiled `_playout_kernels`.
 
@@ -35,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +49,7 @@ from py2048.core.rules import Rules
 from py2048.engine.boards import ranks_of
 from py2048.engine.jit import available_threads, together
 from py2048.players.ntuple.heuristic import Heuristic, board_value, heuristic_for
-from py2048.players.ntuple.layout import Code, board_kind
+from py2048.players.ntuple.layout import PACKED_RANKS, Code, NetworkLayout, Tuple, board_kind
 from py2048.players.ntuple.network import MAX_RANK, Network, objective_key
 from py2048.players.ntuple.weights import SHIPPED, header_of, load
 from py2048.players.search.context import new_context
@@ -58,6 +60,12 @@ from py2048.review.reasons import Watch, is_out, is_trapped, sum_above
 
 SEED = 0
 """Seed of the games that judge moves."""
+
+HEURISTIC_SHARE = 0.05
+"""Factor of misjudgements with the heuristic, whose values of two moves differ less."""
+
+MERGED_CELLS, MAX_WEIGHT = 6, np.iinfo(np.int16).max
+"""Maximum number of cells of merged tuples, and their largest weight."""
 
 MASK = 0xFFFFFFFF
 
@@ -102,47 +110,39 @@ def words(seed: int, ply: int, game: int) -> Iterator[int]:
             yield word
 
 
-def slip_limit(slip: float) -> int:
-    """Return the number below which a word is a slip."""
-    return int(slip * (MASK + 1))
-
-
 class Turn(NamedTuple):
     """A turn of a game played on.
 
     Attributes:
         slide: The move.
         board: Board after the spawn, or the afterstate if the move stopped the game.
-        is_slip: Whether the player slipped.
     """
 
     slide: Slide
     board: Board
-    is_slip: bool = False
 
 
 def turns(
     rules: Rules, board: Board, first: Direction, goal: Goal, slip: float, draws: Iterator[int]
 ) -> Iterator[Turn]:
     """Yield the turns of a game played on, the judged move first."""
-    search, limit, is_slip, direction = _search_of(rules), slip_limit(slip), False, first
+    search, share, direction = _search_of(rules), misjudgement(rules, slip), first
     while True:
         slide = board.slide(direction, rules.merging)
         if _is_stopped(rules, slide, goal):
-            yield Turn(slide, slide.board, is_slip)
+            yield Turn(slide, slide.board)
             return
         cells = possible_cells(rules, slide.board, direction)
         cell, tile = _pick(next(draws), len(cells)), _tile(rules, next(draws))
         board = slide.board.with_tile(cells[cell], tile)
-        yield Turn(slide, board, is_slip)
-        legal, is_slip = board.legal_directions(), next(draws) < limit
-        if not legal:
+        yield Turn(slide, board)
+        judged = {
+            each: value * (1 + share * (next(draws) / kernels.HALF_RANGE - 1))
+            for each, value in search.rate(board).items()
+        }
+        if not judged:
             return
-        if is_slip:
-            direction = legal[_pick(next(draws), len(legal))]
-        else:
-            values = search.rate(board)
-            direction = max(values, key=values.__getitem__)
+        direction = max(judged, key=judged.__getitem__)
 
 
 def play_on(
@@ -162,7 +162,7 @@ def play_on(
         direction: The judged move.
         goal: The tiles to make.
         watch: The tiles to watch.
-        slip: Probability of a slip.
+        slip: Slip of the level.
         draws: The game's random words.
     """
     played = [*turns(rules, board, direction, goal, slip, draws)]
@@ -230,6 +230,51 @@ def evaluation_of(rules: Rules) -> Network | Heuristic:
     return small_network(rules) or heuristic_for(rules)
 
 
+def misjudgement(rules: Rules, slip: float) -> float:
+    """Return by how much a player misjudges moves at most, as a share of their value."""
+    return slip if isinstance(evaluation_of(rules), Network) else slip * HEURISTIC_SHARE
+
+
+def merged(network: Network) -> Network:
+    """Return a network with the same values and fewer tuples, which is faster to evaluate.
+
+    Tuples are added up in tables of larger ones that contain them. This takes more memory, about
+    100 MB for classic.
+    """
+    layout, groups, rest = network.layout, list[Tuple](), [*network.layout.tuples]
+    parts = np.split(network.table, layout.offsets[1:-1])
+    if layout.kind != "4x4" or layout.stages or sum(map(_largest_weight, parts)) > MAX_WEIGHT:
+        return network
+    unions = {tuple(sorted({*one, *other})) for one, other in product(rest, rest)}
+    while rest:
+        group = max(
+            sorted(each for each in unions if len(each) <= MERGED_CELLS),
+            key=lambda union: sum(set(each) <= set(union) for each in rest),
+        )
+        groups.append(group)
+        rest = [each for each in rest if not set(each) <= set(group)]
+    larger = NetworkLayout(layout.rows, layout.columns, tuple(groups), ranks=layout.ranks)
+    table = np.zeros(larger.weights, np.int16)
+    for cells, part in zip(layout.tuples, parts, strict=True):
+        place = next(place for place, group in enumerate(groups) if set(cells) <= set(group))
+        whole = table[larger.offsets[place] : larger.offsets[place + 1]]
+        # The rank of the first cell varies fastest, so the last axis is the first cell.
+        shape = [PACKED_RANKS if cell in cells else 1 for cell in reversed(groups[place])]
+        sums = whole.reshape([PACKED_RANKS] * len(shape))
+        np.add(sums, part.reshape(shape), out=sums, casting="unsafe")
+    return Network(larger, network.rules, table, step=network.step)
+
+
+def _largest_weight(part: NDArray[Any]) -> float:
+    return max(-float(part.min()), float(part.max()))
+
+
+@cache
+def _fast_evaluation_of(rules: Rules) -> Network | Heuristic:
+    evaluation = evaluation_of(rules)
+    return merged(evaluation) if isinstance(evaluation, Network) else evaluation
+
+
 def _search_of(rules: Rules) -> Expectimax:
     evaluation = evaluation_of(rules)
     if isinstance(evaluation, Network):
@@ -278,7 +323,7 @@ class Playouts:
 
     Args:
         rules: Rules of the games.
-        slip: Probability of a slip.
+        slip: Slip of the level.
         seed: Seed of the games.
         threads: Number of threads; one for each CPU by default.
 
@@ -290,8 +335,8 @@ class Playouts:
         self, rules: Rules, slip: float, *, seed: int = SEED, threads: int | None = None
     ) -> None:
         self.rules = rules
-        self._random = np.uint64(seed), np.uint64(slip_limit(slip))
-        evaluation, kind = evaluation_of(rules), board_kind(*rules.shape)
+        self._player = np.uint64(seed), misjudgement(rules, slip)
+        evaluation, kind = _fast_evaluation_of(rules), board_kind(*rules.shape)
         self._weights: Any = np.zeros(1, np.float32)
         name, code, has_stages = "heuristic", Code(), False
         if isinstance(evaluation, Network):
@@ -317,7 +362,7 @@ class Playouts:
             game = np.zeros(kernels.SUMS, np.int64)
             for batch, row in rest:
                 cells, job = ranks_of(batch.board, MAX_RANK), np.array(batch.job, np.int64)
-                self._kernel(cells, job, *self._random, context, self._weights, game, row)
+                self._kernel(cells, job, *self._player, context, self._weights, game, row)
 
         together(work, [(context,) for context in self._contexts])
         return sums
