@@ -183,6 +183,10 @@ class PuzzleBook:
         now, before, *_ = *rated, Rating(), Rating()
         return now, before
 
+    def strength(self, puzzle: Puzzle) -> Rating:
+        """Return a puzzle's current rating."""
+        return self._strengths().get(puzzle.id, puzzle.strength)
+
     def next(self, low: int = 0, high: int = MAX_RATING) -> Puzzle:
         """Return a puzzle at the player's rating.
 
@@ -208,7 +212,7 @@ class PuzzleBook:
         Returns `None` if the puzzle was already answered, because only first answers are rated.
         """
         is_solved = direction is puzzle.best
-        mine, its = self.rating, self._strengths().get(puzzle.id, puzzle.strength)
+        mine, its = self.rating, self.strength(puzzle)
         after, its_after = (
             mine.after(its, has_won=is_solved),
             its.after(mine, has_won=not is_solved),

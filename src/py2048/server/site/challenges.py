@@ -9,7 +9,6 @@ its URL.
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -71,9 +70,7 @@ async def show_today(site: Site, request: UserRequest) -> Response:
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
     values = await site.backend.do(today_panel, request.user.account, rules, day)
-    puzzle = await asyncio.to_thread(_puzzle_of, day)
-    values |= {"day": str(day), "is_known": True, "puzzle": puzzle.board.rows}
-    return render(request, "_today.html", today={**values, "rating": puzzle.rating})
+    return render(request, "_today.html", today={**values, "day": str(day), "is_known": True})
 
 
 async def show_puzzle(site: Site, request: UserRequest) -> Response:
@@ -195,11 +192,13 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return today's challenge results, and an account's statistics under the given rules."""
+    """Return today's results and puzzle, and an account's statistics under the given rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
     shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
-    shown |= _day_results(games, str(day))
+    puzzle = _puzzle_of(day)
+    rating = _book(games, account).strength(puzzle).rating
+    shown |= {**_day_results(games, str(day)), "puzzle": puzzle.board.rows, "rating": rating}
     ends = games.store.records.ends(account, str(rules))
     if not ends:
         return {**shown, "played": 0}
@@ -289,9 +288,11 @@ def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> d
     """Return the template values of a puzzle and, if `fields` have an answer, its solution."""
     puzzle, played = _puzzle_and_answer(fields)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
+    book = _book(games, owner)
     if played is None:
-        return {**shown, "legal": list(map(str, puzzle.values))}
-    return {**shown, "answer": _solution(_book(games, owner), puzzle, played)}
+        rating = book.strength(puzzle).rating
+        return {**shown, "rating": rating, "legal": list(map(str, puzzle.values))}
+    return {**shown, "answer": _solution(book, puzzle, played)}
 
 
 def _save_answer(games: GameService, owner: str, fields: Mapping[str, str]) -> None:
