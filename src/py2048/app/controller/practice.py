@@ -21,7 +21,7 @@ from py2048.core.rng import random_seed
 from py2048.players import Unit
 from py2048.presentation.hints import DirectionRow, direction_rows
 from py2048.presentation.screen import Choice, title_of
-from py2048.presentation.words import mistake_name, name_of, way_of
+from py2048.presentation.words import mistake_name, name_of, reason_name, way_of
 from py2048.review import MoveReview
 from py2048.review.mistakes import MistakeKind
 from py2048.review.puzzles import Puzzle, daily_puzzle
