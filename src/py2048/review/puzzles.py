@@ -99,7 +99,7 @@ def get_puzzle(number: int) -> Puzzle:
     by_number = {puzzle.id: puzzle for puzzle in puzzles()}
     if number not in by_number:
         raise Py2048Error(
-            f"no puzzle has the number {number}: give {min(by_number)} to {max(by_number)}"
+            f"no puzzle has the number {number}: give another from {min(by_number)} to {max(by_number)}"
         )
     return by_number[number]
 
