@@ -86,7 +86,7 @@ HORIZON = 400
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
-_, CASUAL, PRACTISED, *_ = LEVELS
+CASUAL, PRACTISED = LEVELS[1:3]
 MEAN, FACTOR = 1500.0, 400.0
 """Mean rating of the pack, and the rating gap of tenfold odds."""
 MIN_CHANCE, CHANCES = 0.02, 1000
@@ -254,8 +254,9 @@ def judged(puzzle: Puzzle) -> Puzzle | None:
     if grade_for(loss, move.errors[puzzle.best]).is_mistake:
         print(f"{move.best} is better in {line_of(puzzle)}", file=sys.stderr)
         return None
+    kind = move.reason.kind if move.reason else None
     rating = round(MEAN - FACTOR * np.log10(chance / (1 - chance)))
-    return replace(puzzle, rating=rating, theme=move.reason and move.reason.kind)
+    return replace(puzzle, rating=rating, theme=kind)
 
 
 def chance_to_find(values: Mapping[Direction, float], best: Direction, share: float) -> float:

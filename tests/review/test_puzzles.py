@@ -100,7 +100,7 @@ def test_a_puzzle_a_day_without_repeats():
 def test_a_number_that_no_puzzle_has_is_named():
     """The error names the number and the valid range."""
     assert get_puzzle(17).id == 17
-    with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give another from 1 to 1000"):
+    with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give another, 1 to 1000"):
         get_puzzle(1001)
 
 

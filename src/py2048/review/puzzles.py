@@ -98,9 +98,8 @@ def get_puzzle(number: int) -> Puzzle:
     """
     by_number = {puzzle.id: puzzle for puzzle in puzzles()}
     if number not in by_number:
-        raise Py2048Error(
-            f"no puzzle has the number {number}: give another from {min(by_number)} to {max(by_number)}"
-        )
+        first, last = min(by_number), max(by_number)
+        raise Py2048Error(f"no puzzle has the number {number}: give another, {first} to {last}")
     return by_number[number]
 
 

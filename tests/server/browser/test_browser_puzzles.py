@@ -30,7 +30,7 @@ async def test_the_puzzle_of_the_day(player):
     await player.press(f"Arrow{str(worst(puzzle)).capitalize()}")
     await player.page.wait_for_selector("#answer")
     assert await player.text("#verdict") == f"Not {worst(puzzle)}: {puzzle.best} is best."
-    assert re.search(r"Your rating: 1,[34]\d\d \(−\d+\)\.", await player.text("#answer"))
+    assert re.search(r"Your rating: 1,[34]\d\d \(.\d+\)\.", await player.text("#answer"))
     assert await violations(player) == []
     await player.look("puzzle-answer")
     rows = await player.page.locator("#answer .options li").all_text_contents()

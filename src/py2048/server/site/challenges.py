@@ -195,7 +195,10 @@ def today_panel(games: GameService, account: str, rules: Rules, day: date) -> di
     """Return today's results and puzzle, and an account's statistics under the given rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
-    shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
+    shown: dict[str, Any] = {
+        "mine": pages.row_of(games, mine),
+        "streak": streak_of(results, day).current,
+    }
     puzzle = _puzzle_of(day)
     rating = _book(games, account).strength(puzzle).rating
     shown |= {**_day_results(games, str(day)), "puzzle": puzzle.board.rows, "rating": rating}
