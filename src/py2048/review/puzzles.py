@@ -127,8 +127,14 @@ def _parse(line: str) -> Puzzle:
     }
     best = max(values, key=values.__getitem__)
     board = Board.from_rows(tiles)
-    kind = None if theme == NOTHING else ReasonKind(theme)
-    return Puzzle(int(number), get_rules(rules), board, best, values, int(rating), kind)
+    return Puzzle(
+        int(number), get_rules(rules), board, best, values, int(rating), kind_of_theme(theme)
+    )
+
+
+def kind_of_theme(theme: str) -> ReasonKind | None:
+    """Return the reason that a stored theme names; earlier versions had themes without one."""
+    return ReasonKind(theme) if theme in set(ReasonKind) else None
 
 
 # --- ratings -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from py2048.presentation.describe import describe
 from py2048.presentation.hints import TEACHING_MOVES, teaching
 from py2048.presentation.result import Result, result_of
 from py2048.presentation.screen import CoachStatus, FileKind, ListRequest, Status, title_of
+from py2048.presentation.words import level_name
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
@@ -62,12 +63,13 @@ class GameScreen(Protocol):
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show the coach's comments; `None` hides the coach's bar."""
 
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+    def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.
 
         Args:
             review: The review, which is about to start.
-            play_on: Called when the player chooses "play on from here", after the review closes.
+            leave: Called after the review has closed for one of its actions ``play_on`` and
+                ``practice``.
         """
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
@@ -242,6 +244,7 @@ class Presenter:
             is_final=game.is_over,
             earlier=[end.score for end in ends],
             today=[end.score for end in ends if _day(end.finished) == today],
+            level=level_name(level) if (level := self.session.level()) else "",
             is_by_computer=is_by_computer,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -22,20 +22,18 @@ from py2048.core.game.turn import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
-from py2048.review.mistakes import (
-    FIRST_BOX,
-    LAST_BOX,
-    MistakeKind,
-    interval,
-    mistake_kind,
-    next_box,
-)
+from py2048.review.levels import goal_of, parse_level
+from py2048.review.mistakes import FIRST_BOX, LAST_BOX, interval, next_box
 from py2048.review.moves import Basis, move_review
-from py2048.review.puzzles import Puzzle, Rating, puzzles
+from py2048.review.puzzles import Puzzle, Rating, kind_of_theme, puzzles
+from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
 REACH = 300
 """Maximum difference between the ratings of a player and a puzzle; the better one wins 85 %."""
+LEVEL_SOURCE = "level"
+"""First word of the source of chances at a level, which follows it."""
+
 MAX_MISTAKES_PER_GAME = 20
 
 
@@ -54,7 +52,7 @@ class Exercise:
         played: Direction that was played.
         values: Value of each legal direction.
         unit: Unit of `values`.
-        theme: Kind of mistake.
+        kind: Why the mistake is one, if known.
         saved: The stored mistake.
     """
 
@@ -63,7 +61,7 @@ class Exercise:
     played: Direction
     values: Mapping[Direction, float]
     unit: Unit
-    theme: MistakeKind
+    kind: ReasonKind | None
     saved: SavedMistake
 
     @property
@@ -80,14 +78,22 @@ class Exercise:
             Direction.parse(saved.played),
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
-            MistakeKind(saved.theme),
+            kind_of_theme(saved.theme),
             saved,
         )
 
     def graded(self, direction: Direction) -> MoveReview:
         """Grade a legal direction against the best one."""
         score, basis = self.saved.score, Basis(self.saved.source)
-        return move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        move = move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        word, _space, text = self.saved.source.partition(" ")
+        level = parse_level(text) if word == LEVEL_SOURCE else None
+        if level is None:
+            return move
+        from py2048.review.coaching import grade_for  # slow: imports NumPy
+
+        goal = goal_of(self.rules, level, self.board)
+        return replace(move, grade=grade_for(move.loss, 0.0), goal=goal)
 
 
 class Notebook:
@@ -111,19 +117,20 @@ class Notebook:
 
     def keep(self, review: Review) -> int:
         """Save the worst mistakes of a game, due immediately; return how many are new."""
-        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
+        mistakes = (move for move in review.mistakes if not move.survival)  # of games not yet lost
+        worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
         saved = [_saved_mistake(review, move) for move in worst]
         return self._store.mistakes.keep(saved, owner=self._owner)
 
-    def due(self, theme: MistakeKind | None = None, *, limit: int = 20) -> list[Exercise]:
+    def due(self, kind: ReasonKind | None = None, *, limit: int = 20) -> list[Exercise]:
         """Return the mistakes that are due, longest overdue first.
 
         Args:
-            theme: Restricts the result to mistakes with this theme.
+            kind: Restricts the result to mistakes of this kind.
             limit: Maximum number of mistakes.
         """
         due = self._store.mistakes.due(
-            utc_text(self._now()), theme=theme and theme.value, limit=limit, owner=self._owner
+            utc_text(self._now()), theme=kind, limit=limit, owner=self._owner
         )
         return [Exercise.of(saved) for saved in due]
 
@@ -148,7 +155,7 @@ class Notebook:
         return move, interval(box)
 
     def progress(self) -> list[ThemeSummary]:
-        """Summarise the mistakes of each theme and how well the player has learned them."""
+        """Summarise the mistakes of each kind and how well the player has learned them."""
         return self._store.mistakes.summaries(
             utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
         )
@@ -187,7 +194,7 @@ class PuzzleBook:
         """Return a puzzle's current rating."""
         return self._strengths().get(puzzle.id, puzzle.strength)
 
-    def next(self, low: int = 0, high: int = MAX_RATING) -> Puzzle:
+    def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
         """Return a puzzle at the player's rating.
 
         Among the puzzles within `REACH`, it is the closest that is not answered yet, or else the
@@ -195,7 +202,8 @@ class PuzzleBook:
 
         Args:
             low: Minimum rating in the pack.
-            high: Maximum rating in the pack. A puzzle must be in the range.
+            high: Maximum rating in the pack.
+            kind: Restricts the result to puzzles of this kind. There must be one in the range.
         """
         answered = {each.puzzle: each.answered for each in self.answers}
         rating, strengths = self.rating.rating, self._strengths()
@@ -204,7 +212,8 @@ class PuzzleBook:
             gap = abs(strengths.get(puzzle.id, puzzle.strength).rating - rating)
             return gap > REACH, answered.get(puzzle.id, ""), gap
 
-        return min((each for each in puzzles() if low <= each.rating <= high), key=order)
+        offered = (each for each in puzzles() if kind in (None, each.theme))
+        return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
         """Save an answer as a game between player and puzzle; return it with the new rating.
@@ -240,8 +249,8 @@ def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
         played=str(move.played),
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
-        source=move.source,
-        theme=mistake_kind(rules, move.board, move.played, move.best).value,
+        source=f"{LEVEL_SOURCE} {review.level}" if review.level else move.source,
+        theme=move.reason.kind if move.reason else "",
         box=FIRST_BOX,
         due=utc_text(current_time()),
     )

@@ -344,7 +344,7 @@ def _puzzle_of(day: date) -> Puzzle:
 def _solution(book: PuzzleBook, puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return the template values of the solution.
 
-    After a correct answer, the solution explains why the second-best move is worse.
+    After a correct answer, the solution says what the second-best move loses.
     """
     from py2048.presentation.words import reason_name
 
