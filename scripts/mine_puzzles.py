@@ -1,10 +1,10 @@
-"""Mine the puzzles of `py2048.review.puzzles` from games.
+"""Mine the puzzles of `py2048.review.puzzles` from games, rate and judge them.
 
-Usage: mine_puzzles.py LOG [--solution FILE] [--scale X] [--write]
+Usage: mine_puzzles.py [LOG] [--solution FILE] [--scale X] [--write]
 
 Each searched game is appended to LOG with the positions found, and the same command resumes an
-interrupted run. A complete log gives the same pack on every machine. --write then rates the
-positions, chooses the pack and writes it into the package.
+interrupted run. A complete log gives the same pack on every machine. --write writes the pack into
+the package; without LOG, the puzzles that are there are rated and judged again.
 
 Positions come from games by players of all strengths, with some random moves. A position is kept if
 every move but the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
@@ -15,14 +15,12 @@ agree (`is_best_by_play`), and so must any endgame table in the data folder that
 position. The shipped pack was checked with L3-256, 442-256 and 442-64. The pack records the weights
 with which it was mined; when they change, it must be mined again.
 
-Ratings follow the one-parameter logistic model [1]: a player of ability a solves a puzzle of rating
-r with probability 1 / (1 + 10^((r - a) / 400)), the same scale as Elo's. Each of `SOLVERS` tries
-each puzzle. Abilities and ratings are estimated jointly [2], with a normal prior on the ratings
-that keeps them finite when all solvers succeed or all fail. The pack's mean is `MEAN`.
+Ratings follow from the probability that a player of level `CASUAL` finds the best move
+(`chance_to_find`): a rating of r means odds of 10^((r - a) / 400) against a player rated a, Elo's
+scale. The pack's mean is `MEAN`. Answers then change the ratings, see `PuzzleBook`.
 
-[1] G. Rasch, Probabilistic models for some intelligence and attainment tests, 1960.
-[2] B. D. Wright, N. Panchapakesan, A procedure for sample-free item analysis, Educational and
-    Psychological Measurement 29, 1969.
+Games played on by players of level `PRACTISED` give the reason against the most tempting wrong
+move. A puzzle is dropped if another move is clearly better for them than the best one.
 """
 
 from __future__ import annotations
@@ -32,16 +30,15 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from py2048.core.board import Board, canonical, symmetries
+from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rng import derive_seed
@@ -49,15 +46,16 @@ from py2048.core.rules import Rules, get_rules
 from py2048.lab.training.boards import OngoingGame
 from py2048.players import Player, make_player
 from py2048.players.ntuple.weights import digest_of, shipped_path
+from py2048.players.search.expectimax import Expectimax
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 from py2048.players.searching import network_for
 from py2048.players.solving import find_ending
-from py2048.review.mistakes import mistake_kind
+from py2048.review.coaching import grade_for, judge_position
+from py2048.review.levels import LEVELS
 from py2048.review.moves import Grade, grade_of
-from py2048.review.puzzles import ILLEGAL, PACK, RANKS, Puzzle, puzzles
-
-Reals = NDArray[np.float64]
+from py2048.review.playouts import misjudgement, small_network
+from py2048.review.puzzles import NOTHING, PACK, RANKS, Puzzle, puzzles
 
 SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
@@ -88,15 +86,11 @@ HORIZON = 400
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
-SOLVERS = (
-    "greedy", "corner", "montecarlo:games=10,seed=1", "montecarlo:games=40,seed=1",
-    "heuristic:depth=1", "heuristic:depth=2", "heuristic:depth=3", "ntuple", "expectimax:depth=2",
-)  # fmt: skip
-"""Players that try the puzzles, besides random moves."""
-TRIES = {"greedy": 8, "corner": 8, "montecarlo": 2}
-"""Number of symmetric boards to try, for players that may choose differently on each."""
-MEAN, SPREAD, FACTOR = 1500.0, 400.0, 400.0
-"""Mean rating of the pack, standard deviation of the prior, and the rating gap of tenfold odds."""
+CASUAL, PRACTISED = LEVELS[1:3]
+MEAN, FACTOR = 1500.0, 400.0
+"""Mean rating of the pack, and the rating gap of tenfold odds."""
+MIN_CHANCE, CHANCES = 0.02, 1000
+"""Limit of the chances, which keeps ratings finite, and number of points of the integral."""
 BIN = 50
 """Width of the rating bins from which the pack is chosen."""
 
@@ -164,7 +158,12 @@ class Miner:
                 break
             values = self._verdict(rules, board)
             if values and (name == EXACT or is_best_by_play(rules, board, values)):
-                found.append(tried(rules, board, values))
+                found.append(
+                    {
+                        "board": str(board).replace("\n", " / "),
+                        "values": {str(each): round(value, 1) for each, value in values.items()},
+                    }
+                )
         return found
 
     def _verdict(self, rules: Rules, board: Board) -> dict[Direction, float] | None:
@@ -239,72 +238,46 @@ def lead(ours: list[float], theirs: list[float]) -> float:
     return float(difference.mean() / error) if error else 0.0
 
 
-# --- rating --------------------------------------------------------------------------------------
+# --- rating and judging --------------------------------------------------------------------------
 
 
-def tried(rules: Rules, board: Board, values: dict[Direction, float]) -> dict[str, Any]:
-    """Return the log entry of a position: failures by player, and the most common wrong move."""
-    best = max(values, key=values.__getitem__)
-    misses = {"random": 1 - 1 / len(values)}
-    instead: Counter[Direction] = Counter()
-    for spec in SOLVERS:
-        player = player_for(spec, rules.name)
-        boards = islice(images(board, rules), TRIES.get(spec.partition(":")[0], 1))
-        tries = [ways[player.choose(Game(rules, seed=0, board=image))] for image, ways in boards]
-        wrong = [each for each in tries if each is not best]
-        misses[spec] = len(wrong) / len(tries)
-        for direction in wrong:
-            instead[direction] += 1
-    second = sorted(values, key=values.__getitem__)[-2]
-    tempting = instead.most_common(1)[0][0] if instead else second
-    return {
-        "board": str(board).replace("\n", " / "),
-        "values": {str(direction): round(value, 1) for direction, value in values.items()},
-        "misses": misses,
-        "instead": str(tempting),
-    }
+def judged(puzzle: Puzzle) -> Puzzle | None:
+    """Return a puzzle with the models' rating and reason; `None` if they know a better move."""
+    network = small_network(puzzle.rules)
+    assert network is not None
+    values = Expectimax(puzzle.rules, network.value, 1).rate(puzzle.board)
+    share = misjudgement(puzzle.rules, CASUAL.slip)
+    chance = np.clip(chance_to_find(values, puzzle.best, share), MIN_CHANCE, 1 - MIN_CHANCE)
+    tempting = max(set(values) - {puzzle.best}, key=values.__getitem__)
+    move = judge_position(puzzle.rules, puzzle.board, PRACTISED, played=tempting)
+    loss = move.values[move.best] - move.values[puzzle.best]
+    if grade_for(loss, move.errors[puzzle.best]).is_mistake:
+        print(f"{move.best} is better in {line_of(puzzle)}", file=sys.stderr)
+        return None
+    kind = move.reason.kind if move.reason else None
+    rating = round(MEAN - FACTOR * np.log10(chance / (1 - chance)))
+    return replace(puzzle, rating=rating, theme=kind)
 
 
-SymmetricBoard = tuple[Board, dict[Direction, Direction]]
-
-
-def images(board: Board, rules: Rules) -> Iterator[SymmetricBoard]:
-    """Yield the symmetric boards, each with a map from its directions to the original's."""
-    legal = board.legal_directions()
-    afters = {d: list(symmetries(board.slide(d, rules.merging).board.rows)) for d in legal}
-    for number, rows in enumerate(symmetries(board.rows)):
-        image = Board.from_rows(rows)
-        slid = {d: image.slide(d, rules.merging).board.rows for d in image.legal_directions()}
-        yield (
-            image,
-            {
-                theirs: next(ours for ours in legal if afters[ours][number] == after)
-                for theirs, after in slid.items()
-            },
-        )
-
-
-def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
-    """Return the ratings of puzzles and the abilities of solvers, up to a common constant.
-
-    Newton steps for abilities and for ratings alternate.
+def chance_to_find(values: Mapping[Direction, float], best: Direction, share: float) -> float:
+    """Return the probability that a player who misjudges the moves likes the best one most.
 
     Args:
-        misses: Share of failed tries, `[puzzles, solvers]`.
-        rounds: Number of steps.
+        values: What the moves are worth to the player.
+        best: The best move.
+        share: Each value is misjudged by a uniform factor from 1 - share to 1 + share.
     """
-    unit = np.log(10) / FACTOR
-    ratings, abilities = np.zeros(len(misses)), np.zeros(misses.shape[1])
-    tightness = 1 / (SPREAD * unit) ** 2
-    for _ in range(rounds):
-        missing = 1 / (1 + np.exp(abilities - ratings[:, None]))
-        surplus, slope = (misses - missing), missing * (1 - missing)
-        ratings += (surplus.sum(1) - tightness * ratings) / (slope.sum(1) + tightness)
-        missing = 1 / (1 + np.exp(abilities - ratings[:, None]))
-        surplus, slope = (misses - missing), missing * (1 - missing)
-        abilities -= surplus.sum(0) / slope.sum(0)
-        ratings -= ratings.mean()
-    return ratings / unit, abilities / unit
+    factors = 1 + share * np.linspace(-1, 1, CHANCES)
+    chances = np.ones(CHANCES)
+    for value in (value for direction, value in values.items() if direction is not best):
+        chances *= np.interp(values[best] * factors, value * factors, np.linspace(0, 1, CHANCES))
+    return float(chances.mean())
+
+
+def centred(found: list[Puzzle]) -> list[Puzzle]:
+    """Shift ratings to the mean of a pack."""
+    shift = round(MEAN - np.mean([puzzle.rating for puzzle in found]))
+    return [replace(puzzle, rating=puzzle.rating + shift) for puzzle in found]
 
 
 # --- choosing ------------------------------------------------------------------------------------
@@ -312,26 +285,16 @@ def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
 
 def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> list[Puzzle]:
     """Return the pack, with each preset's quota spread evenly over the ratings."""
-    positions = [
-        (name, each) for name in quotas for each in found[name] if is_confirmed(name, each)
-    ]
-    solvers = ["random", *SOLVERS]
-    misses = [[each["misses"][solver] for solver in solvers] for _, each in positions]
-    ratings, abilities = fitted(np.array(misses))
     draws = random.Random(SEED)
-    chosen: list[int] = []
+    chosen: list[Puzzle] = []
     for name, quota in quotas.items():
-        bins: dict[int, list[int]] = defaultdict(list)
-        for index, (rules, _) in enumerate(positions):
-            if rules == name:
-                bins[int(ratings[index] // BIN)].append(index)
+        confirmed = (puzzle_of(name, each) for each in found[name] if is_confirmed(name, each))
+        bins: dict[int, list[Puzzle]] = defaultdict(list)
+        for puzzle in filter(None, map(judged, confirmed)):
+            bins[puzzle.rating // BIN].append(puzzle)
         chosen += evenly(bins, quota, draws)
-    shift = MEAN - ratings[chosen].mean()
-    for solver, ability in zip(solvers, abilities, strict=True):
-        print(f"{solver:<28} {ability + shift:6.0f}", file=sys.stderr)
     draws.shuffle(chosen)  # puzzle numbers must not reveal ratings
-    return [puzzle_of(number, *positions[index], round(ratings[index] + shift))
-            for number, index in enumerate(chosen, start=1)]  # fmt: skip
+    return [replace(puzzle, id=number) for number, puzzle in enumerate(chosen, start=1)]
 
 
 def is_confirmed(name: str, found: dict[str, Any]) -> bool:
@@ -351,11 +314,11 @@ def unique(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list({canonical(Board.parse(each["board"]).rows): each for each in found}.values())
 
 
-def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list[int]:
+def evenly(bins: dict[int, list[Puzzle]], count: int, draws: random.Random) -> list[Puzzle]:
     """Draw members from all bins in turn."""
     for members in bins.values():
         draws.shuffle(members)
-    chosen: list[int] = []
+    chosen: list[Puzzle] = []
     while len(chosen) < count and any(bins.values()):
         for key in sorted(bins):
             if bins[key] and len(chosen) < count:
@@ -363,14 +326,12 @@ def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list
     return chosen
 
 
-def puzzle_of(number: int, name: str, found: dict[str, Any], rating: int) -> Puzzle:
-    """Return the puzzle of a position."""
+def puzzle_of(name: str, found: dict[str, Any]) -> Puzzle:
+    """Return the puzzle of a position, without number, rating and reason."""
     rules, board = get_rules(name), Board.parse(found["board"])
     scale = scale_of(rules, board)
     values = {Direction.parse(word): value * scale for word, value in found["values"].items()}
-    best = max(values, key=values.__getitem__)
-    kind = mistake_kind(rules, board, Direction.parse(found["instead"]), best)
-    return Puzzle(number, rules, board, best, values, rating, kind)
+    return Puzzle(0, rules, board, max(values, key=values.__getitem__), values, 0, None)
 
 
 def scale_of(rules: Rules, board: Board) -> float:
@@ -385,10 +346,11 @@ def line_of(puzzle: Puzzle) -> str:
         "".join(RANKS[max(tile.bit_length() - 1, 0)] for tile in row) for row in puzzle.board.rows
     )
     values = " ".join(
-        f"{puzzle.values[direction]:.1f}" if direction in puzzle.values else ILLEGAL
+        f"{puzzle.values[direction]:.1f}" if direction in puzzle.values else NOTHING
         for direction in Direction
     )
-    return f"{puzzle.id} {puzzle.rating} {puzzle.theme} {puzzle.rules.name} {ranks} {values}"
+    head = f"{puzzle.id} {puzzle.rating} {puzzle.theme or NOTHING} {puzzle.rules.name}"
+    return f"{head} {ranks} {values}"
 
 
 def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
@@ -403,19 +365,23 @@ def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
 def main(words: list[str]) -> int:
     """Mine puzzles, and optionally write the pack."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("log", type=Path, metavar="LOG", help="results so far")
+    parser.add_argument("log", type=Path, metavar="LOG", nargs="?", help="results so far")
     parser.add_argument("--solution", type=Path, metavar="FILE", help="solution of 3x3")
     parser.add_argument(
         "--scale", type=float, default=1.0, help="share of the positions to mine, such as 0.1"
     )
     parser.add_argument("--write", action="store_true", help="write the pack into the package")
     options = parser.parse_args(words)
-    miner = Miner(options.log, options.solution, options.scale)
-    miner.mine()
-    if options.write:
+    if options.log is None:
+        pack = [*filter(None, map(judged, puzzles()))]
+    else:
+        miner = Miner(options.log, options.solution, options.scale)
+        miner.mine()
         quotas = {name: round(quota * options.scale) for name, quota in QUOTAS.items()
                   if name in miner.wanted}  # fmt: skip
-        write_pack(pack_of(miner.found, quotas))
+        pack = pack_of(miner.found, quotas) if options.write else []
+    if options.write:
+        write_pack(centred(pack))
     return 0
 
 

@@ -339,7 +339,7 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "1-2"], "no puzzle is rated 1-2: ratings go from "),
-        (["puzzle", "--id", "0"], "no puzzle has the number 0: give 1 to "),
+        (["puzzle", "--id", "0"], "no puzzle has the number 0: give another, 1 to "),
         (["puzzle", "--id", "1", "--daily"], "exclude each other: give one of them"),
         ([*GREEDY, "--jobs", "0"], "'0' should be greater than or equal to 1"),
         ([*GREEDY, "--csv", "nowhere/out.csv"], "there is no folder nowhere"),

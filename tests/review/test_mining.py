@@ -1,4 +1,4 @@
-"""Rating and selection of puzzles in `scripts/mine_puzzles.py`."""
+"""Rating and writing of puzzles in `scripts/mine_puzzles.py`."""
 
 from __future__ import annotations
 
@@ -6,33 +6,23 @@ import numpy as np
 import pytest
 from tests.scripts import module_of
 
-from py2048 import Board, Direction, get_rules
+from py2048 import Direction
 from py2048.review.puzzles import PACK, puzzles
+
+UP, DOWN, LEFT, _ = Direction
 
 miner = module_of("scripts", "mine_puzzles")
 
 
-def test_ratings_are_those_that_the_misses_came_from(miner):
-    """The fit recovers simulated ratings, up to a common level and the prior's shrinkage."""
-    draws = np.random.default_rng(1)
-    ratings, abilities = draws.normal(0, 300, 500), np.linspace(-500, 500, 40)
-    chances = 1 / (1 + 10 ** ((abilities - ratings[:, None]) / 400))
-    found, able = miner.fitted((draws.random(chances.shape) < chances).astype(float))
-    assert np.corrcoef(found, ratings)[0, 1] > 0.95
-    assert able[-1] - able[0] == pytest.approx(1000, abs=120)
-    assert abs(found - (ratings - ratings.mean())).mean() < 80
-
-
-def test_directions_on_an_image_are_those_on_the_board(miner):
-    """Sliding a symmetric board gives the symmetric image of the original slide."""
-    board = Board.parse("2 2 4 . / . 8 . . / 16 . . 2 / 4 4 8 8")
-    for image, directions in miner.images(board, get_rules("classic")):
-        assert set(directions) == set(image.legal_directions())
-        for theirs, ours in directions.items():
-            assert image.slide(theirs).points == board.slide(ours).points
-    first, second = list(miner.images(board, get_rules("classic")))[:2]  # itself, and mirrored
-    assert all(theirs is ours for theirs, ours in first[1].items())
-    assert second[1][Direction.LEFT] is Direction.RIGHT
+def test_chances_are_those_of_a_player_who_misjudges_moves(miner):
+    """The integral gives the share of a simulated player's choices."""
+    draws, values = np.random.default_rng(1), {UP: 90.0, LEFT: 100.0, DOWN: 60.0}
+    judged = np.array([*values.values()]) * (1 + 0.3 * draws.uniform(-1, 1, (40_000, 3)))
+    for place, best in enumerate(values):
+        share = (judged.argmax(axis=1) == place).mean()
+        assert miner.chance_to_find(values, best, 0.3) == pytest.approx(share, abs=0.01)
+    assert miner.chance_to_find(values, LEFT, 0.001) == 1
+    assert miner.chance_to_find(values, UP, 0.001) == 0
 
 
 def test_a_pack_is_read_as_it_was_written(miner, tmp_path):

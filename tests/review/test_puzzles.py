@@ -13,9 +13,9 @@ from py2048.core.errors import Py2048Error
 from py2048.core.folders import tables_folder
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.solving import build_table, find_ending, get_formation
-from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Grade
-from py2048.review.puzzles import PACK, PuzzleRating, daily_puzzle, get_puzzle, puzzles
+from py2048.review.puzzles import PACK, Rating, daily_puzzle, get_puzzle, puzzles
+from py2048.review.reasons import ReasonKind
 
 MAX_BYTES = 300_000
 
@@ -30,7 +30,7 @@ def test_the_pack_is_complete_and_small():
     presets = Counter(puzzle.rules.name for puzzle in pack)
     assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
     assert presets["classic"] > 500
-    assert {puzzle.theme for puzzle in pack} == set(MistakeKind)
+    assert {puzzle.theme for puzzle in pack} == {*ReasonKind, None}
 
 
 def test_the_pack_was_mined_with_the_weights_that_are_there():
@@ -100,18 +100,20 @@ def test_a_puzzle_a_day_without_repeats():
 def test_a_number_that_no_puzzle_has_is_named():
     """The error names the number and the valid range."""
     assert get_puzzle(17).id == 17
-    with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):
+    with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give another, 1 to 1000"):
         get_puzzle(1001)
 
 
 def test_a_rating_follows_glickmans_formula():
-    """The rating matches a calculation by hand: 1500 with deviation 200 solves a puzzle of 1400."""
-    before = PuzzleRating(1500.0, 200.0)
-    assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
-    after = before.after(1400, is_solved=True)
-    assert after.rating == pytest.approx(1563.49, abs=0.01)
-    assert after.deviation == pytest.approx(175.05, abs=0.01)
-    assert before.after(1400, is_solved=False).rating < 1500
-    for _ in range(100):
-        before = before.after(before.rating, is_solved=True)
-    assert before.deviation == 50  # so that a rating still follows improvement
+    """The ratings match Glickman's example: three games of a player of 1500, deviation 200."""
+    player = Rating(1500.0, 200.0)
+    first = Rating(1400.0, 30.0)
+    won = player.after(first, has_won=True)
+    assert won.rating == pytest.approx(1563.43, abs=0.01)
+    assert won.deviation == pytest.approx(175.22, abs=0.01)
+    assert player.after(first, has_won=False).rating < 1500
+    assert first.after(player, has_won=False).rating < 1400
+    assert player.after(Rating(1400.0, 300.0), has_won=True).rating < won.rating
+    for _ in range(200):
+        player = player.after(Rating(player.rating, 50.0), has_won=True)
+    assert player.deviation == 50  # so that a rating still follows improvement

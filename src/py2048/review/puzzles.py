@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from math import gcd, log
+from math import gcd, log, pi
 from pathlib import Path
 
 from py2048.core.board import Board
@@ -23,7 +23,7 @@ from py2048.review.reasons import ReasonKind
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """The puzzles, one per line and sorted by rating.
 
-The columns are number, rating, kind of mistake, preset, tile ranks row by row, and the values of
+The columns are number, rating, kind of reason, preset, tile ranks row by row, and the values of
 up, down, left and right.
 """
 
@@ -38,8 +38,8 @@ SOURCES = {
 RANKS = "0123456789abcdefghijklmnopqrstuv"
 """Digits of tile ranks."""
 
-ILLEGAL = "-"
-"""Marks the value of an illegal move."""
+NOTHING = "-"
+"""Marks the value of an illegal move, and a missing reason."""
 
 GOLDEN_SECTION = 0.618033988749895
 """Distance between the puzzles of consecutive days, as a share of the pack."""
@@ -55,8 +55,8 @@ class Puzzle:
         board: The position.
         best: The best move.
         values: Expected further points of each legal direction, including the move's own.
-        rating: Difficulty, on the same scale as player ratings.
-        theme: Why the mistake that players make most often here is one, if known.
+        rating: Difficulty before anyone has answered, on the same scale as player ratings.
+        theme: What is wrong with the most tempting wrong move, if games played on show it.
     """
 
     id: int
@@ -71,6 +71,11 @@ class Puzzle:
     def source(self) -> str:
         """The player that evaluated the moves."""
         return SOURCES[self.rules.name]
+
+    @property
+    def strength(self) -> Rating:
+        """The puzzle's rating before anyone has answered it."""
+        return Rating(self.rating, PACK_DEVIATION)
 
     def graded(self, direction: Direction) -> MoveReview:
         """Review a legal direction; its loss is a share of the expected further points."""
@@ -93,9 +98,8 @@ def get_puzzle(number: int) -> Puzzle:
     """
     by_number = {puzzle.id: puzzle for puzzle in puzzles()}
     if number not in by_number:
-        raise Py2048Error(
-            f"no puzzle has the number {number}: give {min(by_number)} to {max(by_number)}"
-        )
+        first, last = min(by_number), max(by_number)
+        raise Py2048Error(f"no puzzle has the number {number}: give another, {first} to {last}")
     return by_number[number]
 
 
@@ -119,7 +123,7 @@ def _parse(line: str) -> Puzzle:
     values = {
         direction: float(text)
         for direction, text in zip(Direction, texts, strict=True)
-        if text != ILLEGAL
+        if text != NOTHING
     }
     best = max(values, key=values.__getitem__)
     board = Board.from_rows(tiles)
@@ -141,14 +145,17 @@ MIN_DEVIATION = 50.0
 """Minimum deviation, which keeps a rating responsive to improvement."""
 
 
+PACK_DEVIATION = 200.0
+"""Deviation of the ratings in the pack, which come from a model of players."""
+
+
 @dataclass(frozen=True, slots=True)
-class PuzzleRating:
-    """A player's puzzle rating, by Glicko [1].
+class Rating:
+    """The rating of a player or of a puzzle, by Glicko [1].
 
-    An answer counts as a game against the puzzle, whose rating is treated as exact.
-
-    [1] M. E. Glickman, Parameter estimation in large dynamic paired comparison experiments, Applied
-    Statistics 48, 1999, also at glicko.net/glicko/glicko.pdf.
+    An answer counts as a game between the two. Source: [1] M. E. Glickman, Parameter estimation in
+    large dynamic paired comparison experiments, Applied Statistics 48, 1999, also at
+    glicko.net/glicko/glicko.pdf.
 
     Attributes:
         rating: The rating; new players start at 1500.
@@ -158,13 +165,10 @@ class PuzzleRating:
     rating: float = 1500.0
     deviation: float = 350.0
 
-    def chance(self, puzzle: float) -> float:
-        """Return the probability of solving a puzzle with this rating."""
-        return float(1 / (1 + 10 ** ((puzzle - self.rating) / 400)))
-
-    def after(self, puzzle: float, *, is_solved: bool) -> PuzzleRating:
-        """Return the rating after an answer to a puzzle with this rating."""
-        chance = self.chance(puzzle)
-        certainty = 1 / self.deviation**2 + _Q**2 * chance * (1 - chance)
-        rating = self.rating + _Q / certainty * (is_solved - chance)
-        return PuzzleRating(rating, max(certainty**-0.5, MIN_DEVIATION))
+    def after(self, other: Rating, *, has_won: bool) -> Rating:
+        """Return the rating after a game against another one."""
+        weight = (1 + 3 * (_Q * other.deviation / pi) ** 2) ** -0.5
+        chance = 1 / (1 + 10 ** (weight * (other.rating - self.rating) / 400))
+        certainty = 1 / self.deviation**2 + (_Q * weight) ** 2 * chance * (1 - chance)
+        rating = self.rating + _Q * weight / certainty * (has_won - chance)
+        return Rating(rating, max(certainty**-0.5, MIN_DEVIATION))

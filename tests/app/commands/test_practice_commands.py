@@ -74,7 +74,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
     assert main(["puzzle", "--id", "17", "--json"]) == 0
     asked, result = map(json.loads, capsys.readouterr().out.splitlines())
     assert asked["board"] == [list(row) for row in puzzle.board.rows]
-    assert (result["solved"], result["theme"]) == (True, puzzle.theme.value)
+    assert (result["solved"], result["theme"]) == (True, puzzle.theme)
     assert result["your_rating"] > 1500
     wrong = next(each for each in puzzle.values if each is not puzzle.best)
     answer(monkeypatch, str(wrong))

@@ -99,6 +99,17 @@ def test_a_puzzle_of_a_kind_ends_after_its_answer(session):
     assert session.puzzle_book().answers[0].puzzle == 17
 
 
+def test_puzzles_have_no_end_and_bring_back_mistakes(session):
+    """Due mistakes come between the puzzles of the pack, which follow each other without end."""
+    run, asked = PracticeRun(drill_of(filled(session), "puzzles")), []
+    for _ in range(2 * len(FAULTS) + 3):
+        asked.append(run.title.partition(" ")[0])
+        run.go(str(run.board.legal_directions()[0]))
+        run.go("next")
+    assert asked == [*(["Mistake", "Puzzle"] * len(FAULTS)), "Puzzle", "Puzzle", "Puzzle"]
+    assert not run.is_over
+
+
 def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
     """The list offers mistakes with due counts, puzzles with the rating, and all endings."""
     monkeypatch.setattr(module, "built_tables", lambda: [tmp_path / "L3-256.table"])

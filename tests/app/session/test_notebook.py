@@ -21,6 +21,7 @@ from py2048.review.reasons import Reason, ReasonKind
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
 BOARD = Board.parse("2 . . . / . . . . / 4 . . . / 64 16 8 .")
+RANGE = 1490, 1510  # of ratings, all within reach of a beginner
 NOTHING: dict[Direction, float] = {}
 OLD_THEMES = "corner", "row", "ending", "merge", "setup", "other"
 VALUES = {UP: 500.0, DOWN: 1000.0, RIGHT: 400.0}
@@ -164,16 +165,36 @@ def test_kinds_are_selected_and_counted(store):
     )
 
 
-def test_only_the_first_answer_changes_the_rating(store):
-    """The next puzzle is the unanswered one closest to the rating."""
-    book = PuzzleBook(store)
-    first = book.next()
-    assert abs(first.rating - 1500) == min(abs(each.rating - 1500) for each in puzzles())
-    answer = book.answer(first, first.best)
+def test_an_answer_is_a_game_between_player_and_puzzle(store):
+    """Both ratings change, but only by the first answer; all players meet the same puzzle."""
+    book, other = PuzzleBook(store), PuzzleBook(store, "ada")
+    puzzle = book.next()
+    assert abs(puzzle.rating - 1500) == min(abs(each.rating - 1500) for each in puzzles())
+    answer = book.answer(puzzle, puzzle.best)
     assert answer.is_solved
     assert book.rating.rating == answer.rating > 1500
-    wrong = next(each for each in first.values if each is not first.best)
-    assert book.answer(first, wrong) is None
+    assert other.rating.rating == 1500
+    strength = other.strength(puzzle)
+    assert strength.rating < puzzle.rating
+    wrong = next(each for each in puzzle.values if each is not puzzle.best)
+    assert book.answer(puzzle, wrong) is None
     assert book.rating.rating == answer.rating
-    assert book.next() not in (None, first)
-    assert book.next(9998, 9999) is None
+    assert book.strength(puzzle) == strength
+    other.answer(puzzle, wrong)
+    assert book.strength(puzzle).rating > strength.rating
+
+
+def test_puzzles_have_no_end(store):
+    """Unanswered puzzles come first, the closest first; then those answered longest ago."""
+    book, low, high = PuzzleBook(store), *RANGE
+    count = sum(low <= each.rating <= high for each in puzzles())
+    assert count > 3
+    asked = []
+    for number in range(2 * count):
+        puzzle = book.next(low, high)
+        asked.append(puzzle.id)
+        directions = puzzle.best, min(puzzle.values, key=puzzle.values.__getitem__)
+        book.answer(puzzle, directions[number % 2])
+    assert len(set(asked[:count])) == count
+    assert asked[count:] == asked[:count]
+    assert len(book.answers) == count

@@ -1,9 +1,8 @@
-"""The review of a finished game, and the puzzle of the day."""
+"""The review of a finished game."""
 
 from __future__ import annotations
 
 import re
-from datetime import date
 
 import pytest
 import sqlalchemy as sa
@@ -12,13 +11,12 @@ from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
 from tests.server.browser.visiting import Player
 
-from py2048 import Direction, Record
+from py2048 import Record
 from py2048.app.storage import Store
 from py2048.app.storage.schema import reviews
 from py2048.app.storage.values import utc_now
 from py2048.presentation.themes import THEMES
 from py2048.review import review
-from py2048.review.puzzles import daily_puzzle
 from py2048.server.site import reviews as site_reviews
 from py2048.server.site.reviews import VERSION, kept
 
@@ -214,42 +212,3 @@ async def test_a_review_without_scripts(arrive, store):
     await guest.page.wait_for_selector(
         "text=There is no review: this is not a record"
     )  # the page loads itself anew
-
-
-async def test_the_puzzle_of_the_day(player):
-    """Right and wrong answers show every move's value, by keys and by buttons."""
-    await player.page.goto(player.url + "/puzzle?day=2026-11-20")
-    puzzle = daily_puzzle(date(2026, 11, 20))
-    assert await violations(player) == []
-    await player.look("puzzle")
-    worst = min(puzzle.values, key=puzzle.values.__getitem__)
-    await player.press(f"Arrow{str(worst).capitalize()}")
-    await player.page.wait_for_selector("#answer")
-    assert await player.text("#verdict") == f"Not {worst}: {puzzle.best} is best."
-    assert await violations(player) == []
-    await player.look("puzzle-answer")
-    await player.page.get_by_role("button", name=str(puzzle.best).capitalize()).click()
-    await player.page.wait_for_selector(f"text=Right: {puzzle.best} is best.")
-    rows = await player.page.locator("#answer .options li").all_text_contents()
-    assert len(rows) == len(puzzle.values)
-    assert [str(puzzle.best).capitalize() in rows[0], "best" in rows[0]] == [True, True]
-    await player.page.get_by_text("In points").click()
-    points = await player.page.locator("#answer details").inner_text()
-    assert f"{puzzle.values[puzzle.best]:,.0f}" in points
-    illegal = set(Direction) - set(puzzle.values)
-    assert await player.page.locator("#puzzle button[disabled]").count() == len(illegal)
-
-
-async def test_a_puzzle_without_scripts(arrive):
-    """Without JavaScript, buttons send a form; other days have other puzzles."""
-    guest = await arrive(java_script_enabled=False)
-    await guest.page.goto(guest.url + "/puzzle")
-    board = await guest.page.get_by_role("img").get_attribute("aria-label")
-    button = guest.page.locator("#puzzle button:enabled").first
-    await button.focus()
-    await guest.press("Enter")
-    await guest.page.wait_for_selector("#answer")
-    assert await guest.page.get_by_role("img").get_attribute("aria-label") == board
-    await guest.page.click("[rel=prev]")
-    assert await guest.page.get_by_role("img").get_attribute("aria-label") != board
-    assert await guest.page.locator("#answer").count() == 0

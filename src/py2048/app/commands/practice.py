@@ -172,19 +172,22 @@ def puzzle(
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Solve puzzles: find the best move. By default they are close to your rating.
+    """Solve puzzles without end: find the best move.
+
+    They are your own due mistakes, and positions at your rating. With --rating, they are in a
+    range of ratings.
 
     Only the first answer to a puzzle changes your rating.
     """
     from py2048.app.controller.practice import one_puzzle, puzzles, today
-    from py2048.app.session.notebook import PuzzleBook
+    from py2048.app.session.notebook import MAX_RATING, Notebook, PuzzleBook
     from py2048.review.puzzles import daily_puzzle, get_puzzle
 
     if sum((daily, number is not None, rating is not None, statistics)) > 1:
         raise Py2048Error(
             "--daily, --id, --rating and --statistics exclude each other: give one of them"
         )
-    limits = _range(rating) if rating else ()
+    limits = _range(rating) if rating else (0, MAX_RATING)
     questions = Questions(as_json=json)
     with open_store() as store:
         book = PuzzleBook(store)
@@ -193,7 +196,8 @@ def puzzle(
         else:
             only = daily_puzzle(today()) if daily else None
             only = only if number is None else get_puzzle(number)
-            _run(questions, one_puzzle(book, only) if only else puzzles(book, *limits))
+            own = None if rating else Notebook(store)
+            _run(questions, one_puzzle(book, only) if only else puzzles(book, own, *limits))
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -192,37 +192,38 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
 
 
 def puzzles(
-    book: PuzzleBook, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None
+    book: PuzzleBook,
+    notebook: Notebook | None = None,
+    low: int = 0,
+    high: int = MAX_RATING,
+    kind: ReasonKind | None = None,
 ) -> Drill:
-    """Ask puzzles rated `low` to `high`, each time the one closest to the player's rating.
+    """Ask puzzles without end: due mistakes from a notebook, and in between those of the pack.
 
-    Args:
-        book: The player's answers.
-        low: Minimum rating.
-        high: Maximum rating.
-        kind: Restricts the drill to puzzles of this kind.
+    Those of the pack are close to the player's rating, see `PuzzleBook.next`.
     """
-    for puzzle in iter(partial(book.next, low, high, kind), None):
-        yield from one_puzzle(book, puzzle)
-    yield DrillEnd(_("you have answered all puzzles in this range"))
+    while True:
+        if notebook and notebook.due(limit=1):
+            yield from mistakes(notebook, count=1)
+        yield from one_puzzle(book, book.next(low, high, kind))
 
 
 def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Prompt]:
     """Ask for a single puzzle."""
+    rating = round(book.strength(puzzle).rating)
     title = _("puzzle {id}, rated {rating}, {board}").format(
         id=puzzle.id,
-        rating=number(puzzle.rating),
+        rating=number(rating),
         board=title_of(puzzle.rules.name, puzzle.rules.shape),
     )
-    about = {"puzzle": puzzle.id, "rating": puzzle.rating, "rules": str(puzzle.rules)}
+    about = {"puzzle": puzzle.id, "rating": rating, "rules": str(puzzle.rules)}
     yield Prompt(title, puzzle.board, about, partial(_answer_puzzle, book, puzzle))
 
 
 def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Feedback:
     """Save the answer; only the first answer to a puzzle changes the rating."""
-    before = book.rating.rating
     is_first = book.answer(puzzle, direction) is not None
-    now, is_solved = book.rating.rating, direction is puzzle.best
+    (now, before), is_solved = [each.rating for each in book.ratings], direction is puzzle.best
     solved = _("solved") if is_solved else _("not solved")
     if not is_solved and puzzle.theme:
         solved = _("not solved: {mistake}").format(mistake=reason_name(puzzle.theme))
@@ -289,7 +290,7 @@ def drill_of(session: Session, choice: str) -> Drill:
         case "daily":
             return one_puzzle(session.puzzle_book(), daily_puzzle(today()))
         case _:
-            return puzzles(session.puzzle_book())
+            return puzzles(session.puzzle_book(), session.notebook())
 
 
 def today() -> date:

@@ -8,7 +8,13 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.app.storage import Store
-from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_text
+from py2048.app.storage.values import (
+    PuzzleAnswer,
+    PuzzleStrength,
+    SavedMistake,
+    ThemeSummary,
+    utc_text,
+)
 from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Record
@@ -19,10 +25,12 @@ from py2048.review import MoveReview, Review
 from py2048.review.levels import goal_of, parse_level
 from py2048.review.mistakes import FIRST_BOX, LAST_BOX, interval, next_box
 from py2048.review.moves import Basis, move_review
-from py2048.review.puzzles import Puzzle, PuzzleRating, kind_of_theme, puzzles
+from py2048.review.puzzles import Puzzle, Rating, kind_of_theme, puzzles
 from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
+REACH = 300
+"""Maximum difference between the ratings of a player and a puzzle; the better one wins 85 %."""
 LEVEL_SOURCE = "level"
 """First word of the source of chances at a level, which follows it."""
 
@@ -154,64 +162,78 @@ class Notebook:
 
 
 class PuzzleBook:
-    """A player's puzzle answers and the rating computed from them.
+    """A player's answers to puzzles, and the ratings computed from them.
 
     Args:
-        store: Where the answers are saved.
+        store: Where the answers are saved, and the ratings of the puzzles, which all owners share.
         owner: Owner of the answers.
     """
 
     def __init__(self, store: Store, owner: str = "local") -> None:
-        self._store, self._owner = store, owner
+        self._saved, self._owner = store.puzzle_answers, owner
 
     @property
     def answers(self) -> list[PuzzleAnswer]:
-        """The first answer to each puzzle, most recent first."""
-        return self._store.puzzle_answers.select(owner=self._owner)
+        """The answers, one for each puzzle, most recent first."""
+        return self._saved.select(owner=self._owner)
 
     @property
-    def rating(self) -> PuzzleRating:
+    def rating(self) -> Rating:
         """The player's current rating."""
-        return rating_after(self.answers)
+        return self.ratings[0]
 
-    def next(
-        self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None
-    ) -> Puzzle | None:
-        """Return the unanswered puzzle closest to the player's rating.
+    @property
+    def ratings(self) -> tuple[Rating, Rating]:
+        """The player's current rating, and the one before the last answer."""
+        last = self._saved.select(limit=2, owner=self._owner)
+        rated = (Rating(each.rating, each.deviation) for each in last)
+        now, before, *_ = *rated, Rating(), Rating()
+        return now, before
+
+    def strength(self, puzzle: Puzzle) -> Rating:
+        """Return a puzzle's current rating."""
+        return self._strengths().get(puzzle.id, puzzle.strength)
+
+    def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
+        """Return a puzzle at the player's rating.
+
+        Among the puzzles within `REACH`, it is the closest that is not answered yet, or else the
+        one answered longest ago.
 
         Args:
-            low: Minimum puzzle rating.
-            high: Maximum puzzle rating.
-            kind: Restricts the result to puzzles of this kind.
-
-        Returns:
-            The puzzle, or `None` if all puzzles in the range are answered.
+            low: Minimum rating in the pack.
+            high: Maximum rating in the pack.
+            kind: Restricts the result to puzzles of this kind. There must be one in the range.
         """
-        answers = self.answers
-        answered, rating = {each.puzzle for each in answers}, rating_after(answers).rating
-        offered = (
-            each
-            for each in puzzles()
-            if low <= each.rating <= high
-            and each.id not in answered
-            and (kind is None or each.theme is kind)
-        )
-        return min(offered, key=lambda each: abs(each.rating - rating), default=None)
+        answered = {each.puzzle: each.answered for each in self.answers}
+        rating, strengths = self.rating.rating, self._strengths()
+
+        def order(puzzle: Puzzle) -> tuple[bool, str, float]:
+            gap = abs(strengths.get(puzzle.id, puzzle.strength).rating - rating)
+            return gap > REACH, answered.get(puzzle.id, ""), gap
+
+        offered = (each for each in puzzles() if kind in (None, each.theme))
+        return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Save an answer and return it with the new rating.
+        """Save an answer as a game between player and puzzle; return it with the new rating.
 
-        Returns `None` if the puzzle was already answered.
+        Returns `None` if the puzzle was already answered, because only first answers are rated.
         """
         is_solved = direction is puzzle.best
-        after = self.rating.after(puzzle.rating, is_solved=is_solved)
+        mine, its = self.rating, self.strength(puzzle)
+        after, its_after = (
+            mine.after(its, has_won=is_solved),
+            its.after(mine, has_won=not is_solved),
+        )
         answer = PuzzleAnswer(puzzle.id, is_solved, after.rating, after.deviation)
-        return answer if self._store.puzzle_answers.add(answer, owner=self._owner) else None
+        strength = PuzzleStrength(puzzle.id, its_after.rating, its_after.deviation)
+        return answer if self._saved.add(answer, strength, owner=self._owner) else None
 
-
-def rating_after(answers: list[PuzzleAnswer]) -> PuzzleRating:
-    """Return the rating after these answers, which start with the most recent."""
-    return PuzzleRating(answers[0].rating, answers[0].deviation) if answers else PuzzleRating()
+    def _strengths(self) -> dict[int, Rating]:
+        return {
+            each.puzzle: Rating(each.rating, each.deviation) for each in self._saved.strengths()
+        }
 
 
 def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:

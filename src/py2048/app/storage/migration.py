@@ -68,6 +68,7 @@ def _convert(connection: Connection) -> None:
         "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
     ):
         connection.execute(sa.text(change))
+    schema.puzzle_ratings.create(connection)
     connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
     rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
     connection.execute(sa.delete(settings).where(rivals))

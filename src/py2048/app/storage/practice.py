@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Repository, insert_new
-from py2048.app.storage.schema import mistakes, puzzle_answers
-from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
+from py2048.app.storage.database import Repository, insert_new, upsert
+from py2048.app.storage.schema import mistakes, puzzle_answers, puzzle_ratings
+from py2048.app.storage.values import PuzzleAnswer, PuzzleStrength, SavedMistake, ThemeSummary
 
 MAX_MISTAKES = 1000
 """Maximum number of mistakes kept per owner; those learned best are dropped first."""
@@ -105,17 +106,39 @@ def _drop_excess(connection: Connection, owner: str) -> None:
 
 
 class PuzzleAnswers(Repository):
-    """Each owner's first answer to each puzzle. Later answers do not change the rating."""
+    """Each owner's answers to puzzles, and the ratings of the puzzles."""
 
-    def add(self, answer: PuzzleAnswer, *, owner: str = "local") -> bool:
-        """Save an answer; return False if the puzzle was already answered."""
+    def add(self, answer: PuzzleAnswer, strength: PuzzleStrength, *, owner: str = "local") -> bool:
+        """Save a first answer and the puzzle's rating after it.
+
+        A repeated answer changes no rating, only the time of the last answer.
+
+        Returns:
+            Whether it is the first answer.
+        """
         with self._database.write() as connection:
             row = {"owner": owner, **vars(answer)}
-            return bool(connection.execute(insert_new(connection, puzzle_answers), row).rowcount)
+            if connection.execute(insert_new(connection, puzzle_answers), row).rowcount:
+                connection.execute(upsert(connection, puzzle_ratings), vars(strength))
+                return True
+            latest = connection.execute(_latest(owner, 1)).one()
+            again = {"answered": answer.answered}
+            again |= {"rating": latest.rating, "deviation": latest.deviation}
+            columns = puzzle_answers.c
+            change = sa.update(puzzle_answers).where(columns.owner == owner)
+            connection.execute(change.where(columns.puzzle == answer.puzzle).values(again))
+        return False
 
-    def select(self, *, owner: str = "local") -> list[PuzzleAnswer]:
-        """Return all answers, most recent first."""
-        columns = puzzle_answers.c
-        query = _ANSWER.where(columns.owner == owner)
-        query = query.order_by(columns.answered.desc(), columns.puzzle)
-        return self._database.all(PuzzleAnswer, query)
+    def select(self, *, limit: int | None = None, owner: str = "local") -> list[PuzzleAnswer]:
+        """Return the answers, most recent first."""
+        return self._database.all(PuzzleAnswer, _latest(owner, limit))
+
+    def strengths(self) -> list[PuzzleStrength]:
+        """Return the ratings of all puzzles that were answered."""
+        return self._database.all(PuzzleStrength, sa.select(puzzle_ratings))
+
+
+def _latest(owner: str, limit: int | None) -> sa.Select[Any]:
+    columns = puzzle_answers.c
+    query = _ANSWER.where(columns.owner == owner).limit(limit)
+    return query.order_by(columns.answered.desc(), columns.puzzle)

@@ -241,7 +241,7 @@ mistakes = _table(
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
-# First answers to puzzles, with the resulting rating.
+# First answers to puzzles, with the time of the last answer and the player's rating after it.
 puzzle_answers = _table(
     "puzzle_answers",
     sa.Column("owner", sa.Text, primary_key=True),
@@ -250,6 +250,13 @@ puzzle_answers = _table(
     sa.Column("is_solved", sa.Boolean, nullable=False),
     *_required(sa.Float, "rating", "deviation"),
     sa.Index("puzzle_answers_by_time", "owner", "answered"),
+)
+
+# Ratings of the puzzles that were answered.
+puzzle_ratings = _table(
+    "puzzle_ratings",
+    sa.Column("puzzle", sa.Integer, primary_key=True, autoincrement=False),
+    *_required(sa.Float, "rating", "deviation"),
 )
 
 # Reviews of finished games, and requests for reviews.

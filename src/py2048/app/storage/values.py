@@ -398,14 +398,14 @@ class ThemeSummary:
 
 @dataclass(frozen=True)
 class PuzzleAnswer:
-    """The first answer to a puzzle.
+    """The answers to a puzzle, of which only the first is rated.
 
     Attributes:
         puzzle: Number of the puzzle.
-        is_solved: Whether the answer was correct.
-        rating: The player's rating after the answer.
+        is_solved: Whether the first answer was correct.
+        rating: The player's rating after the last answer.
         deviation: Uncertainty of the rating.
-        answered: Time of the answer, ISO 8601 in UTC.
+        answered: Time of the last answer, ISO 8601 in UTC.
     """
 
     puzzle: int
@@ -413,6 +413,21 @@ class PuzzleAnswer:
     rating: float
     deviation: float
     answered: str = field(default_factory=utc_now)
+
+
+@dataclass(frozen=True)
+class PuzzleStrength:
+    """The rating of a puzzle.
+
+    Attributes:
+        puzzle: Number of the puzzle.
+        rating: The rating after the last answer.
+        deviation: Uncertainty of the rating.
+    """
+
+    puzzle: int
+    rating: float
+    deviation: float
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,7 @@ class RateLimits:
             "hints": (2.0, 10, N_("too many hints: wait a moment")),
             "cards": (2.0, 40, N_("too many pictures: wait a moment")),
             "battles": (1.0, 20, N_("too many battle actions: wait a moment")),
+            "puzzles": (1.0, 60, N_("too many answers to puzzles: wait a moment")),
             # Charged for turns times cells.
             "offline": (10_000, 200_000, N_("too many moves at once: wait a moment")),
             "reviews": (1 / 30, 5, N_("too many reviews: wait a minute")),

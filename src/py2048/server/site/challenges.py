@@ -1,29 +1,30 @@
-"""The daily challenge and its streaks, the daily puzzle, and the pages of battles.
+"""The daily challenge and its streaks, puzzles, and the pages of battles.
 
 A daily game belongs to the day of its tiles, even if it ends later. If it continues after that
 day's secret is revealed, it does not count towards the streak. Days are UTC days.
 
-The puzzle page is stateless: the answer is part of the URL.
+A puzzle's answer is saved when it is sent; the solution is a page of its own, with the answer in
+its URL.
 """
 
 from __future__ import annotations
 
-import asyncio
 import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048 import Direction, Rules
 from py2048.app.storage.values import AccountError, DailyResult
-from py2048.core.errors import StaleGameError
+from py2048.core.errors import Py2048Error, StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
 from py2048.server.play import battles
@@ -35,6 +36,7 @@ from py2048.server.site.auth import UserRequest
 from py2048.server.site.pages import Page, Site, render
 
 if TYPE_CHECKING:
+    from py2048.app.session.notebook import PuzzleBook
     from py2048.review.puzzles import Puzzle
 
 _DAY = timedelta(days=1)
@@ -68,17 +70,27 @@ async def show_today(site: Site, request: UserRequest) -> Response:
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
     values = await site.backend.do(today_panel, request.user.account, rules, day)
-    puzzle = await asyncio.to_thread(_puzzle_of, day)
-    values |= {"day": str(day), "is_known": True, "puzzle": puzzle.board.rows}
-    return render(request, "_today.html", today={**values, "rating": puzzle.rating})
+    return render(request, "_today.html", today={**values, "day": str(day), "is_known": True})
 
 
-async def show_puzzle(_site: Site, request: UserRequest) -> Response:
-    """Show a day's puzzle and, after an answer, the solution."""
+async def show_puzzle(site: Site, request: UserRequest) -> Response:
+    """Show a puzzle and, after an answer, the solution."""
+    do, account, fields = site.backend.do, request.user.account, request.query_params
+    number = fields.get("id")
+    if number == "next":
+        return RedirectResponse(f"/puzzle?id={await do(_next_puzzle, account)}", 303)
+    values = await do(_puzzle_page, account, fields)
     today = datetime.now(UTC).date()
-    day = checked_day(request.query_params.get("day"), today)
-    values = await asyncio.to_thread(_puzzle_page, day, request.query_params.get("answer"))
-    return render(request, "puzzle.html", **days_at(day, today), **values)
+    days = {} if number else days_at(checked_day(fields.get("day"), today), today)
+    return render(request, "puzzle.html", **values, **days)
+
+
+async def answer_puzzle(site: Site, request: UserRequest) -> Response:
+    """Save an answer and redirect to the solution."""
+    form = await pages.read_form(request)
+    site.limits.check(puzzles=request.address)
+    await site.backend.do(_save_answer, request.user.account, form)
+    return RedirectResponse(f"/puzzle?{urlencode(form)}", 303)
 
 
 async def choose_battle(_site: Site, request: UserRequest) -> Response:
@@ -119,7 +131,8 @@ async def act_in_battle(site: Site, request: UserRequest) -> Response:
 PAGES = (
     Page("/daily", challenge),
     Page("/today", show_today),
-    Page("/puzzle", show_puzzle, needs_store=False),
+    Page("/puzzle", show_puzzle),
+    Page("/puzzle", answer_puzzle, "POST"),
     Page("/battle", choose_battle),
     Page("/battle", offer_battle, "POST"),
     Page("/battle/{battle}", show_battle),
@@ -179,11 +192,16 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return today's challenge results, and an account's statistics under the given rules."""
+    """Return today's results and puzzle, and an account's statistics under the given rules."""
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == str(day)), "")
-    shown = {"mine": pages.row_of(games, mine), "streak": streak_of(results, day).current}
-    shown |= _day_results(games, str(day))
+    shown: dict[str, Any] = {
+        "mine": pages.row_of(games, mine),
+        "streak": streak_of(results, day).current,
+    }
+    puzzle = _puzzle_of(day)
+    rating = _book(games, account).strength(puzzle).rating
+    shown |= {**_day_results(games, str(day)), "puzzle": puzzle.board.rows, "rating": rating}
     ends = games.store.records.ends(account, str(rules))
     if not ends:
         return {**shown, "played": 0}
@@ -266,23 +284,54 @@ def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
     return Streak(length if is_alive else 0, longest, last == today)
 
 
-# The puzzle
+# Puzzles
 
 
-def _puzzle_page(day: date, answer: str | None) -> dict[str, Any]:
-    """Return the template values of a day's puzzle.
+def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the template values of a puzzle and, if `fields` have an answer, its solution."""
+    puzzle, played = _puzzle_and_answer(fields)
+    shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
+    book = _book(games, owner)
+    if played is None:
+        rating = book.strength(puzzle).rating
+        return {**shown, "rating": rating, "legal": list(map(str, puzzle.values))}
+    return {**shown, "answer": _solution(book, puzzle, played)}
+
+
+def _save_answer(games: GameService, owner: str, fields: Mapping[str, str]) -> None:
+    puzzle, played = _puzzle_and_answer({"answer": "", **fields})
+    assert played is not None
+    _book(games, owner).answer(puzzle, played)
+
+
+def _next_puzzle(games: GameService, owner: str) -> int:
+    return _book(games, owner).next().id
+
+
+def _book(games: GameService, owner: str) -> PuzzleBook:
+    from py2048.app.session.notebook import PuzzleBook
+
+    return PuzzleBook(games.store, owner)
+
+
+def _puzzle_and_answer(fields: Mapping[str, str]) -> tuple[Puzzle, Direction | None]:
+    """Return the puzzle with the number or of the day in `fields`, and the answer if there is one.
 
     Raises:
-        HTTPException: If the answer is not a legal move.
+        HTTPException: If there is no such puzzle, or the answer is not a legal move.
     """
-    puzzle = _puzzle_of(day)
-    shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
+    from py2048.review.puzzles import get_puzzle
+
+    number, answer = fields.get("id"), fields.get("answer")
+    day = checked_day(fields.get("day"), datetime.now(UTC).date())
+    try:
+        puzzle = get_puzzle(int(number)) if number else _puzzle_of(day)
+    except (ValueError, Py2048Error):
+        raise HTTPException(404, _("There is no such puzzle.")) from None
     legal = {str(direction): direction for direction in puzzle.values}
-    if answer is None:
-        return {**shown, "legal": legal}
-    if answer not in legal:
+    if answer is not None and answer not in legal:
         raise HTTPException(404, _("That move is not possible in this puzzle."))
-    return {**shown, "legal": legal, "answer": _solution(puzzle, legal[answer])}
+    return puzzle, None if answer is None else legal[answer]
 
 
 def _puzzle_of(day: date) -> Puzzle:
@@ -292,7 +341,7 @@ def _puzzle_of(day: date) -> Puzzle:
     return daily_puzzle(day)
 
 
-def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
+def _solution(book: PuzzleBook, puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return the template values of the solution.
 
     After a correct answer, the solution says what the second-best move loses.
@@ -300,12 +349,13 @@ def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     from py2048.presentation.words import reason_name
 
     ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
-    is_right = played is puzzle.best
-    worse = ranked[1] if is_right else played
+    now, before = book.ratings
     return {
         "played": str(played),
-        "is_right": is_right,
-        "move": puzzle.graded(worse),
-        "theme": reason_name(puzzle.theme) if puzzle.theme else "",
+        "is_right": played is puzzle.best,
+        "move": puzzle.graded(ranked[1] if played is puzzle.best else played),
+        "theme": puzzle.theme and reason_name(puzzle.theme),
         "values": [puzzle.graded(direction) for direction in ranked],
+        "rating": now.rating,
+        "change": now.rating - before.rating,
     }

@@ -1,21 +1,29 @@
-// The puzzle page: movement keys press its buttons, and a streak counts consecutive solved days.
+// The puzzle page: movement keys and swipes press its buttons, and a streak counts consecutive
+// solved days.
 import { $ } from "./elements.js";
-import { isTaken, meaning } from "./input.js";
+import { isTaken, meaning, onSwipe } from "./input.js";
 import { ngettext } from "./language.js";
 import { readJson, writeJson } from "./storage.js";
 
 const DAY_MS = 86_400_000;
 const form = $("puzzle");
 const answer = $("answer");
+const next = $("next");
 const chip = $("puzzle-streak");
 
 document.addEventListener("keydown", (event) => {
   const move = isTaken(event) ? null : meaning(event)?.move;
-  if (!move) return;
+  if (!move || !form) return;
   event.preventDefault();
-  form.querySelector(`[value=${move}]`).click();
+  press(move);
 });
-answer?.focus();
+onSwipe(document.querySelector(".puzzle > .mini"), press);
+next?.focus();
+
+/** Choose a move or, after an answer, go on to the next puzzle. */
+function press(move) {
+  (next ?? form.querySelector(`[value=${move}]`)).click();
+}
 
 // Only the first answer to a day's puzzle counts. Its result is stored only in this browser.
 const today = new Date().toISOString().slice(0, 10);
