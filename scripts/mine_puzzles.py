@@ -45,6 +45,7 @@ from py2048.core.rng import derive_seed
 from py2048.core.rules import Rules, get_rules
 from py2048.lab.training.boards import OngoingGame
 from py2048.players import Player, make_player
+from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.search.expectimax import Expectimax
 from py2048.players.search.limits import SearchLimits
@@ -54,8 +55,8 @@ from py2048.players.solving import find_ending
 from py2048.review.coaching import grade_for, judge_position
 from py2048.review.levels import LEVELS
 from py2048.review.moves import Grade, grade_of
-from py2048.review.playouts import misjudgement, small_network
 from py2048.review.puzzles import NOTHING, PACK, RANKS, Puzzle, puzzles
+from py2048.review.simulation import evaluation_of, misjudgement
 
 SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
@@ -243,8 +244,8 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 def judged(puzzle: Puzzle) -> Puzzle | None:
     """Return a puzzle with the models' rating and reason; `None` if they know a better move."""
-    network = small_network(puzzle.rules)
-    assert network is not None
+    network = evaluation_of(puzzle.rules)
+    assert isinstance(network, Network)
     values = Expectimax(puzzle.rules, network.value, 1).rate(puzzle.board)
     share = misjudgement(puzzle.rules, CASUAL.slip)
     chance = np.clip(chance_to_find(values, puzzle.best, share), MIN_CHANCE, 1 - MIN_CHANCE)

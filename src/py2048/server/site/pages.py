@@ -32,7 +32,7 @@ from py2048.presentation.actions import BY_NAME
 from py2048.presentation.hints import PLAYERS
 from py2048.presentation.plots import bar_plot, line_plot
 from py2048.presentation.words import (
-    ACCURACY_NOTE,
+    accuracy_note,
     accuracy_text,
     grade_word,
     level_name,
@@ -79,7 +79,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
     environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
-    environment.globals |= {"accuracy_note": lambda: _(ACCURACY_NOTE)}
+    environment.globals |= {"accuracy_note": accuracy_note}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),
