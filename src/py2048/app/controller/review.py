@@ -393,7 +393,7 @@ class GameReview:
             self.advance()
 
     def _line(self, move: MoveReview, direction: Direction) -> Iterator[Frame]:
-        from py2048.review.lines import typical_line  # slow: imports NumPy
+        from py2048.review.playouts import typical_line  # slow: imports NumPy
 
         rules = self.record.rules
         line = typical_line(rules, move.board, direction, self.level or LEVELS[-1], move.reason)
