@@ -262,35 +262,31 @@ def browser_script(path: Path | str) -> bytes:
 
     A page opened from disk may load scripts but no other files. `network` is an object with:
 
-    - `known`, `stages` and `step`
-    - `size`: number of weights per stage
-    - `lookups`: for each weight that contributes to a board's value, the offset of its tuple's
-      weights and the tuple's cells; the rank on the cell at position i counts 16**i
-    - `weights`: zigzag numbers `[stages, size]`, first all low bytes and then all high bytes,
-      deflated and base64-encoded
+    - `known` and `step`
+    - `images`: for each symmetry, the source cell of every cell
+    - `tuples`: the offset of each tuple's weights, and its cells; the rank on the cell at position i
+      counts 16**i
+    - `weights`: zigzag numbers, first all low bytes and then all high bytes, deflated and
+      base64-encoded
 
     Raises:
-        WeightsError: If the file cannot be loaded, is not packed, has bands, or is for a larger
-            board.
+        WeightsError: If the file cannot be loaded, is not packed, has stages or bands, or is for
+            a larger board.
     """
     network = load(path)
     layout, table = network.layout, network.table
-    if network.bands or not layout.is_packed or table.dtype != np.int16:
+    has_parts = network.bands or layout.stages
+    if has_parts or not layout.is_packed or table.dtype != np.int16:
         raise WeightsError(
-            f"{path} is not for browsers: save packed weights for up to 4x4, without bands"
+            f"{path} is not for browsers: save packed weights for up to 4x4, without stages or bands"
         )
     steps = table.astype("<i2")
     zigzag = ((steps << 1) ^ (steps >> 15)).view(np.uint8).reshape(-1, 2)
     payload = {
         "known": layout.known,
-        "stages": layout.stages,
         "step": network.step,
-        "size": layout.size,
-        "lookups": [
-            (offset, [image[cell] for cell in cells])
-            for offset, cells in zip(layout.offsets, layout.tuples, strict=False)
-            for image in layout.images
-        ],
+        "images": layout.images,
+        "tuples": list(zip(layout.offsets, layout.tuples, strict=False)),
         "weights": base64.b64encode(zlib.compress(zigzag.T.tobytes())).decode(),
     }
     return f"globalThis.network = {json.dumps(payload)};\n".encode()

@@ -1,78 +1,97 @@
-// Hints from a small network, for when there is no server to ask. The weights are loaded as a script,
-// which `browser_script` in `ntuple/weights.py` writes: a page opened as a file can load only scripts.
-import { _, grouped } from "./language.js";
-import { DIRECTIONS, parseRules, scoreOf, slide } from "./rules.js";
-import { WAYS } from "./ways.js";
+// A small n-tuple network, which values boards where there is no server.
 
-/** @import { Game } from "./session.js" */
-
-// As LIMITS in `review/moves.py`: the largest share of the points to come that a grade may lose.
-const GRADES = /** @type {const} */ ([
-  ["best", 0.001], ["good", 0.01], ["inaccuracy", 0.025], ["mistake", 0.1], ["blunder", 1],
-]);
-const MAX_BLOCKING_MS = 10;
-const loaded = new Map();
-
-/** Load the network of the script at an address, once; return a function that gives hints on games. */
-export function adviserAt(address) {
-  if (!loaded.has(address)) loaded.set(address, load(address));
-  loaded.get(address).catch(() => loaded.delete(address));
-  return loaded.get(address);
-}
-
-async function load(src) {
-  const script = Object.assign(document.createElement("script"), { src });
-  document.head.append(script);
-  await new Promise((done, failed) => Object.assign(script, { onload: done, onerror: failed }));
-  script.remove();
-  const packed = globalThis.network;
-  delete globalThis.network; // the weights' text is megabytes
-  const network = await Network.unpack(packed);
-  return (game) => hintOf(network.rate(game));
-}
+const WORD_CELLS = 8; // at four bits a cell
+const MAX_RUNS = 3;
+const FIELDS = 2 + 2 * MAX_RUNS; // of a tuple
 
 export class Network {
-  #layout;
-  #weights;
+  #step;
+  #known;
+  #weights; // whole numbers of steps
+  #images; // the number of symmetric images
+  #gathered; // the cells of each word, image by image for each group of words
+  #words;
+  #tuples; // for each one its first weight, its group of words, and shift and mask of its runs of cells
 
-  constructor(layout, weights) {
-    this.#layout = layout;
+  constructor({ known, step, images, tuples }, weights) {
+    this.#step = step;
+    this.#known = known;
     this.#weights = weights;
+    this.#images = images.length;
+    /** @type {Map<string, number[]>} */
+    const groups = new Map();
+    const fields = tuples.map(([first, cells]) => {
+      const { places, runs } = runsOf(cells, images[0].length);
+      if (!groups.has(String(places))) groups.set(String(places), places);
+      return [first, [...groups.keys()].indexOf(String(places)), ...runs];
+    });
+    const none = images[0].length; // the cell after the last, which is empty
+    const gathered = [...groups.values()].flatMap((places) => images.map((image) => places.map((place) => image[place] ?? none)));
+    this.#gathered = Uint8Array.from(gathered.flat());
+    this.#words = new Int32Array(gathered.length);
+    this.#tuples = Int32Array.from(fields.flat());
   }
 
-  /** Unpack a network from its script's object. */
+  /** Unpack the object that the script of `browser_script` in `ntuple/weights.py` sets. */
   static async unpack({ weights, ...layout }) {
-    return new Network(layout, await inflated(bytesOf(weights)));
-  }
-
-  /** The expected future points after a slide, before the next tile appears. */
-  value(board) {
-    const { known, stages, step, size, lookups } = this.#layout;
-    const sum = [...new Set(board.flat())].reduce((total, tile) => total + tile);
-    const stage = stages.filter((least) => sum >= least).length;
-    const ranks = downgraded(board.flat().map((tile) => tile && Math.log2(tile)), known);
-    let steps = 0;
-    for (const [first, cells] of lookups) {
-      let index = stage * size + first;
-      for (const [place, cell] of cells.entries()) index += ranks[cell] * 16 ** place;
+    const packed = new Blob([bytesOf(weights)]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+    const steps = new Int16Array(bytes.length / 2);
+    for (let index = 0; index < steps.length; index++) {
       // Low bytes come first, then high bytes; together they are zigzag-encoded.
-      const zigzag = this.#weights[index] | (this.#weights[index + this.#weights.length / 2] << 8);
-      steps += (zigzag >> 1) ^ -(zigzag & 1);
+      const zigzag = bytes[index] | (bytes[index + steps.length] << 8);
+      steps[index] = (zigzag >> 1) ^ -(zigzag & 1);
     }
-    return steps * step;
+    return new Network(layout, steps);
   }
 
   /**
-   * The legal moves of a game with their values in points, the best first.
-   * @param {Game} game
+   * The expected future points after a slide, before the next tile appears.
+   * @param {Uint8Array} ranks of the cells, row by row, followed by a 0
    */
-  rate({ board, rules }) {
-    const { merging, scoring } = parseRules(rules.text);
-    return DIRECTIONS.map((direction) => ({ direction, slid: slide(board, direction, merging) }))
-      .filter(({ slid }) => slid.changed)
-      .map(({ direction, slid }) => ({ direction, worth: scoreOf(scoring, slid) + this.value(slid.board) }))
-      .sort((one, other) => other.worth - one.worth);
+  value(ranks) {
+    let most = 0;
+    for (let cell = 0; cell < ranks.length; cell++) if (ranks[cell] > most) most = ranks[cell];
+    return this.#steps(most <= this.#known ? ranks : downgraded(ranks, this.#known)) * this.#step;
   }
+
+  #steps(ranks) {
+    const [weights, gathered, words, tuples, images] = [this.#weights, this.#gathered, this.#words, this.#tuples, this.#images];
+    for (let number = 0, at = 0; number < words.length; number++, at += WORD_CELLS) {
+      let word = 0;
+      for (let place = 0; place < WORD_CELLS; place++) word |= ranks[gathered[at + place]] << (4 * place);
+      words[number] = word;
+    }
+    let steps = 0;
+    for (let at = 0; at < tuples.length; at += FIELDS) {
+      const first = tuples[at];
+      const [shift, mask] = [tuples[at + 2], tuples[at + 3]];
+      const [shift2, mask2] = [tuples[at + 4], tuples[at + 5]];
+      const [shift3, mask3] = [tuples[at + 6], tuples[at + 7]];
+      const end = (tuples[at + 1] + 1) * images;
+      for (let number = end - images; number < end; number++) {
+        const word = words[number];
+        const index = ((word >>> shift) & mask) | ((word >>> shift2) & mask2) | ((word >>> shift3) & mask3);
+        steps += weights[first + index];
+      }
+    }
+    return steps;
+  }
+}
+
+// The places on the board that a word gathers for a tuple, and shift and mask of each of its runs of
+// cells. Many tuples share the word of two rows.
+function runsOf(cells) {
+  const first = 4 * Math.floor(cells[0] / 4);
+  const places = Array.from({ length: WORD_CELLS }, (_, place) => first + place);
+  const runs = [];
+  for (const [index, cell] of cells.entries()) {
+    if (cell !== cells[index - 1] + 1) runs.push(4 * (cell - first - index), 0);
+    runs[runs.length - 1] |= 15 << (4 * index);
+  }
+  while (runs.length < 2 * MAX_RUNS) runs.push(0, 0);
+  if (runs.length === 2 * MAX_RUNS && cells.at(-1) < first + WORD_CELLS) return { places, runs };
+  return { places: [...cells, ...Array(WORD_CELLS - cells.length).fill(Infinity)], runs: [0, ~0, 0, 0, 0, 0] };
 }
 
 // A plain loop: Uint8Array.from with a function takes 25 times as long.
@@ -83,59 +102,14 @@ function bytesOf(base64) {
   return bytes;
 }
 
-// Inflate piece by piece, so that the page stays responsive.
-async function inflated(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const reader = stream.getReader();
-  const pieces = [];
-  let since = performance.now();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return new Uint8Array(await new Blob(pieces).arrayBuffer());
-    pieces.push(value);
-    if (performance.now() - since < MAX_BLOCKING_MS) continue;
-    await new Promise((resume) => setTimeout(resume));
-    since = performance.now();
-  }
-}
-
 // Lower ranks above the known ones by skipping the largest missing rank, as `downgraded` in
 // `ntuple/layout.py`.
 function downgraded(ranks, known) {
-  const most = Math.max(...ranks);
+  let most = 0;
+  for (let cell = 0; cell < ranks.length; cell++) if (ranks[cell] > most) most = ranks[cell];
   if (most <= known) return ranks;
   let missing = most - 1;
   while (missing > 0 && ranks.includes(missing)) missing--;
   if (!missing) return ranks.map((rank) => Math.min(rank, known));
   return downgraded(ranks.map((rank) => rank - Number(rank > missing)), known);
-}
-
-/**
- * A hint as the server would send it, with bars and grades as `direction_rows` in
- * `presentation/hints.py` computes them.
- * @param {{direction: Protocol.HintMessage["direction"], worth: number}[]} rated the legal moves, the best first
- * @returns {import("./computer.js").Hint}
- */
-export function hintOf(rated) {
-  const [{ direction, worth }] = rated;
-  const losses = rated.map((each) => worth - each.worth);
-  const spread = Math.max(...losses, Math.abs(worth) / 10) || 1;
-  const whole = worth > 0 ? worth : spread;
-  const options = rated.map((each, index) => {
-    const loss = losses[index];
-    const text = index === 0 ? _("best") : shortLoss(loss) ? `−${shortLoss(loss)}` : _("as good");
-    const grade = GRADES.find(([, limit]) => Math.min(1, loss / whole) <= limit)[0];
-    return { direction: each.direction, text, share: 1 - (0.6 * loss) / spread, grade };
-  });
-  const headline = _("{direction} is best", { direction: WAYS[direction] });
-  const points = grouped(Number(Math.max(worth, 0).toPrecision(2)));
-  const outlook = _("About {points} points to come with good play.", { points });
-  const words = options.slice(1).map((each) => `${WAYS[each.direction]} ${each.text}.`);
-  return { direction, options, headline, reason: "", outlook, say: [`${headline}.`, ...words].join(" ") };
-}
-
-// A loss in few digits, as `short_loss` in `presentation/hints.py`; empty if it rounds to 0.
-function shortLoss(loss) {
-  if (loss >= 99_999.5) return _("{n} k", { n: grouped(loss / 1000) });
-  return loss > 0.5 ? grouped(loss) : "";
 }
