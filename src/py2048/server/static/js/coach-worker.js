@@ -12,8 +12,8 @@ let coaching;
 
 addEventListener("message", async ({ data: { id, type, ...facts } }) => {
   if (type === "network") {
-    const rules = parseRules(facts.rules);
-    coaching = new Coaching(rules, new Playouts(rules, await Network.unpack(facts.network)), facts.network.levels);
+    const { rules, network } = facts;
+    coaching = new Coaching(new Playouts(parseRules(rules), await Network.unpack(network)), network.goals);
     postMessage({ type: "ready" });
     return;
   }
@@ -26,12 +26,12 @@ addEventListener("message", async ({ data: { id, type, ...facts } }) => {
 async function work() {
   while (jobs.length) {
     const job = jobs.at(-1);
-    answer(job, job.steps.next());
+    answer(job, /** @type {any} */ (job.steps.next()));
     await new Promise((resume) => setTimeout(resume)); // for new requests to arrive
   }
 }
 
-function answer(job, { value, done }) {
+function answer(job, { value, done = false }) {
   if (value || done) postMessage({ id: job.id, answer: value, isDone: done });
   if (done) jobs.splice(jobs.indexOf(job), 1);
 }

@@ -61,7 +61,7 @@ class Coach {
 /**
  * A hint as the server would send it.
  * @param {import("./coaching.js").Judged} judged
- * @returns {import("./computer.js").Hint}
+ * @returns {any} see `Hint`
  */
 export function hintOf(judged) {
   const { best, chance, error, grade, games } = judged;
@@ -72,8 +72,8 @@ export function hintOf(judged) {
   const headline = _("{direction} is best", { direction: WAYS[best] });
   const reason = outcome(judged, ways);
   const points = per100(Math.max(...Object.values(error)));
-  const outlook = _("Counted in {games} games after each move, in your browser: give or take {points} %.", { games: grouped(games), points });
-  return { direction: /** @type {any} */ (best), options, headline, reason, outlook, say: `${headline}. ${reason}` };
+  const outlook = _("Counted in {games} games after each move, in your browser: give or take {points} %.", { games: grouped(games[best]), points });
+  return { direction: best, options, headline, reason, outlook, say: `${headline}. ${reason}` };
 }
 
 /**

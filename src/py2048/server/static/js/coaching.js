@@ -1,169 +1,274 @@
 // What moves mean for a player of a level: chances counted in games played on, with their errors.
 // The model is that of `review/coaching.py`; there are fewer games, so the errors are wider.
-import { COLUMNS, GAMES, MADE, MEETING, NEXT_MADE, OUT, ROOM, SURVIVED, TRAPPED } from "./playouts.js";
-import { DIRECTIONS } from "./rules.js";
-
-const SEED = 0;
-const BATCH_GAMES = 16;
-const HINT_GAMES = [64, 208]; // after each move: for the first answer, and for the last
-const CERTAIN = 0.9; // a tile that at least this share of games makes is no goal
-const MIN_CHANCE = 0.02; // if all chances are smaller, the chance of surviving counts
-const MIN_ERRORS = 2.5; // a smaller loss may be chance
-const MIN_REASON_ERRORS = 4;
-const GRADES = /** @type {const} */ ([["blunder", 0.12], ["mistake", 0.06], ["inaccuracy", 0.03]]);
 
 /**
- * The goals of a level's player whose largest tile is `largest`, as `goal_of` in `review/levels.py`.
- * @param {{games: number, slips: {[slip: string]: {made: {[tile: string]: number}}}}} levels how many
- *   games of each level made each tile
- * @param {number} slip
- * @param {number} largest
- * @param {number} limit the tile that ends the game
- */
-export function goalOf({ games, slips }, slip, largest, limit = Infinity) {
-  const known = Object.keys(slips).map(Number).sort((one, other) => one - other);
-  const within = Math.min(Math.max(slip, known[0]), known.at(-1));
-  const above = known.findIndex((each) => each > within);
-  const upper = above < 0 ? known.length - 1 : above;
-  const [low, high] = [known[upper - 1], known[upper]];
-  const shareAt = (each, tile) => (slips[each].made[tile] ?? 0) / games;
-  const goals = [];
-  for (let [tile, last] = [4, 1]; goals.length < 2; tile *= 2) {
-    const share = shareAt(low, tile) + ((within - low) / (high - low)) * (shareAt(high, tile) - shareAt(low, tile));
-    if (last && share >= CERTAIN * last) continue;
-    last = share;
-    if (tile > largest) goals.push(Math.min(tile, limit));
-  }
-  return { goal: goals[0], next_goal: goals[1] };
-}
-
-/**
- * What the games played on from a position show: for each legal direction, the chance of making the goal
- * or, if `survival` is set, of lasting 20 more moves; the standard error of the best chance minus it; what
- * it loses, and its grade. The names are those of the server's reviews.
+ * What the games played on from a position show, named as in the server's reviews. Values by direction
+ * are about legal moves.
  * @typedef {object} Judged
  * @property {number} ply
- * @property {?string} played
+ * @property {string} played or the best direction
  * @property {string} best
  * @property {number} goal
  * @property {number} next_goal
- * @property {boolean} survival
- * @property {number} games after each direction
+ * @property {boolean} survival whether the chance is that of 20 more moves, because the goal is too far
+ * @property {{[direction: string]: number}} games
  * @property {{[direction: string]: number}} chance
  * @property {{[direction: string]: number}} next_chance
- * @property {{[direction: string]: number}} error
- * @property {{[direction: string]: number}} loss
+ * @property {{[direction: string]: number}} error of the best chance minus this one
  * @property {{[direction: string]: string}} grade
+ * @property {number} loss of the move played
+ * @property {number} share what it loses, and what a random move loses: for the accuracy
+ * @property {number} stake
+ * @property {?{kind: string, numbers: {[name: string]: number}, z: number}} reason
  */
 
-/** The games played on from a position. */
-class Tally {
+const SEED = 0;
+const [PROBE_GAMES, FIRST_GAMES, BATCH_GAMES] = [8, 64, 32];
+const HINT_GAMES = [64, 200]; // after each move: for the first answer, and for the last
+const REVIEW_MOVES = 8_000_000; // the server plays 40 million
+const FIRST_PASS_SHARE = 0.75;
+const CLEAR_GAMES = 256; // after two moves: they make a reason clear
+const [MIN_CHANGE, REASON_PRIORITY] = [0.01, 0.02];
+const MIN_CHANCE = 0.02; // if all chances are smaller, the chance of surviving counts
+const MIN_ERRORS = 2.5; // smaller losses are no mistakes
+const MIN_Z = 4;
+const MIN_VARIANCE = 0.25;
+const GRADES = ["inaccuracy", "mistake", "blunder"];
+const LOSSES = [0.03, 0.06, 0.12];
+const [MIN_STAKES, MIN_STAKE] = [10, 0.01]; // for an accuracy
+const MAX_MOMENTS = 10;
+
+/** A position and the games played on from it. */
+class Judgement {
   #playouts;
   #ranks;
   #facts;
   #goals;
-  #moves; // the legal ones, each with the counts of its even and its odd games
+  #numbers;
+  #games = {}; // the counts of each game, by direction
 
   /** @param {import("./playouts.js").Playouts} playouts */
-  constructor(playouts, { board, ply, played = null }, slip, goals) {
+  constructor(playouts, { board, ply, played = null }, slip, [goal, next]) {
     this.#playouts = playouts;
     this.#ranks = playouts.ranks(board);
-    this.#goals = goals;
-    const [goal, next] = [goals.goal, goals.next_goal].map(Math.log2);
-    this.#facts = { slip, goal, next, watch: playouts.watch(this.#ranks) };
-    this.#moves = playouts.rate(this.#ranks).map(({ direction, number }) => {
-      return { direction, number, halves: [new Float64Array(COLUMNS), new Float64Array(COLUMNS)] };
-    });
+    this.#goals = { goal, next_goal: next };
+    this.#facts = { slip, goal: Math.log2(goal), next: Math.log2(next), watch: playouts.watch(this.#ranks) };
+    const moves = playouts.rate(this.#ranks);
+    this.#numbers = Object.fromEntries(moves.map(({ direction, number }) => [direction, number]));
+    this.ways = Object.keys(this.#numbers);
+    for (const way of this.ways) this.#games[way] = [];
     this.ply = ply;
-    this.played = played;
-    /** How many games were played on from each move. */
-    this.games = 0;
+    this.move = played;
   }
 
-  /** Play a batch of games on from each move. */
-  play() {
-    for (const { number, halves } of this.#moves) {
-      for (let game = this.games; game < this.games + BATCH_GAMES; game++) {
-        const key = { seed: SEED, ply: this.ply, game };
-        this.#playouts.play(this.#ranks, number, key, this.#facts, halves[game % 2]);
+  /** Play more games on after some moves; return how many moves they took. */
+  play(ways, count) {
+    let moves = 0;
+    for (const way of ways) {
+      const games = this.#games[way];
+      for (const end = games.length + count; games.length < end; ) {
+        const key = [SEED, this.ply, games.length];
+        games.push(this.#playouts.play(this.#ranks, this.#numbers[way], this.#facts, key));
+        moves += 1 + games.at(-1).moves;
       }
     }
-    this.games += BATCH_GAMES;
+    return moves;
   }
 
-  /** What the games show, named as in the server's reviews. */
+  /** The chance that more games change the grade of the move played, and the moves to play them after. */
+  get doubt() {
+    const chance = this.#means(this.#column);
+    const [played, best] = [this.#played, mostOf(chance)];
+    const place = GRADES.indexOf(this.#grade(played)) + 1;
+    const pairs = this.ways.filter((way) => way !== played).map((way) => {
+      const error = this.#error(way, played) || 1e-9;
+      const [low, high] = [-1, ...LOSSES, 2].slice(place, place + 2).map((bound) => (bound - chance[way] + chance[played]) / error);
+      return { doubt: 1 - normal(high) + normal(low), ways: [played, way] };
+    });
+    const isUnclear = place > 0 && [played, best].some((way) => this.#games[way].length < CLEAR_GAMES);
+    if (isUnclear) pairs.push({ doubt: REASON_PRIORITY, ways: [played, best] });
+    return pairs.reduce((one, other) => (other.doubt > one.doubt ? other : one), { doubt: 0, ways: [] });
+  }
+
+  /** @returns {Judged} */
   get review() {
-    const chances = this.#shares(MADE);
-    const survival = Math.max(...chances) < MIN_CHANCE;
-    const column = survival ? SURVIVED : MADE;
-    const chance = survival ? this.#shares(column) : chances;
-    const best = chance.indexOf(Math.max(...chance));
-    const error = chance.map((_, index) => (index === best ? 0 : Math.hypot(this.#error(chance[best]), this.#error(chance[index]))));
-    const loss = chance.map((each) => chance[best] - each);
-    const grade = loss.map((_, index) => gradeOf(loss[index], error[index]));
-    const { direction } = this.#moves[best];
-    const named = { chance, error, loss, grade, next_chance: this.#shares(NEXT_MADE) };
-    const byWay = Object.entries(named).map(([name, values]) => [name, this.#byWay(values)]);
-    const { ply, played, games } = this;
-    return { ply, played, best: direction, ...this.#goals, survival, games, ...Object.fromEntries(byWay) };
+    const column = this.#column;
+    const chance = this.#means(column);
+    const [played, most] = [this.#played, mostOf(chance)];
+    const grade = this.#byWay((way) => this.#grade(way));
+    const best = grade[played] === "best" ? played : most;
+    return {
+      ply: this.ply,
+      played,
+      best,
+      ...this.#goals,
+      survival: column === "survived",
+      games: this.#byWay((way) => this.#games[way].length),
+      chance,
+      next_chance: this.#means("next_made"),
+      error: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
+      grade,
+      loss: Math.max(chance[best] - chance[played], 0),
+      ...this.#stakes(column, played),
+      reason: GRADES.includes(grade[played]) ? this.#reason(played, most) : null,
+    };
   }
 
-  #byWay(values) {
-    return Object.fromEntries(this.#moves.map(({ direction }, index) => [direction, values[index]]));
+  get #played() {
+    return this.move ?? mostOf(this.#means(this.#column));
   }
 
-  #shares(column) {
-    return this.#moves.map(({ halves: [even, odd] }) => (even[column] + odd[column]) / this.games);
+  get #column() {
+    return Math.max(...Object.values(this.#means("made"))) < MIN_CHANCE ? "survived" : "made";
   }
 
-  // The standard error of a chance; one more game of each kind keeps it above 0.
-  #error(chance) {
-    const share = (chance * this.games + 1) / (this.games + 2);
-    return Math.sqrt((share * (1 - share)) / this.games);
+  #byWay(value) {
+    return Object.fromEntries(this.ways.map((way) => [way, value(way)]));
+  }
+
+  #means(column, isCounted = (_counts, _number) => true) {
+    return this.#byWay((way) => mean(this.#games[way].filter(isCounted).map((counts) => counts[column])));
+  }
+
+  // The standard error of the difference between two chances.
+  #error(one, other) {
+    const column = this.#column;
+    return Math.hypot(...[one, other].map((way) => Math.sqrt(certainty(this.#games[way].map((counts) => counts[column])))));
+  }
+
+  #grade(way) {
+    const chance = this.#means(this.#column);
+    const best = mostOf(chance);
+    const [loss, error] = [chance[best] - chance[way], this.#error(best, way)];
+    if (way === best || loss <= error) return "best";
+    return (loss > MIN_ERRORS * error && GRADES[LOSSES.findLastIndex((least) => loss >= least)]) || "good";
+  }
+
+  // The best move is chosen in one half of the games, and losses are measured in the other.
+  #stakes(column, played) {
+    const halves = [0, 1].map((half) => this.#means(column, (_, number) => number % 2 === half));
+    const [shares, stakes] = [[], []];
+    for (const [half, chosen] of halves.entries()) {
+      const measured = halves[1 - half];
+      const most = measured[mostOf(chosen)];
+      shares.push(most - measured[played]);
+      stakes.push(most - mean(Object.values(measured)));
+    }
+    return { share: mean(shares), stake: mean(stakes) };
+  }
+
+  // What is clearly worse after a move than after the best one.
+  #reason(played, best) {
+    const { corner, small, large, pair } = this.#facts.watch;
+    const kinds = [
+      { kind: "ended", of: ({ survived }) => 1 - survived, per: 100, tiles: {} },
+      { kind: "corner", of: ({ out }) => out, per: 100, tiles: { tile: corner } },
+      { kind: "trapped", of: ({ trapped }) => trapped, per: 1, tiles: { tile: small, behind: large } },
+      { kind: "meeting", of: ({ meeting }) => meeting, per: 1, tiles: { tile: pair } },
+      { kind: "room", of: ({ room }) => room, per: 1, tiles: {}, sign: -1 },
+    ];
+    const found = kinds.filter(({ tiles }) => tiles.tile !== 0).map(({ kind, of, per, tiles, sign = 1 }) => {
+      const [bad, other] = [played, best].map((way) => this.#games[way].map(of));
+      const [spread, otherSpread] = [bad, other].map(per === 100 ? certainty : spreadOf);
+      const z = (sign * (mean(bad) - mean(other))) / Math.sqrt(spread + otherSpread);
+      const named = Object.entries(tiles).map(([name, rank]) => [name, 2 ** rank]);
+      return { kind, numbers: { played: per * mean(bad), best: per * mean(other), per, ...Object.fromEntries(named) }, z };
+    });
+    const clearest = found.reduce((one, each) => (each.z > one.z ? each : one));
+    return clearest.z >= MIN_Z ? clearest : null;
   }
 }
 
-function gradeOf(loss, error) {
-  if (loss <= MIN_ERRORS * error) return "best";
-  return GRADES.find(([, least]) => loss >= least)?.[0] ?? "good";
-}
-
-/** Judges moves under some rules with playouts. Its answers are generators, so that others can go first. */
+/** Judges moves. Its answers are generators, so that others can go first. */
 export class Coaching {
-  #rules;
   #playouts;
-  #levels;
+  #goals;
 
   /**
-   * @param {import("./rules.js").Rules} rules
    * @param {import("./playouts.js").Playouts} playouts
-   * @param {Parameters<typeof goalOf>[0]} levels
+   * @param {{[slip: string]: number[][]}} goals of each level, by the rank of the largest tile
    */
-  constructor(rules, playouts, levels) {
-    this.#rules = rules;
+  constructor(playouts, goals) {
     this.#playouts = playouts;
-    this.#levels = levels;
+    this.#goals = goals;
   }
 
   /** The best move by the network. */
   *move({ board }) {
-    return this.#playouts.rate(this.#playouts.ranks(board)).reduce((a, b) => b.worth > a.worth ? b : a).direction;
+    const moves = this.#playouts.rate(this.#playouts.ranks(board));
+    return mostOf(Object.fromEntries(moves.map(({ direction, worth }) => [direction, worth])));
   }
 
-  /** The chances of all moves on a board, first from few games. */
+  /**
+   * Judge the moves on a board; the first answer is from few games.
+   * @returns {Generator<?Judged, Judged>}
+   */
   *hint({ position, slip }) {
-    const tally = this.#tally(position, slip);
+    const judgement = this.#judgement(position, slip);
     const [first, last] = HINT_GAMES;
-    while (tally.games < last) {
-      tally.play();
-      yield tally.games === first ? tally.review : null;
+    for (let games = PROBE_GAMES; games <= last; games += PROBE_GAMES) {
+      judgement.play(judgement.ways, PROBE_GAMES);
+      yield games === first ? judgement.review : null;
     }
-    return tally.review;
+    return judgement.review;
   }
 
-  #tally(position, slip) {
-    const { target, endsAtTarget } = this.#rules;
-    const limit = endsAtTarget ? target : Infinity;
-    return new Tally(this.#playouts, position, slip, goalOf(this.#levels, slip, Math.max(...position.board.flat()), limit));
+  /**
+   * Review the moves of a game. Later reviews of a move replace earlier ones.
+   * @returns {Generator<Judged, {accuracy: ?number, moments: Judged[]}>}
+   */
+  *review({ positions, slip }) {
+    const judgements = positions.map((position) => this.#judgement(position, slip));
+    const reviews = [];
+    let spent = 0;
+    for (let games = PROBE_GAMES; games > 0; ) {
+      for (const [index, judgement] of judgements.entries()) {
+        spent += judgement.play(judgement.ways, games);
+        yield (reviews[index] = judgement.review);
+      }
+      const more = games === PROBE_GAMES ? PROBE_GAMES * ((FIRST_PASS_SHARE * REVIEW_MOVES) / spent - 1) : 0;
+      games = 2 * Math.floor(Math.min(more, FIRST_GAMES - PROBE_GAMES) / 2);
+    }
+    const doubts = judgements.map((judgement) => judgement.doubt);
+    while (spent < REVIEW_MOVES) {
+      const index = doubts.reduce((most, { doubt }, each) => (doubt > doubts[most].doubt ? each : most), 0);
+      if (!(doubts[index]?.doubt >= MIN_CHANGE)) break;
+      spent += judgements[index].play(doubts[index].ways, BATCH_GAMES);
+      doubts[index] = judgements[index].doubt;
+      yield (reviews[index] = judgements[index].review);
+    }
+    const mistakes = reviews.filter(({ grade, played }) => GRADES.includes(grade[played]));
+    mistakes.sort((one, other) => other.loss - one.loss);
+    const moments = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
+    return { accuracy: accuracyOf(reviews), moments };
+  }
+
+  #judgement(position, slip) {
+    const goals = this.#goals[slip][Math.log2(Math.max(...position.board.flat()))];
+    return new Judgement(this.#playouts, position, slip, goals);
   }
 }
+
+// 100 for no losses, 0 for those of random moves; null while little is known.
+function accuracyOf(reviews) {
+  if (reviews.filter(({ stake }) => stake >= MIN_STAKE).length < MIN_STAKES) return null;
+  const [shares, stakes] = [reviews.map(({ share }) => share), reviews.map(({ stake }) => stake)];
+  return 100 * Math.min(Math.max(1 - mean(shares) / mean(stakes), 0), 1);
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mostOf = (values) => Object.keys(values).reduce((one, other) => (values[other] > values[one] ? other : one));
+
+// The squared standard error of a share, which is never certain, and of a mean.
+function certainty(values) {
+  const share = (mean(values) * values.length + 1) / (values.length + 2);
+  return (share * (1 - share)) / values.length;
+}
+
+function spreadOf(values) {
+  const variance = mean(values.map((value) => value * value)) - mean(values) ** 2;
+  return Math.max(variance, MIN_VARIANCE) / values.length;
+}
+
+// About the distribution function of the normal distribution.
+const normal = (z) => 1 / (1 + Math.exp(-1.702 * z));

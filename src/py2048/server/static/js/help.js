@@ -181,6 +181,16 @@ export class Help {
     return read("coach") === "on";
   }
 
+  /**
+   * Review the game that was played without a server.
+   * @param {(move: import("./coaching.js").Judged) => void} show called with the reviews of moves
+   * @returns {Promise<?{accuracy: ?number, moments: import("./coaching.js").Judged[]}>} null without a coach
+   */
+  async review(show) {
+    const coach = await this.#coach();
+    return coach && coach.ask("review", { positions: this.#page.offline.moves, slip: SLIP }, show);
+  }
+
   // Load the coach in the browser for the game's rules; null if there is none.
   async #coach() {
     const { text } = this.#page.game.rules;

@@ -1,41 +1,28 @@
 // A small n-tuple network, which values boards where there is no server.
 
-const WORD_CELLS = 8; // at four bits a cell
-const MAX_RUNS = 3;
-const FIELDS = 2 + 2 * MAX_RUNS; // of a tuple
-
 export class Network {
   #step;
   #known;
   #weights; // whole numbers of steps
-  #images; // the number of symmetric images
-  #gathered; // the cells of each word, image by image for each group of words
+  #images;
+  #tuples;
+  #cells; // of all words
   #words;
-  #tuples; // for each one its first weight, its group of words, and shift and mask of its runs of cells
 
-  constructor({ known, step, images, tuples }, weights) {
+  constructor({ step, known, images, words, tuples }, weights) {
     this.#step = step;
     this.#known = known;
     this.#weights = weights;
-    this.#images = images.length;
-    /** @type {Map<string, number[]>} */
-    const groups = new Map();
-    const fields = tuples.map(([first, cells]) => {
-      const { places, runs } = runsOf(cells, images[0].length);
-      if (!groups.has(String(places))) groups.set(String(places), places);
-      return [first, [...groups.keys()].indexOf(String(places)), ...runs];
-    });
-    const none = images[0].length; // the cell after the last, which is empty
-    const gathered = [...groups.values()].flatMap((places) => images.map((image) => places.map((place) => image[place] ?? none)));
-    this.#gathered = Uint8Array.from(gathered.flat());
-    this.#words = new Int32Array(gathered.length);
-    this.#tuples = Int32Array.from(fields.flat());
+    this.#images = images;
+    this.#tuples = Int32Array.from(tuples.flat());
+    this.#cells = Uint8Array.from(words.flat());
+    this.#words = new Int32Array(words.length);
   }
 
   /** Unpack the object that the script of `browser_script` in `ntuple/weights.py` sets. */
-  static async unpack({ weights, ...layout }) {
-    const packed = new Blob([bytesOf(weights)]).stream().pipeThrough(new DecompressionStream("deflate"));
-    const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  static async unpack(layout) {
+    const stream = new Blob([bytesOf(layout.weights)]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
     const steps = new Int16Array(bytes.length / 2);
     for (let index = 0; index < steps.length; index++) {
       // Low bytes come first, then high bytes; together they are zigzag-encoded.
@@ -52,46 +39,25 @@ export class Network {
   value(ranks) {
     let most = 0;
     for (let cell = 0; cell < ranks.length; cell++) if (ranks[cell] > most) most = ranks[cell];
-    return this.#steps(most <= this.#known ? ranks : downgraded(ranks, this.#known)) * this.#step;
+    return this.#step * this.#sum(most <= this.#known ? ranks : downgraded(ranks, this.#known));
   }
 
-  #steps(ranks) {
-    const [weights, gathered, words, tuples, images] = [this.#weights, this.#gathered, this.#words, this.#tuples, this.#images];
-    for (let number = 0, at = 0; number < words.length; number++, at += WORD_CELLS) {
-      let word = 0;
-      for (let place = 0; place < WORD_CELLS; place++) word |= ranks[gathered[at + place]] << (4 * place);
-      words[number] = word;
-    }
-    let steps = 0;
-    for (let at = 0; at < tuples.length; at += FIELDS) {
-      const first = tuples[at];
-      const [shift, mask] = [tuples[at + 2], tuples[at + 3]];
-      const [shift2, mask2] = [tuples[at + 4], tuples[at + 5]];
-      const [shift3, mask3] = [tuples[at + 6], tuples[at + 7]];
-      const end = (tuples[at + 1] + 1) * images;
-      for (let number = end - images; number < end; number++) {
-        const word = words[number];
+  #sum(ranks) {
+    const [weights, tuples, words, cells, images] = [this.#weights, this.#tuples, this.#words, this.#cells, this.#images];
+    words.fill(0);
+    for (let at = 0; at < cells.length; at++) words[at >> 3] |= ranks[cells[at]] << (4 * (at & 7));
+    let sum = 0;
+    for (let at = 0; at < tuples.length; ) {
+      const [first, number] = [tuples[at++], tuples[at++]];
+      const [shift, mask, shift2, mask2, shift3, mask3] = [tuples[at++], tuples[at++], tuples[at++], tuples[at++], tuples[at++], tuples[at++]];
+      for (let image = number; image < number + images; image++) {
+        const word = words[image];
         const index = ((word >>> shift) & mask) | ((word >>> shift2) & mask2) | ((word >>> shift3) & mask3);
-        steps += weights[first + index];
+        sum += weights[first + index];
       }
     }
-    return steps;
+    return sum;
   }
-}
-
-// The places on the board that a word gathers for a tuple, and shift and mask of each of its runs of
-// cells. Many tuples share the word of two rows.
-function runsOf(cells) {
-  const first = 4 * Math.floor(cells[0] / 4);
-  const places = Array.from({ length: WORD_CELLS }, (_, place) => first + place);
-  const runs = [];
-  for (const [index, cell] of cells.entries()) {
-    if (cell !== cells[index - 1] + 1) runs.push(4 * (cell - first - index), 0);
-    runs[runs.length - 1] |= 15 << (4 * index);
-  }
-  while (runs.length < 2 * MAX_RUNS) runs.push(0, 0);
-  if (runs.length === 2 * MAX_RUNS && cells.at(-1) < first + WORD_CELLS) return { places, runs };
-  return { places: [...cells, ...Array(WORD_CELLS - cells.length).fill(Infinity)], runs: [0, ~0, 0, 0, 0, 0] };
 }
 
 // A plain loop: Uint8Array.from with a function takes 25 times as long.
@@ -105,8 +71,7 @@ function bytesOf(base64) {
 // Lower ranks above the known ones by skipping the largest missing rank, as `downgraded` in
 // `ntuple/layout.py`.
 function downgraded(ranks, known) {
-  let most = 0;
-  for (let cell = 0; cell < ranks.length; cell++) if (ranks[cell] > most) most = ranks[cell];
+  const most = Math.max(...ranks);
   if (most <= known) return ranks;
   let missing = most - 1;
   while (missing > 0 && ranks.includes(missing)) missing--;
