@@ -74,7 +74,7 @@ def test_one_planted_blunder_is_found():
             game.play(player.choose(game))
     found = review(game.record())
     assert [move.ply for move in found.mistakes] == [planted]
-    (blunder,) = found.critical
+    (blunder,) = found.moments
     assert blunder.grade is Grade.BLUNDER
     assert blunder.loss == pytest.approx(lost)
     assert blunder.share == pytest.approx(lost / blunder.expected, abs=1e-6)
@@ -91,7 +91,7 @@ def test_perfect_play_is_flawless(rules):
     found = review(game.record(), "perfect")
     assert (found.accuracy, found.loss, found.is_exact) == (100.0, 0.0, True)
     assert found.counts[Grade.BEST] == len(found.moves) == game.ply
-    assert (found.mistakes, found.critical, found.worst_phase) == ((), (), None)
+    assert (found.mistakes, found.moments, found.worst_phase) == ((), (), None)
 
 
 def test_what_is_still_to_come_is_not_lost():
@@ -199,10 +199,10 @@ def test_the_first_moves_of_a_review_are_a_review():
     assert part.loss == pytest.approx(sum(move.loss for move in moves[:5]), abs=1e-5)
 
 
-def test_the_five_worst_mistakes_are_critical():
+def test_the_ten_worst_mistakes_are_moments():
     """They are listed in game order; the JSON has every figure of the review."""
     values = dict.fromkeys(Direction, 100.0)
-    losses = [30.0, 0.0, 20.0, 60.0, 10.0, 50.0, 40.0]
+    losses = [30.0, 0.0, 20.0, 60.0, 10.0, 50.0, 40.0, 21.0, 22.0, 23.0, 24.0, 25.0]
     moves = [
         move_review(
             *(ply, Board.parse("2 . / . 2"), 0, Direction.UP),
@@ -212,15 +212,16 @@ def test_the_five_worst_mistakes_are_critical():
         for ply, loss in enumerate(losses, 1)
     ]
     found = Review(Game(RULES, seed=1).record(), "search", Unit.RATING, False, tuple(moves))
-    assert [move.ply for move in found.mistakes] == [1, 3, 4, 5, 6, 7]
-    assert [move.ply for move in found.critical] == [1, 3, 4, 6, 7]
-    assert (found.loss, found.luck, found.swing) == (210.0, -1.0, 5.0)
+    assert [move.ply for move in found.mistakes] == [1, *range(3, 13)]
+    assert [move.ply for move in found.moments] == [1, 3, 4, *range(6, 13)]
+    assert found.first is found.moves[3]
+    assert (found.loss, found.luck, found.swing) == (325.0, -1.0, 5.0)
     data = found.to_json()
-    assert (data["critical"], data["loss"], data["luck"]) == ([1, 3, 4, 6, 7], 210.0, -1.0)
+    assert (data["loss"], data["luck"], data["level"]) == (325.0, -1.0, "perfect")
     assert data["expected"] is data["moves"][0]["expected"] is data["moves"][0]["chances"] is None
-    assert (data["counts"]["blunder"], data["counts"]["best"]) == (5, 1)
+    assert (data["counts"]["blunder"], data["counts"]["best"]) == (10, 1)
     assert (data["moves"][0]["played"], data["moves"][0]["best"]) == ("up", "down")
-    assert (data["phases"][0]["first"], data["phases"][0]["last"]) == (1, 7)
+    assert (data["phases"][0]["first"], data["phases"][0]["last"]) == (1, 12)
 
 
 @pytest.mark.parametrize(

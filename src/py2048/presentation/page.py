@@ -10,6 +10,7 @@ from py2048.core.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.presentation.plots import graph, line_plot
 from py2048.presentation.words import (
+    accuracy_text,
     amount,
     columns,
     describe_move,
@@ -103,9 +104,9 @@ def _graph(review: Review) -> str:
 
 
 def _moments(review: Review) -> str:
-    if not review.critical:
+    if not review.moments:
         return ""
-    figures = "".join(_moment(review, move) for move in review.critical)
+    figures = "".join(_moment(review, move) for move in review.moments)
     title = _("Critical moments")
     return f'<h2>{title}</h2>\n<div class="moments">{figures}</div>\n'
 
@@ -129,7 +130,7 @@ def _phases(review: Review) -> str:
     rows = [
         (
             *(number(phase.tile), f"{number(phase.first)}-{number(phase.last)}"),
-            f"{number(phase.accuracy, 1)} %",
+            accuracy_text(phase.accuracy),
             *(amount(review.unit, phase.loss), amount(review.unit, phase.luck, signed=True)),
         )
         for phase in review.phases

@@ -13,9 +13,9 @@ from html import escape
 from itertools import accumulate, pairwise
 
 from py2048.core.game import Record
-from py2048.core.language import _, number
+from py2048.core.language import _
 from py2048.players import Unit
-from py2048.presentation.words import describe_move
+from py2048.presentation.words import accuracy_text, describe_move
 from py2048.review.games import Review
 from py2048.review.moves import Grade
 
@@ -85,8 +85,8 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         _dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
         for move in reversed(worst)
     )
-    text = _("Points still to come before each move. Accuracy {share} %.")
-    text = text.format(share=number(review.accuracy, 1))
+    text = _("Points still to come before each move. Accuracy {accuracy}.")
+    text = text.format(accuracy=accuracy_text(review.accuracy))
     aria = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{text}"'
     return _line_graph(points, dots, f"{review.record.plies}-{review.record.score}", aria)
 

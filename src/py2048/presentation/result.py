@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.language import _, ngettext, number
-from py2048.presentation.words import luck_word
+from py2048.presentation.words import accuracy_text, luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
@@ -137,9 +137,9 @@ class Result:
         """Labels of the histogram's ends."""
         return number(0), number(self.high) + "+" * self.is_open
 
-    def reviewed(self, accuracy: float, luck: str, mistakes: int) -> Result:
+    def reviewed(self, accuracy: float | None, luck: str, mistakes: int) -> Result:
         """Return the result with the figures of its review."""
-        return replace(self, accuracy=f"{accuracy:.0f} %", luck=luck, mistakes=mistakes)
+        return replace(self, accuracy=accuracy_text(accuracy, 0), luck=luck, mistakes=mistakes)
 
     def with_review(self, review: Review | None) -> Result:
         """Return the result with a review, or without one if it is None."""

@@ -78,6 +78,11 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 0 if share >= 0.095 else 1)} %"
 
 
+def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
+    """Format an accuracy: "82.3 %", or "not yet" if too few moves are known."""
+    return _("not yet") if accuracy is None else f"{number(accuracy, decimals)} %"
+
+
 def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two: "good"; empty if the game left nothing to chance.
 
@@ -127,9 +132,8 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
         review: The review to summarise.
         brief: Omit the judge, the totals and the phases.
     """
-    accuracy = number(review.accuracy, 1)
-    text = _("accuracy {share} %") if brief else _("accuracy {share} %, judged by {judge}")
-    lines = [text.format(share=accuracy, judge=review.judge)]
+    text = _("accuracy {accuracy}") if brief else _("accuracy {accuracy}, judged by {judge}")
+    lines = [text.format(accuracy=accuracy_text(review.accuracy), judge=review.judge)]
     if len(review.moves) < review.record.plies:
         text = _("reviewed: {done} of {count} moves")
         done, count = number(len(review.moves)), number(review.record.plies)

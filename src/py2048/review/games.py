@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
 from math import hypot
+from statistics import fmean
 from typing import Any
 
 from py2048.core.board import Board
@@ -15,10 +16,17 @@ from py2048.core.errors import PlayerError, RecordError, check_kind
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
+from py2048.review.levels import PERFECT, Goal, Level
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
+from py2048.review.reasons import Habit
 
-MAX_CRITICAL = 5
-"""Maximum number of critical moments."""
+MAX_MOMENTS = 10
+"""Maximum number of moments to look at."""
+
+MAX_HABITS = 3
+
+MIN_STAKES, MIN_STAKE = 10, 0.01
+"""Accuracy needs this many moves with this stake."""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
 """Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
@@ -39,7 +47,7 @@ class Phase:
         last: Ply of the last move.
         loss: Total loss, in the unit of the values.
         luck: Total luck.
-        accuracy: 0 to 100.
+        accuracy: As in `Review`.
     """
 
     tile: int
@@ -47,7 +55,7 @@ class Phase:
     last: int
     loss: float
     luck: float
-    accuracy: float
+    accuracy: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +67,15 @@ class Review:
     of the moves' losses. Other judges revise their estimates during the game, and the revisions are
     included in `loss`.
 
+    For a level, values and losses are chances of making the goal, and luck is not known.
+
     Attributes:
         record: Record of the game.
         judge: Name of the judge.
         unit: Unit of values, losses and luck.
         is_exact: Whether values are exact.
         moves: Reviews of the legal moves, up to the goal if the judge has one.
+        level: Level of the players whose chances were counted; None for perfect play.
     """
 
     record: Record
@@ -72,6 +83,7 @@ class Review:
     unit: Unit
     is_exact: bool
     moves: tuple[MoveReview, ...]
+    level: Level | None = None
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
@@ -79,9 +91,26 @@ class Review:
         return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
 
     @property
-    def accuracy(self) -> float:
-        """Accuracy of the game, 0 to 100; 100 for a game without moves."""
+    def accuracy(self) -> float | None:
+        """Accuracy of the game, 0 to 100; None if too little is known, see `accuracy_of_moves`."""
         return accuracy_of_moves(self.moves)
+
+    @property
+    def goal(self) -> Goal | None:
+        """Goal of the last move, if the review is for a level."""
+        return self.moves[-1].goal if self.moves else None
+
+    @property
+    def habits(self) -> tuple[Habit, ...]:
+        """The kinds of mistakes that cost most in total, costliest first."""
+        found = [move for move in self.mistakes if move.reason]
+        kinds = {move.reason.kind for move in found if move.reason}
+        habits = [
+            Habit(kind, len(moves), fmean(move.loss for move in moves), tuple(m.ply for m in moves))
+            for kind in sorted(kinds)
+            if (moves := [move for move in found if move.reason and move.reason.kind is kind])
+        ]
+        return tuple(sorted(habits, key=lambda each: -each.count * each.cost)[:MAX_HABITS])
 
     @property
     def luck(self) -> float:
@@ -139,10 +168,15 @@ class Review:
         return tuple(move for move in self.moves if move.grade.is_mistake)
 
     @property
-    def critical(self) -> tuple[MoveReview, ...]:
+    def moments(self) -> tuple[MoveReview, ...]:
         """The mistakes with the largest losses, in game order."""
-        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:MAX_CRITICAL]
+        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:MAX_MOMENTS]
         return tuple(sorted(worst, key=lambda move: move.ply))
+
+    @property
+    def first(self) -> MoveReview | None:
+        """The mistake with the largest loss, which a screen shows first."""
+        return max(self.mistakes, key=lambda move: move.loss, default=None)
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -168,43 +202,44 @@ class Review:
         return worst if worst and worst.loss else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the review as JSON values."""
-        return {
+        """Return the review as JSON values.
+
+        A review for a level has neither ``luck`` nor ``expected``, and its moves carry ``chance``
+        and ``error`` instead of ``values``.
+        """
+        data = {
             "rules": str(self.record.rules),
             "player": self.record.player,
             "score": self.record.score,
             "plies": self.record.plies,
             "judge": self.judge,
-            "unit": self.unit.value,
-            "exact": self.is_exact,
+            "level": str(self.level or PERFECT),
             "accuracy": self.accuracy,
-            "expected": round(self.expected, DIGITS) if self.unit is Unit.POINTS else None,
-            "loss": round(self.loss, DIGITS),
-            "luck": round(self.luck, DIGITS),
+            "goal": self.goal and self.goal.tile,
+            "habits": [
+                {"reason": each.kind, "count": each.count, "cost": round(each.cost, DIGITS)}
+                | {"plies": each.plies}
+                for each in self.habits
+            ],
             "counts": {grade.value: count for grade, count in self.counts.items()},
-            "critical": [move.ply for move in self.critical],
-            "phases": list(map(asdict, self.phases)),
-            "moves": [self._move_data(move) for move in self.moves],
+            "moments": [move.ply for move in self.moments],
         }
+        if self.level is None:
+            data |= {
+                "unit": self.unit.value,
+                "exact": self.is_exact,
+                "expected": round(self.expected, DIGITS) if self.unit is Unit.POINTS else None,
+                "loss": round(self.loss, DIGITS),
+                "luck": round(self.luck, DIGITS),
+                "phases": list(map(asdict, self.phases)),
+            }
+        return data | {"moves": [self._move_data(move) for move in self.moves]}
 
     def _move_data(self, move: MoveReview) -> dict[str, Any]:
-        chances = {str(each): round(chance, DIGITS) for each, chance in move.chances.items()}
-        return {
-            "ply": move.ply,
-            "score": move.score,
-            "played": str(move.played),
-            "best": str(move.best),
-            "values": {str(each): round(value, DIGITS) for each, value in move.values.items()},
-            "expected": round(move.expected, DIGITS) if self.unit is Unit.POINTS else None,
-            "loss": round(move.loss, DIGITS),
-            "share": move.share,
-            "stake": move.stake,
-            "accuracy": move.accuracy,
-            "grade": move.grade.value,
-            "luck": round(move.luck, DIGITS),
-            "source": move.source,
-            "chances": chances or None,
-        }
+        data = move.to_json()
+        if self.level is None:
+            data["expected"] = round(move.expected, DIGITS) if self.unit is Unit.POINTS else None
+        return data
 
 
 def last_board(record: Record) -> Board:
@@ -212,34 +247,21 @@ def last_board(record: Record) -> Board:
     return record.replayed[-1][0] if record.replayed else record.start
 
 
-class MeanAccuracy:
-    """Running `accuracy_of_moves`."""
-
-    def __init__(self) -> None:
-        self._stakes = self._lost = 0.0
-
-    def add(self, move: MoveReview) -> None:
-        """Add a move."""
-        self._stakes += move.stake
-        self._lost += move.share
-
-    @property
-    def value(self) -> float:
-        """Accuracy so far, 0 to 100; 100 if nothing was at stake."""
-        return accuracy_of(self._lost, self._stakes)
-
-
-def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
+def accuracy_of_moves(moves: Iterable[MoveReview]) -> float | None:
     """Return the accuracy of a game, 0 to 100.
 
     It compares the moves' losses with those of random moves on the same boards: 100 if every move
     was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
     most and irrelevant ones not at all.
+
+    For a level it is None before `MIN_STAKES` moves with a stake of `MIN_STAKE`, because chances
+    are only known within an error.
     """
-    mean = MeanAccuracy()
-    for move in moves:
-        mean.add(move)
-    return mean.value
+    judged = [*moves]
+    is_counted = any(move.games for move in judged)
+    if is_counted and sum(move.stake >= MIN_STAKE for move in judged) < MIN_STAKES:
+        return None
+    return accuracy_of(sum(move.share for move in judged), sum(move.stake for move in judged))
 
 
 # --- reviewing -----------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import fmean
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -21,6 +21,8 @@ from py2048.core.game import Turn
 from py2048.core.game.turn import score_after
 from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
+from py2048.review.levels import Goal
+from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
 """Number of significant digits to which values are compared with the best one.
@@ -65,7 +67,7 @@ def grade_of(share: float) -> Grade:
 
 def accuracy_of(lost: float, stake: float) -> float:
     """Return the accuracy, 0 to 100, of moves that lost `lost`; random moves would lose `stake`."""
-    return round(100 * max(1 - lost / stake, 0.0), 2) if stake else 100.0
+    return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake else 100.0
 
 
 class Basis(NamedTuple):
@@ -86,7 +88,11 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MoveReview:
-    """The review of a move.
+    """The review of a move, for a player of a level or for perfect play.
+
+    For a level, `values`, `loss`, `share` and `stake` are probabilities: the chance of making the
+    goal, or of surviving 20 moves if `survival` is set. The attributes after `chances` are only set
+    for a level.
 
     Attributes:
         ply: Number of the move; the first legal move is 1.
@@ -106,6 +112,13 @@ class MoveReview:
         source: Origin of the values: ``exact``, an endgame table, or a search spec.
         chances: Probability of making an endgame table's tile after each legal direction; empty if
             no table covers the board. The values are then proportional to these probabilities.
+        goal: The tiles that players of the level are trying to make.
+        games: Number of games played on after each legal direction.
+        next_values: Chance of making the goal after the next one, for each legal direction.
+        errors: Standard error of the best value minus each direction's value; 0 for the best.
+        reason: What the games show about the mistake, if they show anything clearly.
+        survival: Whether the chance of surviving 20 moves decides, because even the best move
+            rarely makes the goal.
     """
 
     ply: int
@@ -122,11 +135,49 @@ class MoveReview:
     luck: float
     source: str
     chances: Mapping[Direction, float]
+    goal: Goal | None = None
+    games: Mapping[Direction, int] = field(default_factory=dict)
+    next_values: Mapping[Direction, float] = field(default_factory=dict)
+    errors: Mapping[Direction, float] = field(default_factory=dict)
+    reason: Reason | None = None
+    survival: bool = False
 
     @property
     def expected(self) -> float:
         """Expected final score before the move, if values are points."""
         return self.score + self.values[self.best]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the move as JSON values."""
+        common = {
+            "ply": self.ply,
+            "score": self.score,
+            "played": str(self.played),
+            "best": str(self.best),
+            "loss": round(self.loss, DIGITS),
+            "share": self.share,
+            "stake": self.stake,
+            "accuracy": self.accuracy,
+            "grade": self.grade.value,
+            "source": self.source,
+        }
+        if self.goal is None:
+            values = {"values": _by_name(self.values), "chances": _by_name(self.chances) or None}
+            return common | values | {"luck": round(self.luck, DIGITS)}
+        return common | {
+            "goal": self.goal.tile,
+            "next_goal": self.goal.next_tile,
+            "survival": self.survival,
+            "games": {str(direction): count for direction, count in self.games.items()},
+            "chance": _by_name(self.values),
+            "next_chance": _by_name(self.next_values),
+            "error": _by_name(self.errors),
+            "reason": self.reason and asdict(self.reason),
+        }
+
+
+def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
+    return {str(direction): round(value, DIGITS) for direction, value in values.items()}
 
 
 def move_review(

@@ -25,7 +25,7 @@ from py2048.review.moves import Grade
 UNDATED = "no date"
 """Key of the games without a date."""
 
-VERSION = 4
+VERSION = 5
 """File version; incremented when grades, accuracy, luck or the fields below are redefined."""
 
 
@@ -50,7 +50,7 @@ class GameSummary:
         think_ms: Total thinking time of these moves.
         unit: Unit of `loss` and `luck`.
         reviewed: Number of reviewed moves.
-        accuracy: 0 to 100.
+        accuracy: 0 to 100; None if too little was at stake.
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.
@@ -72,7 +72,7 @@ class GameSummary:
     think_ms: int
     unit: str
     reviewed: int
-    accuracy: float
+    accuracy: float | None
     loss: float
     luck: float
     grades: Mapping[str, int]
@@ -192,9 +192,9 @@ class Totals:
     @property
     def accuracy(self) -> float | None:
         """Mean accuracy of all reviewed moves, 0 to 100; None if no move was reviewed."""
-        judged = sum(game.reviewed for game in self.games)
-        summed = sum(game.accuracy * game.reviewed for game in self.games)
-        return summed / judged if judged else None
+        known = [(game.accuracy, game.reviewed) for game in self.games if game.accuracy is not None]
+        judged = sum(moves for _, moves in known)
+        return sum(accuracy * moves for accuracy, moves in known) / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:

@@ -749,7 +749,7 @@ class PhaseInfo(Reply):
     last: int
     loss: float
     luck: float
-    accuracy: float
+    accuracy: float | None
 
 
 class ReviewSummary(Reply):
@@ -765,7 +765,7 @@ class ReviewSummary(Reply):
     unit: UnitName
     exact: bool
     reviewed: int
-    accuracy: float
+    accuracy: float | None
     expected: float | None
     most: float
     loss: float

@@ -154,7 +154,7 @@ def _report(file: Path, reviewed: Review) -> str:
 
     lines = [f"{file}: {reviewed.record.rules.name}, score {reviewed.record.score:,}"]
     lines += [f"  {sentence}" for sentence in describe_review(reviewed)]
-    lines += [f"  {describe_move(reviewed, move)}" for move in reviewed.critical]
+    lines += [f"  {describe_move(reviewed, move)}" for move in reviewed.moments]
     return "\n".join(lines)
 
 

@@ -16,11 +16,11 @@ from py2048.app.controller.background import Failure, JobRunner
 from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, sentence, value_text
 from py2048.app.session import Event, Session
 from py2048.core.direction import Direction
-from py2048.core.language import _, number
+from py2048.core.language import _
 from py2048.players import Unit
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
-from py2048.presentation.words import way_of
+from py2048.presentation.words import accuracy_text, way_of
 from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
 from py2048.review.games import accuracy_of_moves
@@ -246,7 +246,7 @@ class Coach:
         if (last := self.last_move) is not None:
             parts.append(last_move_text(last))
         if (accuracy := self.accuracy) is not None:
-            parts.append(_("accuracy {share} %").format(share=number(accuracy)))
+            parts.append(_("accuracy {accuracy}").format(accuracy=accuracy_text(accuracy, 0)))
         if expected := self._expected:
             parts.append(_("expected {value}").format(value=expected))
         elif not self._session.game.is_over:

@@ -369,7 +369,7 @@ def summary_of(review: Review) -> schema.ReviewSummary:
 def _mistakes(review: Review) -> list[schema.Mistake]:
     """Return the worst mistakes and the critical moves, in game order."""
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_MISTAKES]
-    critical = {move.ply for move in review.critical}
+    critical = {move.ply for move in review.moments}
     shown = critical.union(move.ply for move in worst)
     places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
     return [

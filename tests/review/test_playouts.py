@@ -1,0 +1,92 @@
+"""Playouts: the compiled games are those of the plain reference, on any number of threads."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.game import Game
+from py2048.core.rules import Rules, get_rules
+from py2048.review import _playout_kernels as kernels
+from py2048.review.levels import Goal
+from py2048.review.playouts import Batch, Playouts, play_on, words
+from py2048.review.reasons import watch
+
+CLASSIC = get_rules("classic")
+COUNTS = (
+    *(kernels.MOVES, kernels.MADE, kernels.NEXT_MADE, kernels.SURVIVED),
+    *(kernels.OUT, kernels.TRAPPED, kernels.MEETING, kernels.ROOM),
+)
+
+
+def some_boards(rules: Rules, count: int, seed: int = 1) -> list[Board]:
+    """Boards of random games that are not over."""
+    draws, boards = random.Random(seed), []
+    while len(boards) < count:
+        game = Game(rules, seed=draws.getrandbits(60))
+        for _ in range(draws.randrange(1, 150)):
+            if game.is_over:
+                break
+            game.play(draws.choice(game.legal_directions()))
+        if not game.is_over:
+            boards.append(game.board)
+    return boards
+
+
+def batches(rules: Rules, boards: list[Board], first: int, games: int) -> list[Batch]:
+    """Games after every legal move, until the next tile is made twice."""
+    return [
+        Batch(
+            *(board, ply, Goal(2 * board.max_tile, 4 * board.max_tile), watch(rules, board)),
+            *(board.legal_directions(), first, games),
+        )
+        for ply, board in enumerate(boards, 1)
+    ]
+
+
+@pytest.mark.parametrize("name", ["classic", "comp1127", "3x4", "5x5", "cits1401"])
+def test_the_kernel_plays_the_games_of_the_reference(name):
+    """They agree in every count of every game, on each kind of board, spawn and end."""
+    rules, slip, seed = get_rules(name), 0.3, 7
+    playouts, game = Playouts(rules, slip, seed=seed, threads=1), 4
+    for batch in batches(rules, some_boards(rules, 4), game, 1):
+        sums = playouts.play([batch])[0, :, game & 1]
+        for direction in batch.directions:
+            row = sums[direction.value]
+            draws = words(seed, batch.ply, game)
+            board, goal, watched = batch.board, batch.goal, batch.watch
+            counts = play_on(rules, board, direction, goal, watched, slip, draws)
+            assert row[[*COUNTS]].tolist() == [*map(int, counts)]
+            squares = [counts.trapped**2, counts.meeting**2, counts.room**2]
+            assert row[kernels.SUMS - kernels.SQUARES :].tolist() == squares
+            assert row[kernels.GAMES] == 1
+
+
+def test_equal_seeds_give_equal_sums_on_any_number_of_threads():
+    """Games are numbered, so batches can be played in parts; other seeds play other games."""
+    boards = some_boards(CLASSIC, 6)
+    whole = Playouts(CLASSIC, 0.2, threads=1).play(batches(CLASSIC, boards, 0, 24))
+    two = Playouts(CLASSIC, 0.2, threads=2)
+    parts = [two.play(batches(CLASSIC, boards, first, 8)) for first in (0, 8, 16)]
+    assert np.array_equal(whole, sum(parts))
+    other = Playouts(CLASSIC, 0.2, seed=1, threads=2).play(batches(CLASSIC, boards, 0, 24))
+    assert not np.array_equal(whole, other)
+
+
+def test_only_the_given_directions_are_played():
+    """Half of the games of a batch have an even number."""
+    (batch,) = batches(CLASSIC, some_boards(CLASSIC, 1), 3, 10)
+    chosen = batch.directions[-1]
+    only = Batch(batch.board, 1, batch.goal, batch.watch, [chosen], 3, 10)
+    games = Playouts(CLASSIC, 0.2, threads=1).play([only])[0, :, :, kernels.GAMES]
+    assert games.tolist() == [[5, 5] if each is chosen else [0, 0] for each in Direction]
+
+
+def test_words_are_those_of_the_page():
+    """The page's worker draws the same words."""
+    assert [*islice(words(1, 2, 3), 4)] == [1936341825, 3001364500, 1029104839, 3987121759]
