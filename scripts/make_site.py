@@ -19,7 +19,9 @@ from py2048 import __version__
 from py2048.core.language import ENGLISH, LANGUAGES, use_language
 from py2048.server.site.pages import assets, play_page, render_text
 
-_IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\(|\bimport\.meta\.resolve\())"\./([\w-]+)\.js"')
+_IMPORT = re.compile(
+    r'((?:\bfrom |\bimport |\bimport\(|\bimport\.meta\.resolve\())"\./([\w-]+)\.js"'
+)
 _WORKER = "coach-worker"
 
 
@@ -41,7 +43,9 @@ def module_names(*names: str) -> dict[str, str]:
 
 def _bundle(name: str) -> str:
     """Return a data URL of a module that contains its imports: import maps do not reach workers."""
-    return _data_url(name, _IMPORT.sub(lambda found: f'{found[1]}"{_bundle(found[2])}"', _text(name)))
+    return _data_url(
+        name, _IMPORT.sub(lambda found: f'{found[1]}"{_bundle(found[2])}"', _text(name))
+    )
 
 
 def _text(name: str) -> str:

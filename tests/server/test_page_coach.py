@@ -21,11 +21,12 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
+from py2048.review.coaching import Judgement, Position
 from py2048.review.levels import LEVELS, Goal
-from py2048.review.playouts import SEED, play_on, words
+from py2048.review.playouts import SEED, Playouts, play_on, words
 from py2048.review.reasons import watch
 from py2048.server.http.assets import STATIC
-from py2048.server.site.pages import NETWORKS
+from py2048.server.site.pages import NETWORKS, assets
 
 ASK = """
 import { readFileSync } from "node:fs";
@@ -41,24 +42,33 @@ const coaching = new Coaching(playouts, globalThis.network.goals);
 const answers = {
   value: ({ board }) => {
     const ranks = playouts.ranks(board);
-    return [network.value(ranks), playouts.rate(ranks).map(({ direction, worth }) => [direction, worth])];
+    const rated = playouts.rate(ranks).map(({ direction, worth }) => [direction, worth]);
+    return [network.value(ranks), rated];
   },
   game: ({ board, direction, key, slip, goal, next }) => {
     const ranks = playouts.ranks(board);
     const facts = { slip, goal, next, watch: playouts.watch(ranks) };
     return [facts.watch, playouts.play(ranks, direction, facts, key)];
   },
-  hint: (facts) => [...coaching.hint(facts)].findLast(Boolean),
+  hint: (facts) => {
+    const steps = coaching.hint(facts);
+    for (;;) {
+      const { value, done } = steps.next();
+      if (done) return value;
+    }
+  },
 };
 for (const { type, ...facts } of questions) console.log(JSON.stringify(answers[type](facts)));
 """
 
 
-def ask(path: Path, folder: Path, questions: Iterable[dict[str, Any]]) -> list[Any]:
-    """Ask the page's scripts with a network about its rules; return the answers."""
+def ask(
+    rules: Rules, folder: Path, questions: Iterable[dict[str, Any]], network: bytes = b""
+) -> list[Any]:
+    """Ask the page's scripts about rules, with their network or another one; return the answers."""
     script = folder / "network.mjs"
-    script.write_bytes(browser_script(path))
-    facts = {"rules": str(load(path).rules), "questions": [*questions]}
+    script.write_bytes(network or assets().content(f"networks/{rules.name}.js"))
+    facts = {"rules": str(rules), "questions": [*questions]}
     command = [node(), "--input-type=module", "-e", ASK, str(STATIC / "js"), str(script)]
     done = subprocess.run(
         command, check=False, input=json.dumps(facts), capture_output=True, text=True
@@ -93,15 +103,15 @@ def played_boards(rules: Rules, count: int) -> list[Board]:
 
 def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:
     """Thousands of boards have exactly the same values, also with tiles beyond the network's."""
-    for name, count in (("classic", 5000), ("2x4", 500), ("3x4", 500)):
+    for name, count in (("classic", 2000), ("2x4", 300), ("3x4", 300)):
         network = load(NETWORKS[name])
         boards = boards_of(network.rules, count)
         questions = ({"type": "value", "board": board.rows} for board in boards)
         for number, (board, (value, rated)) in enumerate(
-            zip(boards, ask(NETWORKS[name], tmp_path, questions), strict=True)
+            zip(boards, ask(network.rules, tmp_path, questions), strict=True)
         ):
             assert value == network.value(board)
-            if number < 500:
+            if number < 300:
                 slides = [board.slide(way, network.rules.merging) for way in Direction]
                 moves = [it for it in slides if it.changed]
                 values = [[str(it.direction), it.points + network.value(it.board)] for it in moves]
@@ -115,10 +125,11 @@ def test_tuples_of_any_cells_are_looked_up(tmp_path: Path) -> None:
     weights = np.zeros(layout.weights, np.float32)
     used = draw.integers(layout.weights, size=layout.weights // 50)
     weights[used] = draw.integers(-999, 999, len(used))
-    path = tmp_path / "3x4.npz"
-    save_packed(Network(layout, get_rules("3x4"), weights), path, step=0.5)
-    network, boards = load(path), boards_of(get_rules("3x4"), 1000)
-    found = ask(path, tmp_path, ({"type": "value", "board": board.rows} for board in boards))
+    rules, path = get_rules("3x4"), tmp_path / "spread.npz"
+    network = save_packed(Network(layout, rules, weights), path, step=0.5)
+    boards = boards_of(rules, 300)
+    questions = ({"type": "value", "board": board.rows} for board in boards)
+    found = ask(rules, tmp_path, questions, browser_script(path))
     assert [value for value, _ in found] == [network.value(board) for board in boards]
     assert any(value for value, _ in found)
 
@@ -136,13 +147,43 @@ def test_games_played_on_are_the_packages(name: str, tmp_path: Path) -> None:
         facts = {"direction": direction.value, "key": [SEED, ply, number], "slip": slip}
         facts |= {"goal": rank(goal.tile), "next": rank(goal.next_tile)}
         questions.append({"type": "game", "board": board.rows, **facts})
-        expected.append([{key: rank(tile) for key, tile in watched._asdict().items()}, counts._asdict()])
-    assert ask(NETWORKS[name], tmp_path, questions) == expected
+        expected.append(
+            [{key: rank(tile) for key, tile in watched._asdict().items()}, counts._asdict()]
+        )
+    assert ask(rules, tmp_path, questions) == expected
 
 
 def rank(tile: int) -> int:
     """Return a tile's rank, 0 for none."""
     return tile.bit_length() - 1 if tile else 0
+
+
+@pytest.mark.parametrize("name", ["classic", "3x3"])
+def test_moves_are_judged_as_by_the_server(name: str, tmp_path: Path) -> None:
+    """From the same games, the page finds the same chances, errors, grades and reasons."""
+    rules, level, games = get_rules(name), LEVELS[1], 200
+    judge = Playouts(rules, level.slip)
+    questions, expected = [], []
+    for ply, board in enumerate(played_boards(rules, 12)):
+        played = random.choice(board.legal_directions())
+        judgement = Judgement(rules, level, Position(ply, board, played=played))
+        judgement.sums += judge.play([judgement.batch(games)])[0]
+        expected.append(judgement.review())
+        position = {"board": board.rows, "ply": ply, "played": str(played)}
+        questions.append({"type": "hint", "position": position, "slip": level.slip})
+    for found, move in zip(ask(rules, tmp_path, questions), expected, strict=True):
+        server = move.to_json()
+        assert found["games"] == dict.fromkeys(found["chance"], games)
+        for field in ("played", "best", "goal", "next_goal", "survival"):
+            assert found[field] == server[field]
+        for field in ("chance", "next_chance", "error", "loss", "share", "stake"):
+            assert found[field] == pytest.approx(server[field], abs=1e-6), field
+        assert found["grade"][server["played"]] == server["grade"]
+        if move.reason:
+            assert found["reason"]["kind"] == move.reason.kind
+            assert found["reason"]["numbers"] == pytest.approx(move.reason.numbers, abs=0.006)
+        else:
+            assert found["reason"] is None
 
 
 def test_unsuitable_weights_are_not_for_browsers(tmp_path: Path) -> None:

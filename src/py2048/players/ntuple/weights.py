@@ -281,7 +281,7 @@ def browser_script(path: Path | str, **facts: object) -> bytes:
     has_parts = network.bands or layout.stages
     if has_parts or not layout.is_packed or table.dtype != np.int16:
         raise WeightsError(
-            f"{path} is not for browsers: save packed weights for up to 4x4, without stages or bands"
+            f"{path} is not for browsers: save packed weights for up to 4x4, no stages, no bands"
         )
     words, tuples = _words_of(layout)
     steps = table.astype("<i2")

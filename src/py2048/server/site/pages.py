@@ -100,8 +100,13 @@ def _network_script(path: Path) -> bytes:
 
 def _goals_of(rules: Rules) -> dict[str, list[Goal]]:
     """Return each level's goals by the rank of the largest tile, for the page without a server."""
-    boards = [Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows) for rank in range(_GOAL_RANKS)]
-    return {f"{level.slip:g}": [goal_of(rules, level, board) for board in boards] for level in LEVELS}
+    boards = [
+        Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows)
+        for rank in range(_GOAL_RANKS)
+    ]
+    return {
+        f"{level.slip:g}": [goal_of(rules, level, board) for board in boards] for level in LEVELS
+    }
 
 
 def _initials(name: str) -> str:

@@ -19,7 +19,7 @@
  * @property {number} loss of the move played
  * @property {number} share what it loses, and what a random move loses: for the accuracy
  * @property {number} stake
- * @property {?{kind: string, numbers: {[name: string]: number}, z: number}} reason
+ * @property {?{kind: string, numbers: {[name: string]: number}, z: number}} reason of a mistake
  */
 
 const SEED = 0;
@@ -27,8 +27,10 @@ const [PROBE_GAMES, FIRST_GAMES, BATCH_GAMES] = [8, 64, 32];
 const HINT_GAMES = [64, 200]; // after each move: for the first answer, and for the last
 const REVIEW_MOVES = 8_000_000; // the server plays 40 million
 const FIRST_PASS_SHARE = 0.75;
-const CLEAR_GAMES = 256; // after two moves: they make a reason clear
-const [MIN_CHANGE, REASON_PRIORITY] = [0.01, 0.02];
+const CLEAR_GAMES = 256; // after each move: they make a reason clear
+const [MIN_DOUBT, REASON_DOUBT] = [0.01, 0.05];
+const TYPICAL_LOSS = 0.04; // the standard deviation of the losses of moves
+const MAX_COUNT = 20; // of moves until a trap ends or a pair meets
 const MIN_CHANCE = 0.02; // if all chances are smaller, the chance of surviving counts
 const MIN_ERRORS = 2.5; // smaller losses are no mistakes
 const MIN_Z = 4;
@@ -61,33 +63,39 @@ class Judgement {
     this.move = played;
   }
 
-  /** Play more games on after some moves; return how many moves they took. */
-  play(ways, count) {
+  /** How many games were played on from each move. */
+  get count() {
+    return this.#games[this.ways[0]].length;
+  }
+
+  /** Play more games on from each move; return how many moves they took. */
+  play(count) {
+    const [first, end] = [this.count, this.count + count];
     let moves = 0;
-    for (const way of ways) {
-      const games = this.#games[way];
-      for (const end = games.length + count; games.length < end; ) {
-        const key = [SEED, this.ply, games.length];
-        games.push(this.#playouts.play(this.#ranks, this.#numbers[way], this.#facts, key));
-        moves += 1 + games.at(-1).moves;
+    for (const way of this.ways) {
+      for (let game = first; game < end; game++) {
+        const counts = this.#playouts.play(this.#ranks, this.#numbers[way], this.#facts, [SEED, this.ply, game]);
+        this.#games[way].push(counts);
+        moves += 1 + counts.moves;
       }
     }
     return moves;
   }
 
-  /** The chance that more games change the grade of the move played, and the moves to play them after. */
+  /** The probability that more games change the grade of the move played. */
   get doubt() {
     const chance = this.#means(this.#column);
-    const [played, best] = [this.#played, mostOf(chance)];
+    const played = this.#played;
     const place = GRADES.indexOf(this.#grade(played)) + 1;
-    const pairs = this.ways.filter((way) => way !== played).map((way) => {
-      const error = this.#error(way, played) || 1e-9;
-      const [low, high] = [-1, ...LOSSES, 2].slice(place, place + 2).map((bound) => (bound - chance[way] + chance[played]) / error);
-      return { doubt: 1 - normal(high) + normal(low), ways: [played, way] };
+    const [low, high] = [-1, ...LOSSES, 2].slice(place, place + 2);
+    const doubts = this.ways.filter((way) => way !== played).map((way) => {
+      const error = this.#error(way, played);
+      // Most moves lose little, so a large loss in few games is probably chance.
+      const weight = TYPICAL_LOSS ** 2 / (TYPICAL_LOSS ** 2 + error ** 2);
+      const below = (bound) => normal((bound - weight * (chance[way] - chance[played])) / (Math.sqrt(weight) * error));
+      return 1 - below(high) + below(low);
     });
-    const isUnclear = place > 0 && [played, best].some((way) => this.#games[way].length < CLEAR_GAMES);
-    if (isUnclear) pairs.push({ doubt: REASON_PRIORITY, ways: [played, best] });
-    return pairs.reduce((one, other) => (other.doubt > one.doubt ? other : one), { doubt: 0, ways: [] });
+    return Math.max(place && this.count < CLEAR_GAMES ? REASON_DOUBT : 0, ...doubts);
   }
 
   /** @returns {Judged} */
@@ -103,7 +111,7 @@ class Judgement {
       best,
       ...this.#goals,
       survival: column === "survived",
-      games: this.#byWay((way) => this.#games[way].length),
+      games: this.#byWay(() => this.count),
       chance,
       next_chance: this.#means("next_made"),
       error: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
@@ -163,19 +171,20 @@ class Judgement {
     const kinds = [
       { kind: "ended", of: ({ survived }) => 1 - survived, per: 100, tiles: {} },
       { kind: "corner", of: ({ out }) => out, per: 100, tiles: { tile: corner } },
-      { kind: "trapped", of: ({ trapped }) => trapped, per: 1, tiles: { tile: small, behind: large } },
-      { kind: "meeting", of: ({ meeting }) => meeting, per: 1, tiles: { tile: pair } },
-      { kind: "room", of: ({ room }) => room, per: 1, tiles: {}, sign: -1 },
+      { kind: "trapped", of: ({ trapped }) => trapped, most: MAX_COUNT, tiles: { tile: small, behind: large } },
+      { kind: "meeting", of: ({ meeting }) => meeting, most: MAX_COUNT, tiles: { tile: pair } },
+      { kind: "room", of: ({ room }) => room, sign: -1, most: this.#ranks.length - 1, tiles: {} },
     ];
-    const found = kinds.filter(({ tiles }) => tiles.tile !== 0).map(({ kind, of, per, tiles, sign = 1 }) => {
-      const [bad, other] = [played, best].map((way) => this.#games[way].map(of));
-      const [spread, otherSpread] = [bad, other].map(per === 100 ? certainty : spreadOf);
-      const z = (sign * (mean(bad) - mean(other))) / Math.sqrt(spread + otherSpread);
+    const found = kinds.filter(({ tiles }) => tiles.tile !== 0).map(({ kind, of, per = 1, sign = 1, most = 1, tiles }) => {
+      const [bad, good] = [played, best].map((way) => this.#games[way].map(of));
+      const difference = sign * (mean(bad) - mean(good));
+      const z = difference / Math.sqrt(per === 1 ? spreadOf(bad) + spreadOf(good) : certainty(bad) + certainty(good));
       const named = Object.entries(tiles).map(([name, rank]) => [name, 2 ** rank]);
-      return { kind, numbers: { played: per * mean(bad), best: per * mean(other), per, ...Object.fromEntries(named) }, z };
+      const numbers = { played: per * mean(bad), best: per * mean(good), per, ...Object.fromEntries(named) };
+      return { kind, numbers, z, effect: difference / most };
     });
-    const clearest = found.reduce((one, each) => (each.z > one.z ? each : one));
-    return clearest.z >= MIN_Z ? clearest : null;
+    const clear = found.filter(({ z }) => z >= MIN_Z).sort((one, other) => other.effect - one.effect);
+    return clear[0] ?? null;
   }
 }
 
@@ -186,7 +195,7 @@ export class Coaching {
 
   /**
    * @param {import("./playouts.js").Playouts} playouts
-   * @param {{[slip: string]: number[][]}} goals of each level, by the rank of the largest tile
+   * @param {{[slip: string]: [number, number][]}} goals of each level, by the rank of the largest tile
    */
   constructor(playouts, goals) {
     this.#playouts = playouts;
@@ -207,7 +216,7 @@ export class Coaching {
     const judgement = this.#judgement(position, slip);
     const [first, last] = HINT_GAMES;
     for (let games = PROBE_GAMES; games <= last; games += PROBE_GAMES) {
-      judgement.play(judgement.ways, PROBE_GAMES);
+      judgement.play(PROBE_GAMES);
       yield games === first ? judgement.review : null;
     }
     return judgement.review;
@@ -221,19 +230,19 @@ export class Coaching {
     const judgements = positions.map((position) => this.#judgement(position, slip));
     const reviews = [];
     let spent = 0;
-    for (let games = PROBE_GAMES; games > 0; ) {
+    for (let [games, done] = [PROBE_GAMES, 0]; games > 0; ) {
       for (const [index, judgement] of judgements.entries()) {
-        spent += judgement.play(judgement.ways, games);
+        spent += judgement.play(games);
         yield (reviews[index] = judgement.review);
       }
-      const more = games === PROBE_GAMES ? PROBE_GAMES * ((FIRST_PASS_SHARE * REVIEW_MOVES) / spent - 1) : 0;
-      games = 2 * Math.floor(Math.min(more, FIRST_GAMES - PROBE_GAMES) / 2);
+      done += games;
+      const affordable = done * ((FIRST_PASS_SHARE * REVIEW_MOVES) / Math.max(spent, 1) - 1);
+      games = 2 * Math.floor(Math.min(affordable, FIRST_GAMES - done) / 2);
     }
-    const doubts = judgements.map((judgement) => judgement.doubt);
-    while (spent < REVIEW_MOVES) {
-      const index = doubts.reduce((most, { doubt }, each) => (doubt > doubts[most].doubt ? each : most), 0);
-      if (!(doubts[index]?.doubt >= MIN_CHANGE)) break;
-      spent += judgements[index].play(doubts[index].ways, BATCH_GAMES);
+    const doubts = judgements.map(({ doubt }) => doubt);
+    while (spent < REVIEW_MOVES && Math.max(...doubts) >= MIN_DOUBT) {
+      const index = doubts.indexOf(Math.max(...doubts));
+      spent += judgements[index].play(BATCH_GAMES);
       doubts[index] = judgements[index].doubt;
       yield (reviews[index] = judgements[index].review);
     }

@@ -80,7 +80,8 @@ export class Playouts {
     const traps = left.flat().sort((one, other) => other - one);
     const trap = traps.find((each) => left.some((move) => !move.includes(each))) ?? traps[0] ?? 0;
     const large = Math.ceil(trap / 32);
-    const pairs = ranks.filter((rank, cell) => rank > this.#tiles.at(-1) && ranks.indexOf(rank) < cell);
+    const least = Math.max(this.#tiles.at(-1) + 1, most - 2);
+    const pairs = ranks.filter((rank, cell) => rank >= least && ranks.indexOf(rank) < cell);
     const corner = this.#isOut(ranks, most) ? 0 : most;
     return { corner, small: 32 * large - trap, large, pair: Math.max(0, ...pairs) };
   }
