@@ -21,6 +21,7 @@ from py2048.review import Judge, MoveReview, Review, judge_for, judging_player, 
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.levels import Level
 
 PROGRESS_PERIOD_S = 0.5
 """Recommended polling interval for the compiler's progress, in seconds."""
@@ -40,6 +41,8 @@ class Hint:
         meaning: What the values mean.
         instead_of: Spec of the requested player while it is still being compiled; otherwise empty.
         position: The position, if known.
+        judged: The judgement for a level, if there is one. `values` are then the chances of making
+            its goal.
     """
 
     direction: Direction
@@ -49,6 +52,7 @@ class Hint:
     meaning: Meaning = field(default_factory=Meaning)
     instead_of: str = ""
     position: PositionSnapshot | None = field(default=None, compare=False, repr=False)
+    judged: MoveReview | None = field(default=None, compare=False, repr=False)
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
@@ -77,11 +81,30 @@ class PositionSnapshot:
         rules: Rules of the game.
         board: A board with at least one legal move.
         version: Session version of the position.
+        ply: Number of the next move.
+        score: Score so far.
     """
 
     rules: Rules
     board: Board
     version: int
+    ply: int = 1
+    score: int = 0
+
+    def judge(self, level: Level) -> Hint:
+        """Return the best move for players of a level, and the chance of the goal after each move.
+
+        Raises:
+            PlayerError: Moves cannot be judged for a level under these rules.
+        """
+        from py2048.review.coaching import judge_position
+
+        move = judge_position(self.rules, self.board, level, ply=self.ply, score=self.score)
+        return Hint(
+            *(move.best, move.values, move.source, self.version, Meaning(Unit.CHANCE)),
+            position=self,
+            judged=move,
+        )
 
     def ask(self, player: Player, *, only_move: bool = False) -> Hint:
         """Return the player's move and its evaluation of each direction.
@@ -112,7 +135,12 @@ class PositionSnapshot:
 
 
 def advise(
-    snapshot: PositionSnapshot, player: Player, *, only_move: bool = False, apart: bool = True
+    snapshot: PositionSnapshot,
+    player: Player,
+    level: Level | None = None,
+    *,
+    only_move: bool = False,
+    apart: bool = True,
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint, and a quicker one first if the player must be compiled.
 
@@ -124,6 +152,7 @@ def advise(
     Args:
         snapshot: The position.
         player: The requested player.
+        level: If given, the last hint is judged for this level, where that is possible.
         only_move: As for `PositionSnapshot.ask`; no quicker hint is given.
         apart: Compile in another process, which does not block the screen.
 
@@ -142,7 +171,42 @@ def advise(
             yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
         yield from _prepared(player, snapshot.rules, apart=apart)
         hint = snapshot.ask(player, only_move=only_move)
+    if level is None or only_move or hint.meaning.is_exact:
+        yield hint
+        return
+    from py2048.review.coaching import why_not
+
+    if why_not(snapshot.rules):
+        yield hint
+        return
+    try:
+        with ready_only():
+            hint = snapshot.judge(level)
+    except NotReadyError:
+        yield replace(hint, instead_of=str(level))
+        yield from _prepared(LevelPlayer(level), snapshot.rules, apart=False)
+        hint = snapshot.judge(level)
     yield hint
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPlayer:
+    """Plays the best moves for players of a level, as a `Player`."""
+
+    level: Level
+
+    @property
+    def name(self) -> str:
+        """Name of the judge."""
+        return f"playouts at level {self.level}"
+
+    def choose(self, game: Game) -> Direction:
+        """Return the move with the highest chance."""
+        return PositionSnapshot(game.rules, game.board, 0).judge(self.level).direction
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the chance of the goal after each move."""
+        return dict(PositionSnapshot(game.rules, game.board, 0).judge(self.level).values)
 
 
 def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[Compiling]:
@@ -185,16 +249,26 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
     return judge
 
 
-def review_game(record: Record) -> Iterator[ReviewUpdate | Compiling]:
+def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
     """Yield the compiler's progress, the judge, batches of reviewed moves, and finally the review.
+
+    For a level, a later review of a move replaces the earlier one. Boards with an exact solution
+    and rules under which a level cannot play are reviewed for perfect play.
 
     Args:
         record: The game.
+        level: Level of the player; None for perfect play.
 
     Raises:
         PlayerError: No judge supports the game.
         RecordError: The record breaks its rules.
     """
+    if level is not None:
+        from py2048.review.coaching import why_not
+
+        if not why_not(record.rules):
+            yield from _review_at(record, level)
+            return
     judge = yield from ready_judge(record.rules, record.start)
     yield judge
     moves, sent, due = list[MoveReview](), 0, monotonic() + BATCH_S
@@ -205,3 +279,17 @@ def review_game(record: Record) -> Iterator[ReviewUpdate | Compiling]:
             sent, due = len(moves), monotonic() + BATCH_S
     yield tuple(moves[sent:])
     yield Review.of(record, judge, moves)
+
+
+def _review_at(record: Record, level: Level) -> Iterator[ReviewUpdate | Compiling]:
+    from py2048.engine.jit.progress import NotReadyError, ready_only
+    from py2048.review.coaching import level_judge, reviewing_at
+
+    judge, player = level_judge(record.rules, level), LevelPlayer(level)
+    try:
+        with ready_only():
+            judge.prepare()
+    except NotReadyError:
+        yield from _prepared(player, record.rules, apart=False)
+    yield judge
+    yield from reviewing_at(record, judge)

@@ -9,24 +9,29 @@ from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
 from math import hypot
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RecordError, check_kind
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
-from py2048.review.levels import PERFECT, Goal, Level
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import Habit
+
+if TYPE_CHECKING:
+    from py2048.review.levels import Goal, Level
+
+PERFECT = "perfect"
+"""Stands for perfect play where a level is named."""
 
 MAX_MOMENTS = 10
 """Maximum number of moments to look at."""
 
 MAX_HABITS = 3
 
-MIN_STAKES, MIN_STAKE = 10, 0.01
-"""Accuracy needs this many moves with this stake."""
+MIN_STAKE = 0.1
+"""Minimum total stake of an accuracy for a level: ten moves with a stake of a point."""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
 """Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
@@ -254,14 +259,14 @@ def accuracy_of_moves(moves: Iterable[MoveReview]) -> float | None:
     was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
     most and irrelevant ones not at all.
 
-    For a level it is None before `MIN_STAKES` moves with a stake of `MIN_STAKE`, because chances
-    are only known within an error.
+    For a level it is None while less than `MIN_STAKE` was at stake, because chances are only known
+    within an error.
     """
     judged = [*moves]
-    is_counted = any(move.games for move in judged)
-    if is_counted and sum(move.stake >= MIN_STAKE for move in judged) < MIN_STAKES:
+    lost, stake = sum(move.share for move in judged), sum(move.stake for move in judged)
+    if any(move.games for move in judged) and stake < MIN_STAKE:
         return None
-    return accuracy_of(sum(move.share for move in judged), sum(move.stake for move in judged))
+    return accuracy_of(lost, stake)
 
 
 # --- reviewing -----------------------------------------------------------------------------------

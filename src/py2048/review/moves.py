@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -21,8 +21,10 @@ from py2048.core.game import Turn
 from py2048.core.game.turn import score_after
 from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
-from py2048.review.levels import Goal
-from py2048.review.reasons import Reason
+
+if TYPE_CHECKING:
+    from py2048.review.levels import Goal
+    from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
 """Number of significant digits to which values are compared with the best one.
@@ -67,7 +69,7 @@ def grade_of(share: float) -> Grade:
 
 def accuracy_of(lost: float, stake: float) -> float:
     """Return the accuracy, 0 to 100, of moves that lost `lost`; random moves would lose `stake`."""
-    return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake else 100.0
+    return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake > 0 else 100.0
 
 
 class Basis(NamedTuple):

@@ -37,6 +37,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -317,7 +318,7 @@ class Batch:
 
 
 class Playouts:
-    """Plays games on from moves with compiled kernels, on several threads.
+    """Plays games on from moves with compiled kernels, on several threads. Thread-safe.
 
     Equal batches give equal sums on any number of threads.
 
@@ -347,6 +348,7 @@ class Playouts:
             new_context(rules, evaluation, depth=1, is_exhaustive=True)
             for _ in range(threads or available_threads())
         ]
+        self._lock = Lock()
 
     def play(self, batches: Sequence[Batch]) -> Sums:
         """Play batches; return their sums.
@@ -364,5 +366,6 @@ class Playouts:
                 cells, job = ranks_of(batch.board, MAX_RANK), np.array(batch.job, np.int64)
                 self._kernel(cells, job, *self._player, context, self._weights, game, row)
 
-        together(work, [(context,) for context in self._contexts])
+        with self._lock:
+            together(work, [(context,) for context in self._contexts])
         return sums

@@ -11,6 +11,9 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.rules import Rules
 
+MIN_Z = 4.0
+"""Minimum difference between two moves, in standard errors, that counts as a reason."""
+
 
 class ReasonKind(StrEnum):
     """What differs most between two moves, as named in commands and files."""
@@ -91,7 +94,8 @@ class Watch(NamedTuple):
         corner: Largest tile, if it is in a corner.
         small: A small tile on an edge that some moves leave behind a large one.
         large: The large tile on its inner side.
-        pair: Largest tile that is on the board more than once and too large to spawn.
+        pair: Largest tile that is on the board more than once, too large to spawn, and at least a
+            quarter of the largest tile.
     """
 
     corner: int
@@ -119,7 +123,7 @@ def watch(rules: Rules, board: Board) -> Watch:
         key=lambda trap: (not all(trap in each for each in found), trap[1], -trap[0]),
         default=(0, 0),
     )
-    least = 2 * max(rules.spawn_weights.tiles)
+    least = max(2 * max(rules.spawn_weights.tiles), largest // MAX_BELOW_LARGEST)
     pairs = (tile for tile in tiles if tile >= least and tiles.count(tile) > 1)
     return Watch(0 if is_out(board, largest) else largest, small, large, max(pairs, default=0))
 

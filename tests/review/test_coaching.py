@@ -1,0 +1,203 @@
+"""The judge for a level: deterministic, honest about errors, and with reasons that hold."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from statistics import fmean
+
+import pytest
+
+from py2048 import Board, Direction, Game, Rules, get_rules
+from py2048.core.errors import PlayerError
+from py2048.core.game import Record
+from py2048.players.search.expectimax import Expectimax
+from py2048.review import Grade, Review
+from py2048.review.coaching import (
+    Judgement,
+    LevelJudge,
+    Position,
+    grade_for,
+    judge_position,
+    positions_of,
+    reviewing_at,
+    why_not,
+)
+from py2048.review.levels import Level
+from py2048.review.playouts import evaluation_of
+from py2048.review.reasons import MIN_Z, ReasonKind
+
+CLASSIC = get_rules("classic")
+CASUAL = Level("Casual", 0.2)
+BUDGET = 1_000_000
+MERGES = Board.parse("64 32 16 8 / 64 16 8 4 / 8 4 2 . / 2 . . .")
+
+
+def random_game(seed: int, plies: int = 10_000, rules: Rules = CLASSIC) -> Record:
+    """A game of random keys."""
+    draws, game = random.Random(seed), Game(rules, seed=seed)
+    while not game.is_over and game.ply < plies:
+        game.play(draws.choice(game.legal_directions()))
+    return game.record()
+
+
+def reviewed(record: Record, judge: LevelJudge) -> Review:
+    """The final review of a game."""
+    *_, review = reviewing_at(record, judge)
+    assert isinstance(review, Review)
+    return review
+
+
+@cache
+def review_of_random_keys() -> tuple[LevelJudge, Review]:
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=8 * BUDGET)
+    return judge, reviewed(random_game(3), judge)
+
+
+def test_equal_seeds_give_equal_reviews_on_one_thread_and_two():
+    """Fresh seeds give other counts."""
+    record, found = random_game(3, plies=40), []
+    for seed, threads in ((0, 1), (0, 2), (1, 1)):
+        judge = LevelJudge(CLASSIC, CASUAL, seed=seed, threads=threads, budget=BUDGET)
+        found.append(reviewed(record, judge).to_json())
+    assert found[0] == found[1] != found[2]
+
+
+def test_every_move_is_reviewed_in_order_before_any_is_improved():
+    """Later reviews of a move are based on more games, and the budget is not exceeded by much."""
+    record = random_game(3, plies=40)
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
+    plies: list[int] = []
+    games: dict[int, int] = {}
+    for moves in judge.review(positions_of(record)):
+        for move in moves:
+            plies.append(move.ply)
+            assert set(move.games) == set(move.values) == set(move.board.legal_directions())
+            count = max(move.games.values())
+            assert count > games.get(move.ply, 0)
+            games[move.ply] = count
+    assert plies[:40] == [*range(1, 41)]
+
+
+def test_a_review_extends_the_games_of_a_hint():
+    """Games of equal numbers are equal, so nothing is played twice."""
+    record = random_game(3, plies=12)
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
+    positions = [*positions_of(record)]
+    known = judge.judge(positions[-1])
+    before = known.games
+    latest = {m.ply: m for moves in judge.review(positions, [known]) for m in moves}
+    assert min(latest[positions[-1].ply].games.values()) == known.games > before
+    alone = Judgement(CLASSIC, CASUAL, positions[-1])
+    while alone.games < known.games:
+        judge.play([alone], known.games - alone.games)
+    assert (alone.sums == known.sums).all()
+
+
+def test_values_are_chances_with_errors():
+    """A merge of the largest tiles is better for a casual player than to leave it for later."""
+    move = judge_position(CLASSIC, MERGES, CASUAL)
+    assert move.played is move.best
+    assert (move.grade, move.loss, move.errors[move.best]) == (Grade.BEST, 0.0, 0.0)
+    assert all(0 <= move.next_values[each] <= move.values[each] <= 1 for each in move.values)
+    assert move.goal is not None
+    assert move.goal.tile > MERGES.max_tile
+    played = judge_position(CLASSIC, MERGES, CASUAL, played=Direction.RIGHT)
+    assert played.values == move.values
+    assert played.loss in (0.0, round(move.values[move.best] - move.values[Direction.RIGHT], 6))
+
+
+def test_a_grade_needs_a_loss_that_is_more_than_chance():
+    """The limits are points of percentage; without an error every loss is certain."""
+    grades = [grade_for(loss, 0.0) for loss in (0.0, 0.02, 0.03, 0.06, 0.12, 1.0)]
+    mistakes = [Grade.INACCURACY, Grade.MISTAKE, Grade.BLUNDER, Grade.BLUNDER]
+    assert grades == [Grade.BEST, Grade.GOOD, *mistakes]
+    assert [grade_for(0.2, error) for error in (0.2, 0.1, 0.07)] == [
+        Grade.BEST,
+        Grade.GOOD,
+        Grade.BLUNDER,
+    ]
+
+
+def test_no_reason_argues_for_the_move_it_explains_away():
+    """Each has a bad side, on which the losing move is; moves that lose nothing have no reason."""
+    _, review = review_of_random_keys()
+    reasons = [move.reason for move in review.moves if move.reason]
+    assert reasons
+    for reason in reasons:
+        difference = reason.numbers["played"] - reason.numbers["best"]
+        assert difference * (-1 if reason.kind is ReasonKind.ROOM else 1) > 0
+        assert reason.z >= MIN_Z
+    assert all(move.grade.is_mistake for move in review.moves if move.reason)
+
+
+def test_reasons_hold_when_they_are_counted_again():
+    """With fresh seeds, reasons keep their direction."""
+    _, review = review_of_random_keys()
+    fresh = LevelJudge(CLASSIC, CASUAL, seed=1, threads=1, budget=64 * BUDGET)
+    for move in review.moves:
+        if move.reason:
+            again = fresh.judge(Position(move.ply, move.board))
+            assert again.compared(move.reason.kind, move.played, move.best).z > 0
+
+
+def test_habits_are_the_costliest_kinds_of_mistakes():
+    """Their plies are those of mistakes with this reason."""
+    _, review = review_of_random_keys()
+    costs = [habit.count * habit.cost for habit in review.habits]
+    assert costs == sorted(costs, reverse=True)
+    for habit in review.habits:
+        moves = [move for move in review.moves if move.ply in habit.plies]
+        assert {move.reason and move.reason.kind for move in moves} == {habit.kind}
+        assert habit.count == len(moves)
+        assert habit.cost == pytest.approx(fmean(move.loss for move in moves))
+
+
+@pytest.mark.parametrize("name", ["3x4", "5x5", "cits1401"])
+def test_other_boards_are_judged_by_their_own_kernels(name):
+    """A hint has chances on every kind of board."""
+    rules = get_rules(name)
+    board = Game(rules, seed=1).board
+    move = LevelJudge(rules, CASUAL, threads=1, budget=BUDGET).review_move(board, 0)
+    assert set(move.values) == set(board.legal_directions())
+
+
+def test_solved_boards_have_no_levels():
+    """Their judge is exact."""
+    with pytest.raises(PlayerError, match="exactly"):
+        LevelJudge(get_rules("2x4"), CASUAL)
+    assert not why_not(CLASSIC)
+
+
+def test_an_illegal_move_is_not_judged():
+    """The error names it."""
+    with pytest.raises(PlayerError, match="up is not a legal move"):
+        judge_position(CLASSIC, Board.parse("2 4 . / . . . / . . ."), CASUAL, played=Direction.UP)
+
+
+@pytest.mark.slow
+def test_stronger_players_are_more_accurate():
+    """In the mean of some games: random, greedy, weak to strong levels, and the network itself."""
+    judge = LevelJudge(CLASSIC, Level("", 0.1))
+
+    def game(kind: str, seed: int) -> Record:
+        draws, played = random.Random(seed), Game(CLASSIC, seed=seed)
+        search = Expectimax(CLASSIC, evaluation_of(CLASSIC).value, 1)  # type: ignore[union-attr]
+        while not played.is_over and played.ply < 400:
+            values = search.rate(played.board)
+            if kind == "random":
+                values = {each: draws.random() for each in values}
+            elif kind == "greedy":
+                values = {each: played.board.slide(each).points for each in values}
+            else:
+                slip = float(kind)
+                values = {d: v * (1 + slip * draws.uniform(-1, 1)) for d, v in values.items()}
+            played.play(max(values, key=values.__getitem__))
+        return played.record()
+
+    kinds = ["random", "greedy", "0.3", "0.1", "0.02", "0"]
+    means = []
+    for kind in kinds:
+        found = [reviewed(game(kind, seed), judge).accuracy for seed in range(12)]
+        means.append(fmean(each for each in found if each is not None))
+    assert means == sorted(means)
