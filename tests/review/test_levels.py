@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
 from py2048 import Board, get_rules
 from py2048.core.errors import PlayerError, RulesError
+from py2048.core.rules import list_rules
 from py2048.review.levels import (
     CERTAIN,
     LEVELS,
@@ -23,6 +24,7 @@ from py2048.review.levels import (
     made_shares,
     parse_level,
 )
+from py2048.review.simulation import shares_of, simulate
 
 CLASSIC = get_rules("classic")
 ANY_LEVEL = [*LEVELS, Level("", 0.9), Level("", 0.137), Level("", 0.001)]
@@ -73,7 +75,7 @@ def test_a_goal_is_the_smallest_tile_that_is_not_almost_certain(level):
 
 
 def test_beyond_the_table_the_next_tile_is_the_goal():
-    """A board that its player never reaches has the next two tiles as goals."""
+    """So it is on boards that a player never reaches, and under rules too large to simulate."""
     assert goal_of(CLASSIC, level_of(0.3), board_with(65536)) == (131072, 262144)
     assert goal_of(get_rules("7x7"), level_of(0.1), board_with(32)) == (64, 128)
 
@@ -84,12 +86,37 @@ def test_no_goal_lies_beyond_the_end_of_the_game():
     assert goal_of(rules, level_of(0.02), board_with(256)) == (512, 512)
 
 
+def test_the_table_holds_for_other_games():
+    """Games with another seed make each tile as often, within four standard errors."""
+    level, games = level_of(0.3), 400
+    made = shares_of(simulate(CLASSIC, level.slip, games, seed=7)[0])
+    for tile, share in made_shares(CLASSIC, level).items():
+        assert abs(made.get(tile, 0.0) - share) < 4 * (0.25 / games) ** 0.5
+
+
+def test_rules_without_a_table_are_simulated():
+    """Their goals depend on how far a level gets; a 2x2 board has no tile above 32."""
+    made = made_shares(get_rules("classic:size=2x2"), level_of(0.1))
+    assert made[4] == 1
+    assert max(made) <= 32
+
+
+def test_a_simulation_is_repeated_by_its_seed():
+    """Equal seeds give equal games; a stopped game has only the tiles of its moves."""
+    rules = get_rules("2x4")
+    first, second, other = (simulate(rules, 0.2, 20, seed) for seed in (1, 1, 2))
+    assert [*first[1]] == [*second[1]] != [*other[1]]
+    assert max(simulate(rules, 0.2, 20, max_moves=2)[0]) <= 16
+
+
 def test_stronger_levels_make_larger_tiles():
-    """A level makes each tile at least as often as the weaker ones, within 2 %."""
-    for weaker, stronger in pairwise(LEVELS):
-        better = made_shares(CLASSIC, stronger)
+    """A level makes each tile at least as often as the weaker ones, but for the sampling error."""
+    tabled = [rules for rules in list_rules() if has_table(rules)]
+    assert {rules.name for rules in tabled} >= {"classic", "3x3", "3x4", "5x5"}
+    for rules, (weaker, stronger) in product(tabled, pairwise(LEVELS)):
+        better = made_shares(rules, stronger)
         assert all(
-            share <= better[tile] + 0.02 for tile, share in made_shares(CLASSIC, weaker).items()
+            share <= better[tile] + 0.03 for tile, share in made_shares(rules, weaker).items()
         )
 
 
@@ -144,7 +171,7 @@ def test_the_fit_is_shown_beside_the_games():
 
 
 def test_rules_without_a_table_have_no_fit():
-    """The error names the rules."""
+    """The error names them."""
     assert has_table(get_rules("classic:target=none"))
     assert not has_table(get_rules("7x7"))
     with pytest.raises(RulesError, match="7x7"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from math import log
@@ -22,12 +22,13 @@ from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 from py2048.players.ntuple.network import objective_key
+from py2048.review.simulation import simulated_shares
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""For each preset and slip: the median score, and how many of the games made each tile."""
+"""For each preset and slip: the median score, and the share of games that made each tile."""
 
 CERTAIN = 0.9
-"""A tile that at least this share of games makes is no goal."""
+"""Tiles that at least this share of games make are not goals."""
 
 PERFECT = "perfect"
 """Text for judging by the best possible play instead of a level."""
@@ -40,7 +41,6 @@ MAX_GAMES = 50
 
 UNSEEN = 1e-4
 """Added to the probability of each largest tile, because rare ones were not simulated."""
-
 
 Table = dict[float, dict[int, float]]
 """Share of games that make each tile, by slip; both ascending."""
@@ -161,11 +161,11 @@ def _goals(rules: Rules, level: Level) -> Iterator[int]:
 def made_shares(rules: Rules, level: Level) -> Mapping[int, float]:
     """Return the share of a level's games that make each tile, interpolated between slips.
 
-    The result is empty for rules without a table.
+    Rules without a table are simulated. The result is empty if that would take too long.
     """
     table = _tables().get(objective_key(rules))
     if not table:
-        return {}
+        return simulated_shares(rules, level.slip)
     slips = list(table)
     slip = min(max(level.slip, slips[0]), slips[-1])
     upper = min(bisect(slips, slip), len(slips) - 1)
@@ -189,7 +189,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
         tiles = max(rows.values(), key=len)
         tables[objective_key(get_rules(name))] = {
-            slip: {int(tile): row.get(tile, 0) / preset["games"] for tile in tiles}
+            slip: {int(tile): row.get(tile, 0.0) for tile in tiles}
             for slip, row in sorted(rows.items())
         }
     return tables
@@ -198,7 +198,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
 # --- a player's own level ------------------------------------------------------------------------
 
 
-def fit_level(rules: Rules, games: Sequence[tuple[int, bool]]) -> Level:
+def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
     """Return the most likely level of a player, given the largest tiles of their last 50 games.
 
     The prior counts as much as five average games of a player with a slip of 0.1.
@@ -213,12 +213,12 @@ def fit_level(rules: Rules, games: Sequence[tuple[int, bool]]) -> Level:
     """
     if not has_table(rules):
         raise RulesError(f"no levels are known for {rules.name}: fit games of classic instead")
-    prior = _largest(rules, PRIOR_SLIP)
+    recent, prior = [*games][-MAX_GAMES:], _largest(rules, PRIOR_SLIP)
 
     def log_likelihood(slip: float) -> float:
         chances = _largest(rules, slip)
         total = sum(PRIOR_GAMES * prior[tile] * log(chances[tile]) for tile in prior)
-        for largest, is_finished in games[-MAX_GAMES:]:
+        for largest, is_finished in recent:
             tile = min(largest, max(chances))
             better = sum(chances[each] for each in chances if each > tile and not is_finished)
             total += log(chances[tile] + better)
@@ -233,12 +233,12 @@ def _largest(rules: Rules, slip: float) -> dict[int, float]:
     return {tile: share - made.get(2 * tile, 0.0) + UNSEEN for tile, share in made.items()}
 
 
-def fit_of(rules: Rules, level: Level, games: Sequence[tuple[int, bool]]) -> list[TileShare]:
+def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> list[TileShare]:
     """Compare a player's last 50 games with those of a level: who made which tile how often.
 
     Games that are not finished are left out, and so are tiles that both always or never make.
     """
-    largest = [tile for tile, is_finished in games[-MAX_GAMES:] if is_finished]
+    largest = [tile for tile, is_finished in [*games][-MAX_GAMES:] if is_finished]
     if not largest:
         return []
     shares = [
