@@ -287,7 +287,7 @@ declare namespace Protocol {
     last: number;
     loss: number;
     luck: number;
-    accuracy: number;
+    accuracy: number | null;
   }
 
   interface PingRequest {
@@ -356,7 +356,7 @@ declare namespace Protocol {
     unit: "points" | "rating" | "chance";
     exact: boolean;
     reviewed: number;
-    accuracy: number;
+    accuracy: number | null;
     expected: number | null;
     most: number;
     loss: number;

@@ -61,6 +61,8 @@ class Judgement {
     for (const way of this.ways) this.#games[way] = [];
     this.ply = ply;
     this.move = played;
+    /** How many games after each move count for the accuracy: what every position got. */
+    this.evenCount = Infinity;
   }
 
   /** How many games were played on from each move. */
@@ -152,15 +154,22 @@ class Judgement {
     return (loss > MIN_ERRORS * error && GRADES[LOSSES.findLastIndex((least) => loss >= least)]) || "good";
   }
 
-  // The best move is chosen in one half of the games, and losses are measured in the other.
+  // One half of the games chooses the best move and the weight of the position: how much of the
+  // difference between its moves is more than chance. The other half measures the losses.
   #stakes(column, played) {
-    const halves = [0, 1].map((half) => this.#means(column, (_, number) => number % 2 === half));
+    const end = Math.min(this.evenCount, this.count);
+    const halves = [0, 1].map((half) => this.#means(column, (_, number) => number < end && number % 2 === half));
     const [shares, stakes] = [[], []];
     for (const [half, chosen] of halves.entries()) {
       const measured = halves[1 - half];
+      const chances = Object.values(chosen);
+      const games = Math.ceil((end - half) / 2);
+      const noise = mean(chances.map((chance) => chance * (1 - chance))) / games;
+      const spread = (varianceOf(chances) * chances.length) / (chances.length - 1);
+      const weight = spread > 0 ? Math.max(1 - noise / spread, 0) : 0;
       const most = measured[mostOf(chosen)];
-      shares.push(most - measured[played]);
-      stakes.push(most - mean(Object.values(measured)));
+      shares.push(weight * (most - measured[played]));
+      stakes.push(weight * (most - mean(Object.values(measured))));
     }
     return { share: mean(shares), stake: mean(stakes) };
   }
@@ -181,7 +190,7 @@ class Judgement {
       const z = difference / Math.sqrt(per === 1 ? spreadOf(bad) + spreadOf(good) : certainty(bad) + certainty(good));
       const named = Object.entries(tiles).map(([name, rank]) => [name, 2 ** rank]);
       const numbers = { played: per * mean(bad), best: per * mean(good), per, ...Object.fromEntries(named) };
-      return { kind, numbers, z, effect: difference / most };
+      return { kind, numbers, z: Math.round(100 * z) / 100, effect: difference / most };
     });
     const clear = found.filter(({ z }) => z >= MIN_Z).sort((one, other) => other.effect - one.effect);
     return clear[0] ?? null;
@@ -239,6 +248,7 @@ export class Coaching {
       const affordable = done * ((FIRST_PASS_SHARE * REVIEW_MOVES) / Math.max(spent, 1) - 1);
       games = 2 * Math.floor(Math.min(affordable, FIRST_GAMES - done) / 2);
     }
+    for (const judgement of judgements) judgement.evenCount = judgement.count;
     const doubts = judgements.map(({ doubt }) => doubt);
     while (spent < REVIEW_MOVES && Math.max(...doubts) >= MIN_DOUBT) {
       const index = doubts.indexOf(Math.max(...doubts));
@@ -274,9 +284,11 @@ function certainty(values) {
   return (share * (1 - share)) / values.length;
 }
 
-function spreadOf(values) {
-  const variance = mean(values.map((value) => value * value)) - mean(values) ** 2;
-  return Math.max(variance, MIN_VARIANCE) / values.length;
+const spreadOf = (values) => Math.max(varianceOf(values), MIN_VARIANCE) / values.length;
+
+function varianceOf(values) {
+  const middle = mean(values);
+  return mean(values.map((value) => (value - middle) ** 2));
 }
 
 // About the distribution function of the normal distribution.
