@@ -19,21 +19,42 @@ from py2048 import __version__
 from py2048.core.language import ENGLISH, LANGUAGES, use_language
 from py2048.server.site.pages import assets, play_page, render_text
 
-_IMPORT = re.compile(r'((?:\bfrom |\bimport |\bimport\()")\./(\w+)\.js"')
+_IMPORT = re.compile(
+    r'((?:\bfrom |\bimport |\bimport\(|\bimport\.meta\.resolve\())"\./([\w-]+)\.js"'
+)
+_WORKER = "coach-worker"
 
 
 def module_names(*names: str) -> dict[str, str]:
-    """Return data URLs of modules and all their imports."""
+    """Return data URLs of modules and all their imports, by name."""
     urls: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        text = assets().content(f"js/{name}.js").decode()
+        text = _text(name)
+        if name == _WORKER:
+            urls[name] = _bundle(name)
+            continue
         # Relative imports do not work in data URLs, so modules are imported by name.
-        script = _IMPORT.sub(r'\1\2"', text) + f"//# sourceURL={name}.js"
-        urls[name] = f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
+        urls[name] = _data_url(name, _IMPORT.sub(r'\1"\2"', text))
         waiting += {match[2] for match in _IMPORT.finditer(text)} - {*urls, *waiting}
     return urls
+
+
+def _bundle(name: str) -> str:
+    """Return a data URL of a module that contains its imports: import maps do not reach workers."""
+    return _data_url(
+        name, _IMPORT.sub(lambda found: f'{found[1]}"{_bundle(found[2])}"', _text(name))
+    )
+
+
+def _text(name: str) -> str:
+    return assets().content(f"js/{name}.js").decode()
+
+
+def _data_url(name: str, script: str) -> str:
+    script += f"//# sourceURL={name}.js"
+    return f"data:text/javascript;base64,{base64.b64encode(script.encode()).decode()}"
 
 
 def build(folder: Path) -> None:

@@ -12,7 +12,6 @@ from playwright.async_api import expect
 from tests.server.browser.visiting import Arrive, Player, arriving
 
 from py2048.core.board import Board
-from py2048.players.ntuple.weights import load
 from py2048.server.site.pages import NETWORKS
 
 MAKE_SITE = Path(__file__).parents[3] / "scripts" / "make_site.py"
@@ -106,24 +105,34 @@ async def test_other_rules_are_played_too(browser, site):
                 await player.status("There are no hints on this board.")
 
 
-async def test_a_hint_is_the_networks(browser, site):
-    """The hint is the best move by the package's own values, with the others' losses."""
-    network = load(NETWORKS["classic"])
+async def test_a_hint_counts_games(browser, site):
+    """A hint gives each move's chance; the page answers keys while the games are played."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
-        for _ in range(5):
-            await player.press("?")
-            best = await player.page.locator("#board[data-best]").get_attribute("data-best")
-            board = Board.from_rows((await game_of(player))["board"])
-            slides = [board.slide(each) for each in board.legal_directions()]
-            worth = {str(it.direction): it.points + network.value(it.board) for it in slides}
-            assert best == max(worth, key=worth.__getitem__)
-            rows = await player.page.locator("#losses li").all_inner_texts()
-            losses = sorted(round(max(worth.values()) - each) for each in worth.values())[1:]
-            told = [row.split()[-1] for row in rows[1:]]
-            assert told == [f"\N{MINUS SIGN}{loss:,}" if loss else "good" for loss in losses]
-            await player.press(f"Arrow{str(best).title()}")
-            await expect(player.page.locator("#board[data-best]")).to_have_count(0)
+        await player.press("?")
+        await player.page.wait_for_selector("#board[data-best]")
+        await player.press("u")  # the page listens
+        board = Board.from_rows((await game_of(player))["board"])
+        rows = await player.page.locator("#losses li").all_inner_texts()
+        assert len(rows) == len(board.legal_directions())
+        chances = [int(row.split()[-2]) for row in rows]
+        assert chances == sorted(chances, reverse=True)
+        await expect(player.page.locator("#outlook")).to_contain_text("200 games after each move")
+
+
+async def test_a_finished_game_is_reviewed(browser, site):
+    """Without a server, the page itself reviews the moves of a game that is over."""
+    async with arriving(browser) as arrive:
+        player = await opened(arrive, site)
+        await player.press("m")
+        await player.page.select_option("#rules", "2x4")
+        await player.page.click("#new-play")
+        await player.page.evaluate(
+            "while (py2048.game.outcome === 'playing') py2048.move(py2048.game.legal.at(-1))"
+        )
+        review = player.page.locator("dialog.result [role=status]")
+        await expect(review).to_contain_text("Accuracy", timeout=120_000)
+        await player.look("alone-reviewed")
 
 
 async def test_the_coach_says_a_word(browser, site):
@@ -167,4 +176,4 @@ async def test_the_page_speaks_portuguese(browser, site):
         await player.page.wait_for_selector(".tile")
         await player.press("?")
         await player.page.wait_for_selector("#board[data-best]")
-        assert "melhor" in await player.text("#losses .best .loss")
+        assert "de 100 jogos como o seu" in await player.text("#reason")

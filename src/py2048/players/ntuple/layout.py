@@ -249,7 +249,7 @@ def default_tuples(rows: int, columns: int) -> str:
     return "lines+rectangles" if has_room else "lines+squares"
 
 
-def parts_of(cells: Tuple) -> tuple[tuple[int, int], ...]:
+def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return the shift and mask that move each run of cells to its place in an index."""
     breaks = [at + 1 for at, (a, b) in enumerate(pairwise(cells)) if b != a + 1]
     parts, done = [], 0

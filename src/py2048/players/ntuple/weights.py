@@ -48,7 +48,7 @@ from py2048.players.ntuple.archive import (
     open_archive,
     write_archive,
 )
-from py2048.players.ntuple.layout import NetworkLayout
+from py2048.players.ntuple.layout import NetworkLayout, Tuple, parts_of
 from py2048.players.ntuple.network import (
     Band,
     Bands,
@@ -257,43 +257,59 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
     return header_of(path)
 
 
-def browser_script(path: Path | str) -> bytes:
+def browser_script(path: Path | str, **facts: object) -> bytes:
     """Convert a packed weights file to a script that sets `network` in a browser.
 
     A page opened from disk may load scripts but no other files. `network` is an object with:
 
-    - `known`, `stages` and `step`
-    - `size`: number of weights per stage
-    - `lookups`: for each weight that contributes to a board's value, the offset of its tuple's
-      weights and the tuple's cells; the rank on the cell at position i is multiplied by 16**i
-    - `weights`: zigzag numbers `[stages, size]`, first all low bytes and then all high bytes,
-      deflated and base64-encoded
+    - `known` and `step`
+    - `images`: number of symmetric images of the board
+    - `words`: the cells of each word, four bits a cell, lowest first; every tuple uses one word of
+      each image, and these follow each other
+    - `tuples`: for each tuple the offset of its weights, the number of its first word, and shift
+      and mask of three runs of cells in the word, whose combination is the index of a weight
+    - `weights`: zigzag numbers, first all low bytes and then all high bytes, deflated and
+      base64-encoded
+    - `facts`, other values for the page
 
     Raises:
-        WeightsError: If the file cannot be loaded, is not packed, has bands, or is for a larger
-            board.
+        WeightsError: If the file cannot be loaded, is not packed, has stages or bands, or is for
+            a larger board.
     """
     network = load(path)
     layout, table = network.layout, network.table
-    if network.bands or not layout.is_packed or table.dtype != np.int16:
+    has_parts = network.bands or layout.stages
+    if has_parts or not layout.is_packed or table.dtype != np.int16:
         raise WeightsError(
-            f"{path} is not for browsers: save packed weights for up to 4x4, without bands"
+            f"{path} is not for browsers: save packed weights for up to 4x4, no stages, no bands"
         )
+    words, tuples = _words_of(layout)
     steps = table.astype("<i2")
     zigzag = ((steps << 1) ^ (steps >> 15)).view(np.uint8).reshape(-1, 2)
     payload = {
         "known": layout.known,
-        "stages": layout.stages,
         "step": network.step,
-        "size": layout.size,
-        "lookups": [
-            (offset, [image[cell] for cell in cells])
-            for offset, cells in zip(layout.offsets, layout.tuples, strict=False)
-            for image in layout.images
-        ],
+        "images": len(layout.images),
+        "words": words,
+        "tuples": tuples,
         "weights": base64.b64encode(zlib.compress(zigzag.T.tobytes())).decode(),
     }
-    return f"globalThis.network = {json.dumps(payload)};\n".encode()
+    return f"globalThis.network = {json.dumps(payload | facts)};\n".encode()
+
+
+def _words_of(layout: NetworkLayout) -> tuple[list[list[int]], list[list[int]]]:
+    """Return `words` and `tuples` of `browser_script`; most tuples share the word of two rows."""
+    none, words, tuples = layout.rows * layout.columns, dict[Tuple, list[list[int]]](), []
+    images = [(*image, *[none] * 8) for image in layout.images]
+    for offset, cells in zip(layout.offsets, layout.tuples, strict=False):
+        first = cells[0] // 4 * 4
+        places, runs = tuple(range(first, first + 8)), parts_of([cell - first for cell in cells])
+        if cells[-1] not in places or len(runs) > 3:
+            places, runs = (*cells, *range(none, none + 8))[:8], parts_of(range(len(cells)))
+        words.setdefault(places, [[image[place] for place in places] for image in images])
+        number = len(images) * list(words).index(places)
+        tuples.append([offset, number, *chain(*runs, [0, 0] * (3 - len(runs)))])
+    return list(chain.from_iterable(words.values())), tuples
 
 
 # --- records beside a file -----------------------------------------------------------------------

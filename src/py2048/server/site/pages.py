@@ -21,11 +21,11 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.app.storage.values import OpenGame, RecordSummary
-from py2048.core.board import Rows
+from py2048.core.board import Board, Rows
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
 from py2048.core.language import number as grouped
-from py2048.core.rules import list_rules
+from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.players import Unit, ntuple
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
@@ -40,7 +40,7 @@ from py2048.presentation.words import (
     plain_amount,
 )
 from py2048.review import Grade
-from py2048.review.levels import LEVELS, PERFECT, parse_level
+from py2048.review.levels import LEVELS, PERFECT, Goal, goal_of, parse_level
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -60,6 +60,8 @@ NETWORKS = {
     name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
 }
 """Networks for offline play in the browser, by preset."""
+_GOAL_RANKS = 20
+"""Number of largest tiles for which the page gets goals."""
 StoredGame = RecordSummary | OpenGame
 """A finished game or a game in progress."""
 
@@ -104,7 +106,18 @@ def assets() -> Assets:
 def _network_script(path: Path) -> bytes:
     from py2048.players.ntuple.weights import browser_script  # imports NumPy
 
-    return browser_script(path)
+    return browser_script(path, goals=_goals_of(get_rules(path.stem)))
+
+
+def _goals_of(rules: Rules) -> dict[str, list[Goal]]:
+    """Return each level's goals by the rank of the largest tile, for the page without a server."""
+    boards = [
+        Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows)
+        for rank in range(_GOAL_RANKS)
+    ]
+    return {
+        f"{level.slip:g}": [goal_of(rules, level, board) for board in boards] for level in LEVELS
+    }
 
 
 def _initials(name: str) -> str:

@@ -1,5 +1,5 @@
-// Help in casual games: hints, the coach and autoplay. It is computed by the server's players or,
-// while the server is unreachable, by a small network in the browser.
+// Help in casual games: hints, the coach and autoplay. They come from the server's players or, while
+// the server is away, from the coach in the browser.
 import { Computer, showHint, wordOn } from "./computer.js";
 import { $, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
@@ -12,6 +12,7 @@ import { presetOf } from "./view.js";
 
 // The coach analyses the board only when the player pauses, so that it never delays a move.
 const COACH_PAUSE_MS = 400;
+const SLIP = 0.1; // of the level whose games the coach in the browser plays
 
 export class Help {
   #page;
@@ -49,9 +50,7 @@ export class Help {
       return;
     }
     this.autoplayed(null);
-    const hint = await this.#hintAlone();
-    if (hint) page.dispatch(hint);
-    else page.tellNoHelp();
+    if (!(await this.#hintAlone())) page.tellNoHelp();
   }
 
   /**
@@ -60,8 +59,8 @@ export class Help {
    */
   show(hint) {
     this.#hint = hint;
-    if (!this.#page.isAlone) this.#adviser().then(keepPage); // load it for offline hints
-    // A quick hint may be followed by a better one, which replaces it.
+    if (!this.#page.isAlone) this.#coach().then(keepPage); // load it for hints without the server
+    // A better hint may follow a quick one and replaces it.
     if (!this.#isAsked && !$("hint-card").classList.contains("shown")) return;
     this.#isAsked = false;
     showHint(hint);
@@ -113,11 +112,12 @@ export class Help {
     const isOn = () => this.#autoplay === run;
     this.autoplayed(run);
     while (isOn()) {
-      const hint = await this.#hintAlone();
+      const coach = await this.#coach();
+      const direction = await coach?.ask("move", { board: this.#page.game.board });
       if (!isOn()) return;
-      if (hint) this.#page.playAlone(hint.direction, true);
+      if (direction) this.#page.playAlone(direction, true);
       else this.#page.tellNoHelp();
-      if (!hint || this.#page.result.isUp) this.autoplayed(null);
+      if (!direction || this.#page.result.isUp) this.autoplayed(null);
       await new Promise((done) => setTimeout(done, this.computer.delay));
     }
   }
@@ -149,7 +149,7 @@ export class Help {
     const isOn = this.#isCoached && page.isCasual && !this.isAutoplaying;
     if (!isOn || page.game.outcome !== "playing" || this.#hint) return;
     this.#pause = setTimeout(() => {
-      if (page.isAlone) this.#hintAlone().then((hint) => hint && page.dispatch(hint));
+      if (page.isAlone) this.#hintAlone();
       else if (!page.queue.length) page.queue.push({ type: "hint", player: this.computer.player });
     }, COACH_PAUSE_MS);
   }
@@ -181,19 +181,35 @@ export class Help {
     return read("coach") === "on";
   }
 
-  // Load the network for the game's rules; null if there is none.
-  async #adviser() {
-    const address = presetOf(this.#page.game.rules.text)?.dataset.network;
-    return address ? import("./network.js").then((it) => it.adviserAt(address)).catch(() => null) : null;
+  /**
+   * Review the game that was played without a server.
+   * @param {(move: import("./coaching.js").Judged) => void} show called with the reviews of moves
+   * @returns {Promise<?{accuracy: ?number, moments: import("./coaching.js").Judged[]}>} null without a coach
+   */
+  async review(show) {
+    const coach = await this.#coach();
+    return coach && coach.ask("review", { positions: this.#page.offline.moves, slip: SLIP }, show);
   }
 
-  // Return a hint like the server's message; null without a network, or if the game has changed
-  // meanwhile.
+  // Load the coach in the browser for the game's rules; null if there is none.
+  async #coach() {
+    const { text } = this.#page.game.rules;
+    const address = presetOf(text)?.dataset.network;
+    return address ? import("./coach.js").then((it) => it.coachAt(address, text)).catch(() => null) : null;
+  }
+
+  // Show hints like the server's, the first from few games; return false if there is no coach.
   async #hintAlone() {
     const page = this.#page;
-    const { game, version } = page.game;
-    const hintOn = await this.#adviser();
-    const isThere = hintOn && page.isAlone && page.game.game === game && page.game.outcome === "playing";
-    return isThere ? { type: "hint", ...hintOn(page.game), game, version } : null;
+    const { game, version, board, ply } = page.game;
+    const coach = await this.#coach();
+    if (!coach) return false;
+    const { hintOf } = await import("./coach.js");
+    const show = (judged) => {
+      const isThere = page.isAlone && page.game.board === board;
+      if (judged && isThere) page.dispatch({ type: "hint", ...hintOf(judged), game, version });
+    };
+    show(await coach.ask("hint", { position: { board, ply: ply + 1 }, slip: SLIP }, show));
+    return true;
   }
 }

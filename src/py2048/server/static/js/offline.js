@@ -4,6 +4,7 @@
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
 import { _ } from "./language.js";
+import { turnOf } from "./record.js";
 import { parseRules, slide } from "./rules.js";
 import { scoreSentence } from "./speech.js";
 import { read, write } from "./storage.js";
@@ -44,7 +45,18 @@ export class OfflineGame {
     return this.#kept?.record.first ?? 0;
   }
 
-  /** Keep the server's game, unless the kept game has unsent moves. */
+  /** The moves since the server's last position, each with its number and the board before it. */
+  get moves() {
+    const { game, record } = this.#kept;
+    const rules = parseRules(game.rules.text);
+    const positions = [...record.positions()].slice(0, -1);
+    return positions.flatMap(({ board, ply }, index) => {
+      const { direction, spawn } = turnOf(record.code(record.first + index), rules);
+      return spawn ? [{ board, ply: ply + 1, played: direction }] : [];
+    });
+  }
+
+    /** Keep the server's game, unless the kept game has unsent moves. */
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const before = this.game?.game;

@@ -72,6 +72,7 @@ export class PlayPage {
           move: (direction) => this.move(direction),
           leave: (address) => this.leave(address),
           refresh: () => this.game && this.view.lookBeside(this.game),
+          review: (show) => this.help.review(show),
         });
         this.help = new Help(this);
         if (this.hasServer) keepPage();

@@ -1,0 +1,198 @@
+"""The page's coach against the package's: values of boards, games played on, goals and chances."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.server.test_page_modules import node
+
+from py2048.core.board import Board
+from py2048.core.direction import Direction
+from py2048.core.errors import WeightsError
+from py2048.core.game import Game
+from py2048.core.rules import Rules, get_rules
+from py2048.players.ntuple.layout import NetworkLayout
+from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.weights import browser_script, load, save, save_packed
+from py2048.review.coaching import Judgement, Position
+from py2048.review.levels import LEVELS, Goal
+from py2048.review.playouts import SEED, Playouts, play_on, words
+from py2048.review.reasons import watch
+from py2048.server.http.assets import STATIC
+from py2048.server.site.pages import NETWORKS, assets
+
+ASK = """
+import { readFileSync } from "node:fs";
+const [folder, script] = process.argv.slice(1);
+const load = (name) => import(`${folder}/${name}.js`);
+const [{ Network }, { Playouts }, { Coaching }, { parseRules }] =
+  await Promise.all(["network", "playouts", "coaching", "rules"].map(load));
+await import(script);
+const { rules: text, questions } = JSON.parse(readFileSync(0, "utf8"));
+const [network, rules] = [await Network.unpack(globalThis.network), parseRules(text)];
+const playouts = new Playouts(rules, network);
+const coaching = new Coaching(playouts, globalThis.network.goals);
+const answers = {
+  value: ({ board }) => {
+    const ranks = playouts.ranks(board);
+    const rated = playouts.rate(ranks).map(({ direction, worth }) => [direction, worth]);
+    return [network.value(ranks), rated];
+  },
+  game: ({ board, direction, key, slip, goal, next }) => {
+    const ranks = playouts.ranks(board);
+    const facts = { slip, goal, next, watch: playouts.watch(ranks) };
+    return [facts.watch, playouts.play(ranks, direction, facts, key)];
+  },
+  hint: (facts) => {
+    const steps = coaching.hint(facts);
+    for (;;) {
+      const { value, done } = steps.next();
+      if (done) return value;
+    }
+  },
+};
+for (const { type, ...facts } of questions) console.log(JSON.stringify(answers[type](facts)));
+"""
+
+
+def ask(
+    rules: Rules, folder: Path, questions: Iterable[dict[str, Any]], network: bytes = b""
+) -> list[Any]:
+    """Ask the page's scripts about rules, with their network or another one; return the answers."""
+    script = folder / "network.mjs"
+    script.write_bytes(network or assets().content(f"networks/{rules.name}.js"))
+    facts = {"rules": str(rules), "questions": [*questions]}
+    command = [node(), "--input-type=module", "-e", ASK, str(STATIC / "js"), str(script)]
+    done = subprocess.run(
+        command, check=False, input=json.dumps(facts), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def boards_of(rules: Rules, count: int) -> list[Board]:
+    """Return boards of all densities, with large and small tiles."""
+    draw, found = random.Random(random.getrandbits(64)), []
+    for _ in range(count):
+        tiles = [0] * draw.randrange(4) + [2, 4] + [2 << draw.randrange(18) for _ in range(4)]
+        rows = [[draw.choice(tiles) for _ in range(rules.columns)] for _ in range(rules.rows)]
+        found.append(Board.from_rows(rows))
+    return found
+
+
+def played_boards(rules: Rules, count: int) -> list[Board]:
+    """Return boards with a legal move, from random games."""
+    draw, found = random.Random(random.getrandbits(64)), []
+    while len(found) < count:
+        game = Game(rules, seed=draw.getrandbits(32))
+        for _ in range(draw.randrange(200)):
+            if game.is_over:
+                game.undo()
+                break
+            game.play(draw.choice(game.legal_directions()))
+        found += [] if game.is_over else [game.board]
+    return found
+
+
+def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:
+    """Thousands of boards have exactly the same values, also with tiles beyond the network's."""
+    for name, count in (("classic", 2000), ("2x4", 300), ("3x4", 300)):
+        network = load(NETWORKS[name])
+        boards = boards_of(network.rules, count)
+        questions = ({"type": "value", "board": board.rows} for board in boards)
+        for number, (board, (value, rated)) in enumerate(
+            zip(boards, ask(network.rules, tmp_path, questions), strict=True)
+        ):
+            assert value == network.value(board)
+            if number < 300:
+                slides = [board.slide(way, network.rules.merging) for way in Direction]
+                moves = [it for it in slides if it.changed]
+                values = [[str(it.direction), it.points + network.value(it.board)] for it in moves]
+                assert rated == values
+
+
+def test_tuples_of_any_cells_are_looked_up(tmp_path: Path) -> None:
+    """Tuples spread over the board find their weights, too."""
+    tuples = ((0, 2, 4, 6, 9, 11), (0, 3, 5, 8, 10), (1, 5, 9), (11,), (0, 1, 2, 3, 4, 5))
+    layout, draw = NetworkLayout(3, 4, tuples), np.random.default_rng()
+    weights = np.zeros(layout.weights, np.float32)
+    used = draw.integers(layout.weights, size=layout.weights // 50)
+    weights[used] = draw.integers(-999, 999, len(used))
+    rules, path = get_rules("3x4"), tmp_path / "spread.npz"
+    network = save_packed(Network(layout, rules, weights), path, step=0.5)
+    boards = boards_of(rules, 300)
+    questions = ({"type": "value", "board": board.rows} for board in boards)
+    found = ask(rules, tmp_path, questions, browser_script(path))
+    assert [value for value, _ in found] == [network.value(board) for board in boards]
+    assert any(value for value, _ in found)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_games_played_on_are_the_packages(name: str, tmp_path: Path) -> None:
+    """Games have the same draws and counts as the plain reference."""
+    rules, draw = get_rules(name), random.Random(random.getrandbits(64))
+    questions, expected = [], []
+    for board in played_boards(rules, 5):
+        direction, ply, number = draw.choice(board.legal_directions()), draw.randrange(9), 7
+        slip, goal = draw.choice(LEVELS).slip, Goal(board.max_tile * 2, board.max_tile * 4)
+        watched = watch(rules, board)
+        counts = play_on(rules, board, direction, goal, watched, slip, words(SEED, ply, number))
+        facts = {"direction": direction.value, "key": [SEED, ply, number], "slip": slip}
+        facts |= {"goal": rank(goal.tile), "next": rank(goal.next_tile)}
+        questions.append({"type": "game", "board": board.rows, **facts})
+        expected.append(
+            [{key: rank(tile) for key, tile in watched._asdict().items()}, counts._asdict()]
+        )
+    assert ask(rules, tmp_path, questions) == expected
+
+
+def rank(tile: int) -> int:
+    """Return a tile's rank, 0 for none."""
+    return tile.bit_length() - 1 if tile else 0
+
+
+@pytest.mark.parametrize("name", ["classic", "3x3"])
+def test_moves_are_judged_as_by_the_server(name: str, tmp_path: Path) -> None:
+    """From the same games, the page finds the same chances, errors, grades and reasons."""
+    rules, level, games = get_rules(name), LEVELS[1], 200
+    judge = Playouts(rules, level.slip)
+    questions, expected = [], []
+    for ply, board in enumerate(played_boards(rules, 12)):
+        played = random.choice(board.legal_directions())
+        judgement = Judgement(rules, level, Position(ply, board, played=played))
+        judgement.sums += judge.play([judgement.batch(games)])[0]
+        expected.append(judgement.review())
+        position = {"board": board.rows, "ply": ply, "played": str(played)}
+        questions.append({"type": "hint", "position": position, "slip": level.slip})
+    for found, move in zip(ask(rules, tmp_path, questions), expected, strict=True):
+        server = move.to_json()
+        assert found["games"] == dict.fromkeys(found["chance"], games)
+        for field in ("played", "best", "goal", "next_goal", "survival"):
+            assert found[field] == server[field]
+        for field in ("chance", "next_chance", "error", "loss", "share", "stake"):
+            assert found[field] == pytest.approx(server[field], abs=1e-6), field
+        assert found["grade"][server["played"]] == server["grade"]
+        if move.reason:
+            assert found["reason"]["kind"] == move.reason.kind
+            assert found["reason"]["numbers"] == pytest.approx(move.reason.numbers, abs=0.006)
+        else:
+            assert found["reason"] is None
+
+
+def test_unsuitable_weights_are_not_for_browsers(tmp_path: Path) -> None:
+    """Exact weights are rejected: they are large and round differently. So are stages."""
+    rules, path = get_rules("classic:size=2x2"), tmp_path / "unsuitable.npz"
+    exact, staged = NetworkLayout(2, 2, ((0, 1),)), NetworkLayout(2, 2, ((0, 1),), (8, 64))
+    save(Network(exact, rules, np.zeros(exact.weights, np.float32)), path)
+    with pytest.raises(WeightsError, match="not for browsers"):
+        browser_script(path)
+    save_packed(Network(staged, rules, np.zeros(staged.weights, np.float32)), path, step=1)
+    with pytest.raises(WeightsError, match="not for browsers"):
+        browser_script(path)
