@@ -298,8 +298,7 @@ class GameReview:
             self.moves[move.ply - 1 : move.ply] = [move]
             if move.goal is None:
                 self.level = None
-        if is_first_pass:
-            self._open_at_costliest()
+        self._open_at_costliest()
         text = _("{done} of {count} moves are judged …")
         if not is_first_pass:
             text = _("All moves are judged; playing more games …")

@@ -255,7 +255,7 @@ class ReviewWindow(Dialog):
             self._texts[name].show(text)
         self._message.show(review.message)
         self.level.show(review.level_title)
-        self.retry.show(_("Show the answer") if review.is_retrying else _("Try it again"))
+        self.retry.show(_("Answer") if review.is_retrying else _("Try it again"))
         for button in (self.retry, self.show_me):
             button.enable(is_on=review.move is not None)
         share = 0 if review.is_retrying else review.chances or 0
