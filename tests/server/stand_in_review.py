@@ -9,20 +9,35 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-SUMMARY = {
-    "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
-    "expected": 9.5, "most": 9.0, "loss": 2.0, "luck": 1.5, "swing": 1.0,
-    "counts": dict.fromkeys(("best", "good", "inaccuracy", "mistake", "blunder"), 1),
-    "phases": [], "mistakes": [], "graph": "<svg></svg>",
-}  # fmt: skip
-WORTH = {"left": 2.0, "right": 0.0}
-MOVES = [[1, "left", "right", 2.0, "blunder", 9.0, WORTH, 0.2, "", "", "other"]]
+from py2048 import Board, Direction, Record
+from py2048.players import Unit
+from py2048.review import Grade, MoveReview, Review
+from py2048.review.levels import Goal, parse_level
+from py2048.review.reasons import Reason, ReasonKind
+from py2048.server.site.reviews import kept
 
 
-def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str, object]:
+def judged(record: Record, level: str) -> Review:
+    """Return a review of one move, a blunder, judged for a level."""
+    best, played = Direction.DOWN, Direction.LEFT
+    board = Board.empty(*record.rules.shape).with_tile((0, record.rules.columns - 1), 2)
+    move = MoveReview(
+        *(1, board, 0, played, best, {played: 0.25, best: 0.75}, 0.5, 0.125, 0.25, 50.0),
+        *(Grade.BLUNDER, 0.0, "stand-in", {}, Goal(512, 1024), {played: 64, best: 64}),
+        *({played: 0.0, best: 0.125}, {played: 0.05, best: 0.0}),
+        Reason(ReasonKind.CORNER, {"tile": 2, "played": 62, "best": 9, "per": 100}, 5.0),
+    )
+    return Review(record, "stand-in", Unit.CHANCE, False, (move,), parse_level(level))
+
+
+def stand_in(
+    folder: Path, record: str, level: str, note: Callable[[int], None]
+) -> dict[str, object]:
     """Log the call, and hang or crash if the test's folder says so."""
     with (folder / "runs").open("a") as runs:
         print(json.loads(record)["score"], file=runs)
+    with (folder / "levels").open("a") as levels:
+        print(level, file=levels)
     mine = folder / f"running {os.getpid()}"
     mine.touch()
     with (folder / "at once").open("a") as counts:
@@ -33,4 +48,4 @@ def stand_in(folder: Path, record: str, note: Callable[[int], None]) -> dict[str
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return {"summary": SUMMARY, "moves": MOVES}
+    return kept(judged(Record.from_json(record), level))

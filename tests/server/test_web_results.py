@@ -108,7 +108,7 @@ async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> N
         await server.reviews.request(game, "ada", "::1", for_figures=True)
         await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
-        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", "good", 3)
+        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", UNAVAILABLE, 1)
         with pytest.raises(ActionRejected, match="opens on"):
             reviews.review_answer(server.backend.rooms.games, game)
 

@@ -21,7 +21,10 @@ from web_server import Browser, Json, WebServer
 
 from py2048 import Record
 from py2048.app.storage import Store, open_store
+from py2048.app.storage.values import StoredReview
 from py2048.app.storage.schema import reviews as review_rows
+from py2048.core.errors import PlayerError
+from py2048.presentation.words import why_text
 from py2048.server import schema
 from py2048.server.app import Server
 from py2048.server.schema import ActionRejected
@@ -122,7 +125,7 @@ async def test_what_a_dead_server_was_computing_is_computed_again(
     with open_store(url) as store:
         once, often = add_game(store, 1), add_game(store, 2)
         for game, attempts in ((once, 1), (often, 3)):
-            store.reviews.request(game, reviews.VERSION)
+            store.reviews.request(game, reviews.version_for("me"))
             left = sa.update(review_rows).where(review_rows.c.game_id == game)
             with store.write() as connection:
                 connection.execute(left.values(attempts=attempts, claimed="2026-01-01"))
@@ -132,7 +135,7 @@ async def test_what_a_dead_server_was_computing_is_computed_again(
         found, given_up = store.reviews.find(once), store.reviews.find(often)
     assert found
     assert given_up
-    assert (found.attempts, found.fault, found.summary) == (2, None, stand_in_review.SUMMARY)
+    assert (found.attempts, found.fault, found.summary["judge"]) == (2, None, "stand-in")
     assert given_up.fault == "the server could not finish it"
     assert len(stand_in.noted("runs")) == 1
 
@@ -196,6 +199,57 @@ async def test_what_may_be_asked_for(
         monkeypatch.setattr(reviews, "MAX_PENDING", 5)
         assert await reason(games[6]) == "busy"
         assert store.reviews.find(games[6]) is None
+
+
+async def test_the_player_chooses_the_level(url: str, stand_in: StandIn) -> None:
+    """A game is reviewed for its player's own level, or for one that only the player chooses."""
+    async with stand_in.running(url) as server:
+        games = server.backend.rooms.games
+        game = add_game(games.store)
+
+        async def review_for(account: str, level: str | None) -> str:
+            await server.reviews.request(game, account, "::1", level)
+            await until(lambda: is_settled(games.store, game))
+            summary = reviews.review_answer(games, game).summary
+            assert summary
+            return summary.wanted
+
+        assert await review_for("bob", None) == "me"
+        assert await review_for("ada", "Casual") == "casual"
+        assert await review_for("bob", None) == "casual"
+        with pytest.raises(ActionRejected) as rejected:
+            await review_for("bob", "perfect")
+        assert rejected.value.reason == "not_yours"
+        with pytest.raises(PlayerError, match="level"):
+            await review_for("ada", "casul")
+        assert await review_for("ada", "me") == "me"
+    levels = (stand_in.folder / "levels").read_text().split()
+    assert levels == ["practised", "casual", "practised"]
+
+
+def test_a_stored_review_is_worded_when_it_is_read(store: Store) -> None:
+    """A moment keeps its numbers and gains words, rows and lines; a habit gains words."""
+    record = Record.from_json(store.records.load(add_game(store)))
+    review = stand_in_review.judged(record, "casual")
+    found = msgspec.json.decode(msgspec.json.encode(reviews.kept(review)))
+    row = StoredReview(
+        "aa", "ada", reviews.version_for("me"), "", 1, "", 1, "9", None, found["summary"]
+    )
+    state, summary = reviews.figures(row)
+    assert state == "done"
+    assert summary
+    (moment,) = summary.moments
+    assert [(each.direction, each.text, each.share) for each in moment.options] == [
+        ("down", "75 %", 0.75),
+        ("left", "25 %", 0.25),
+    ]
+    assert (moment.badge, moment.goal, summary.first) == ("Blunder −12 %", 512, 0)
+    assert moment.why == why_text(review.moves[0])
+    assert set(moment.lines) == {"down", "left"}
+    for line in moment.lines.values():
+        assert len(line.turns) in range(1, 7)
+    (habit,) = summary.habits
+    assert habit.say.startswith("You leave the corner: 1 time")
 
 
 # Who gets which
@@ -291,6 +345,19 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
         assert "<form" not in shown
 
 
+def test_a_review_by_an_older_judge_is_computed_again(browser: Browser, store: Store) -> None:
+    """Opening the page requests the review."""
+    game = add_game(store, 5)
+    row = {"game_id": game, "owner": "ada", "version": "3", "asked": "9", "attempts": 1,
+           "done": 3, "finished": "9", "summary": {"accuracy": 5.0}, "moves": []}  # fmt: skip
+    with store.write() as connection:
+        connection.execute(sa.insert(review_rows), row)
+    assert 'data-state="none"' not in browser.get(f"/game/{game}").text
+    review = store.reviews.find(game)
+    assert review
+    assert review.version == reviews.version_for("me")
+
+
 # The process
 
 
@@ -322,14 +389,14 @@ def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:
         assert is_best or move["loss"] > 0
     record = Record.from_json(store.records.load(game))
     boards = [record.start, *(board for board, _, _ in record.replay())]
-    for mistake in summary["mistakes"]:
-        board = boards[mistake["turn"]]
-        assert mistake["board"] == [list(row) for row in board.rows]
-        assert set(mistake["values"]) == {str(each) for each in board.legal_directions()}
+    for moment in summary["moments"]:
+        board = boards[moment["turn"]]
+        assert moment["board"] == [list(row) for row in board.rows]
+        assert set(moment["values"]) == {str(each) for each in board.legal_directions()}
     page = browser.get(f"/game/{game}").text
     assert f"{summary['accuracy']:.1f} %" in page
     assert '<svg class="review-graph"' in page
-    assert page.count('class="verdict"') == len(summary["mistakes"]) > 0
+    assert page.count('class="verdict"') == len(summary["moments"]) > 0
     assert browser.get(f"/api/games/{game}/review?from=1&limit=2").json()["moves"] == moves[1:3]
     assert reviewed(browser, game) == found
     review = store.reviews.find(game)

@@ -126,7 +126,7 @@ def compiling_message(
 ) -> schema.CompilingMessage:
     """Return the progress of compiling a player's kernels."""
     share = round(compiling.share, 2)
-    say = f"{hints.player_name(player)}: {preparing(compiling)}"
+    say = _("The hint is {progress}").format(progress=preparing(compiling))
     return schema.CompilingMessage(game.id, player, share, say)
 
 

@@ -144,7 +144,7 @@ def review_answer(
     """
     with games.store.snapshot():
         record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
-        state, summary = _figures(review)
+        state, summary = figures(review)
         moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
         ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
     done, fault = (review.done, review.fault) if review else (0, None)
@@ -172,7 +172,7 @@ def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSumm
 
     The caller must show the figures of a sealed game to its player only.
     """
-    return _figures(games.store.reviews.find(game_id))
+    return figures(games.store.reviews.find(game_id))
 
 
 def _reviewable(games: GameService, game_id: str) -> RecordSummary:
@@ -189,7 +189,7 @@ def _is_current(review: StoredReview) -> bool:
     return review.version.split(" ")[0] == VERSION
 
 
-def _figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
+def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
     """Return a review's state, and its summary if it is done."""
     if review is None or (review.finished and not _is_current(review)):
         return "none", None
