@@ -30,8 +30,8 @@ MAX_MOMENTS = 10
 
 MAX_HABITS = 3
 
-MIN_STAKE = 0.1
-"""Minimum total stake of an accuracy for a level: ten moves with a stake of a point."""
+MIN_STAKE = 0.3
+"""Minimum total stake of an accuracy for a level; below it, the accuracy would be mostly chance."""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
 """Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
@@ -266,13 +266,15 @@ def accuracy_of_moves(moves: Iterable[MoveReview]) -> float | None:
     was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
     most and irrelevant ones not at all.
 
-    For a level it is None while less than `MIN_STAKE` was at stake, because chances are only known
-    within an error.
+    For a level, chances are only known within an error. The accuracy is None while less than
+    `MIN_STAKE` was at stake, and it is never higher than the mistakes allow.
     """
     judged = [*moves]
     lost, stake = sum(move.share for move in judged), sum(move.stake for move in judged)
-    if any(move.games for move in judged) and stake < MIN_STAKE:
-        return None
+    if any(move.games for move in judged):
+        if stake < MIN_STAKE:
+            return None
+        lost = max(lost, sum(move.loss for move in judged if move.grade.is_mistake))
     return accuracy_of(lost, stake)
 
 

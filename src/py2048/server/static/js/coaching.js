@@ -37,7 +37,7 @@ const MIN_Z = 4;
 const MIN_VARIANCE = 0.25;
 const GRADES = ["inaccuracy", "mistake", "blunder"];
 const LOSSES = [0.03, 0.06, 0.12];
-const [MIN_STAKES, MIN_STAKE] = [10, 0.01]; // for an accuracy
+const MIN_STAKE = 0.3; // of a game, for an accuracy
 const MAX_MOMENTS = 10;
 
 /** A position and the games played on from it. */
@@ -259,7 +259,7 @@ export class Coaching {
     const mistakes = reviews.filter(({ grade, played }) => GRADES.includes(grade[played]));
     mistakes.sort((one, other) => other.loss - one.loss);
     const moments = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
-    return { accuracy: accuracyOf(reviews), moments };
+    return { accuracy: accuracyOf(reviews, mistakes), moments };
   }
 
   #judgement(position, slip) {
@@ -269,10 +269,12 @@ export class Coaching {
 }
 
 // 100 for no losses, 0 for those of random moves; null while little is known.
-function accuracyOf(reviews) {
-  if (reviews.filter(({ stake }) => stake >= MIN_STAKE).length < MIN_STAKES) return null;
-  const [shares, stakes] = [reviews.map(({ share }) => share), reviews.map(({ stake }) => stake)];
-  return 100 * Math.min(Math.max(1 - mean(shares) / mean(stakes), 0), 1);
+function accuracyOf(reviews, mistakes) {
+  const total = (moves, name) => moves.reduce((sum, move) => sum + move[name], 0);
+  const stake = total(reviews, "stake");
+  if (stake < MIN_STAKE) return null;
+  const lost = Math.max(total(reviews, "share"), total(mistakes, "loss")); // mistakes are certain
+  return 100 * Math.min(Math.max(1 - lost / stake, 0), 1);
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
