@@ -298,7 +298,7 @@ class ScoreHeader(ttk.Frame):
     def _show_line(self) -> None:
         status = self._status
         facts = self._coach or (_("Next: {tile}").format(tile=status.next_tile), *status.facts)
-        note = status.note or status.teaching
+        note = status.note or ("" if self._coach else status.teaching)
         self._line.configure(style=look_of(self).text("page", "accent" if status.note else "muted"))
         self._line.show(*([note] if note else _shortenings(facts)))
 
