@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 import schemathesis
+import stand_in_review
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import (
     negative_data_rejection,
@@ -145,6 +146,16 @@ def test_a_hint_tells_programs_what_its_values_mean() -> None:
     answer = msgspec.to_builtins(hint_answer(hint))
     assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
     assert answer["chance"] == {"tile": 16384, "made": 660, "games": 1000} == chance._asdict()
+
+
+def test_a_hint_for_a_level_gives_chances() -> None:
+    """A hint judged for a level has the chances of the goal, with their errors."""
+    move = stand_in_review.judged(Game("classic", seed=1).record(), "casual").moves[0]
+    hint = Hint(move.best, move.values, move.source, 0, Meaning(Unit.CHANCE), judged=move)
+    answer = msgspec.to_builtins(hint_answer(hint))
+    assert (answer["direction"], answer["unit"], answer["goal"]) == ("down", "chance", 512)
+    assert answer["values"] == {"left": 0.25, "down": 0.75}
+    assert answer["errors"] == {"left": 0.05, "down": 0.0}
 
 
 def test_a_record_is_verified(browser: Browser) -> None:

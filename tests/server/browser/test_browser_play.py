@@ -363,7 +363,7 @@ async def test_the_review_comes_into_its_place(player, store):
     figures = await player.page.locator(".result-figures dd").all_text_contents()
     assert re.fullmatch(r"\d+ %", figures[1])
     assert re.fullmatch(r"average|(very )?(good|bad)", figures[2])
-    assert "Review" in await player.text(".result [href$='#review']")
+    assert "Review" in await player.text(".result [data-review]")
 
 
 async def boxes_of(player: Player) -> list[dict[str, float]]:

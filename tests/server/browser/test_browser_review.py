@@ -6,6 +6,7 @@ import re
 
 import pytest
 import sqlalchemy as sa
+import stand_in_review
 from inside import add_game
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import cells, moves_say
@@ -16,9 +17,8 @@ from py2048.app.storage import Store
 from py2048.app.storage.schema import reviews
 from py2048.app.storage.values import utc_now
 from py2048.presentation.themes import THEMES
-from py2048.review import review
-from py2048.server.site import reviews as site_reviews
-from py2048.server.site.reviews import VERSION, kept
+from py2048.review import Review, review
+from py2048.server.site.reviews import kept, version_for
 
 JUDGE = "greedy"
 """A judge that needs no compilation."""
@@ -30,12 +30,15 @@ def finished(store: Store, **facts: object) -> tuple[str, Record]:
     return game_id, Record.from_json(store.records.load(game_id))
 
 
-def add_review(store: Store, game_id: str, record: Record | None) -> None:
+def add_review(
+    store: Store, game_id: str, record: Record | None, found: Review | None = None
+) -> None:
     """Add a game's review; without a record, one that another server is computing."""
-    row = {"game_id": game_id, "owner": "ada", "version": VERSION, "asked": "9", "attempts": 1,
-           "claimed": "9", "done": 3, "finished": None, "summary": None, "moves": None}  # fmt: skip
+    row = {"game_id": game_id, "owner": "ada", "version": version_for("me"), "asked": "9",
+           "attempts": 1, "claimed": "9", "done": 3, "finished": None, "summary": None,
+           "moves": None}  # fmt: skip
     if record is not None:
-        row |= {"finished": utc_now()} | kept(review(record, JUDGE))
+        row |= {"finished": utc_now()} | kept(found or review(record, JUDGE))
     with store.write() as connection:
         connection.execute(sa.delete(reviews).where(reviews.c.game_id == game_id))
         connection.execute(sa.insert(reviews), row)
@@ -89,7 +92,13 @@ async def test_stepping_through_mistakes(guest, store):
     assert len(turns) > 2
     boards = [record.start, *(board for board, _, _ in record.replay())]
     wanted = turns
-    await moves_say(guest, wanted[0])  # it opens at the first
+    first = await guest.page.get_attribute("#review", "data-first")
+    await moves_say(guest, int(first or -1))  # it opens at the costliest
+    await guest.page.locator("#review-graph").click(position={"x": 2, "y": 20})
+    await moves_say(guest, 0)
+    if wanted[0]:
+        await guest.page.click("#next-mistake")
+    await moves_say(guest, wanted[0])
     assert await cells(guest) == [tile for row in boards[wanted[0]].rows for tile in row]
     await guest.page.wait_for_selector("#options li")
     await guest.page.click("#next-mistake")
@@ -116,21 +125,54 @@ async def test_stepping_through_mistakes(guest, store):
     await moves_say(guest, 0)
 
 
-async def test_every_mistake_is_stepped_through(guest, store, monkeypatch):
-    """Stepping finds mistakes beyond the listed worst ones."""
-    monkeypatch.setattr(site_reviews, "MAX_MISTAKES", 1)
+@pytest.mark.parametrize("size", [(390, 844), (1366, 768), (1440, 900)], ids=str)
+async def test_a_review_opens_with_board_reason_and_buttons(arrive, store, size):
+    """On every device the costliest mistake is on the screen, with its reason and its buttons."""
+    width, height = size
+    reader = await arrive(viewport={"width": width, "height": height})
     game, record = finished(store)
-    add_review(store, game, record)
+    add_review(store, game, record, stand_in_review.judged(record, "casual"))
+    await reader.page.goto(f"{reader.url}/game/{game}")
+    await reader.page.wait_for_selector("#options li")
+    tabs = await reader.page.locator("nav").first.bounding_box()
+    below = tabs["y"] if tabs and tabs["y"] > height / 2 else height
+    for part in ("#board .board", "#why", "#show-me", "#try", "#play-on", "#next-mistake"):
+        box = await reader.page.locator(part).bounding_box()
+        assert box, part
+        assert box["y"] >= 0, part
+        assert box["y"] + box["height"] <= below, part
+
+
+async def test_typical_lines_are_shown(guest, store):
+    """After both moves a line is played, with a tile marked; then the position is back."""
+    game, record = finished(store)
+    add_review(store, game, record, stand_in_review.judged(record, "casual"))
     await guest.page.goto(f"{guest.url}/game/{game}")
-    wanted = [move.ply - 1 for move in review(record, JUDGE).mistakes]
-    assert len(await places(guest)) < len(wanted)
-    for place in wanted:
-        await moves_say(guest, place)
-        await guest.press("n")
-    await guest.status("No mistake comes after this.")
-    for place in wanted[-2::-1]:
-        await guest.press("p")
-        await moves_say(guest, place)
+    await guest.page.wait_for_selector("#options li")
+    said, before = await guest.text("#headline"), await cells(guest)
+    await guest.page.click("#show-me")
+    for way in ("Down", "Left"):
+        await guest.page.wait_for_selector(f"#headline:has-text('After {way}. Keep an eye')")
+        await guest.page.wait_for_selector(".tile.feared")
+    await guest.page.wait_for_selector("#show-me[aria-pressed=false]")
+    assert (await guest.text("#headline"), await cells(guest)) == (said, before)
+    await guest.page.click("#show-me")
+    await guest.page.click("#try")
+    assert await cells(guest) == before
+    await guest.press("ArrowDown")
+    assert await guest.text("#headline") == "Right: Down is best."
+
+
+async def test_a_habit_is_drilled(guest, store):
+    """A habit's button asks for a better move in its positions."""
+    game, record = finished(store)
+    add_review(store, game, record, stand_in_review.judged(record, "casual"))
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    assert "You leave the corner" in await guest.text("#habits")
+    await guest.page.click("#habits .drill")
+    await guest.page.wait_for_selector("#tries:visible")
+    await guest.press("ArrowDown")
+    assert await guest.text("#headline") == "Right: Down is best."
 
 
 async def test_a_mistake_is_tried_again(guest, store):
@@ -186,7 +228,7 @@ async def test_the_review_in_every_theme(guest, store):
     game, record = finished(store)
     add_review(store, game, record)
     await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.click("#more-mistakes summary")
+    await guest.page.click("#critical summary")
     for theme in THEMES:
         await guest.page.select_option("#theme", theme.name)
         assert await violations(guest, ["color-contrast"]) == [], theme.name

@@ -34,7 +34,7 @@ class Reviews(Repository):
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
-        """Return a number from the summaries of an account's latest 500 reviewed games that have it.
+        """Return a number from the summaries of an account's latest 500 reviews that have it.
 
         Args:
             owner: The account.

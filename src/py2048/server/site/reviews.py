@@ -23,7 +23,6 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from multiprocessing.connection import Connection
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +45,6 @@ from py2048.presentation.words import habit_text, why_text
 from py2048.review import Grade, MoveReview, Review
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.review.levels import PERFECT, Goal, parse_level
-from py2048.review.lines import typical_line
 from py2048.review.reasons import Habit, Line, Reason, ReasonKind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
@@ -478,13 +476,21 @@ def _rounded(value: float) -> float:
 def _stored(move: MoveReview) -> list[object]:
     """Return a move's fields in stored form."""
     values = (getattr(move, field.name) for field in fields(move))
-    return [msgspec.to_builtins(each, enc_hook=attrgetter("rows")) for each in values]
+    return [msgspec.to_builtins(each, enc_hook=_plain) for each in values]
+
+
+def _plain(value: Board | Mapping[Direction, float]) -> object:
+    """Return the rows of a board, or a dictionary."""
+    return value.rows if isinstance(value, Board) else dict(value)
 
 
 def _lines(review: Review, move: MoveReview) -> object:
     """Return typical lines after a move and after the best one, for a level."""
     if review.level is None:
         return {}
+    # Imports NumPy, which only the process of a review needs.
+    from py2048.review.playouts import typical_line
+
     rules = review.record.rules
     found = {
         str(each): typical_line(rules, move.board, each, review.level, move.reason)
