@@ -48,7 +48,7 @@ KEYS |= {
 def _kinds() -> list[str]:
     from py2048.review.reasons import ReasonKind
 
-    return [*ReasonKind]
+    return [kind.value for kind in ReasonKind]
 
 
 # --- mistakes and endings ------------------------------------------------------------------------
