@@ -197,8 +197,8 @@ class PuzzleBook:
     def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
         """Return a puzzle at the player's rating.
 
-        Among the puzzles within `REACH`, it is the closest that is not answered yet, or else the
-        one answered longest ago.
+        It is the closest one that is not answered yet. When all within `REACH`, or in a range that
+        was asked for, are answered, it is the one answered longest ago.
 
         Args:
             low: Minimum rating in the pack.
@@ -207,10 +207,11 @@ class PuzzleBook:
         """
         answered = {each.puzzle: each.answered for each in self.answers}
         rating, strengths = self.rating.rating, self._strengths()
+        reach = REACH if (low, high) == (0, MAX_RATING) else MAX_RATING
 
         def order(puzzle: Puzzle) -> tuple[bool, str, float]:
             gap = abs(strengths.get(puzzle.id, puzzle.strength).rating - rating)
-            return gap > REACH, answered.get(puzzle.id, ""), gap
+            return gap > reach, answered.get(puzzle.id, ""), gap
 
         offered = (each for each in puzzles() if kind in (None, each.theme))
         return min((each for each in offered if low <= each.rating <= high), key=order)
