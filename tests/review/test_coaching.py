@@ -24,8 +24,8 @@ from py2048.review.coaching import (
     why_not,
 )
 from py2048.review.levels import Level
-from py2048.review.playouts import evaluation_of
 from py2048.review.reasons import MIN_Z, ReasonKind
+from py2048.review.simulation import evaluation_of
 
 CLASSIC = get_rules("classic")
 CASUAL = Level("Casual", 0.2)

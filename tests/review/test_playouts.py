@@ -13,9 +13,9 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rules import Rules, get_rules
 from py2048.review import _playout_kernels as kernels
-from py2048.review.levels import Goal
-from py2048.review.playouts import Batch, Playouts, play_on, words
-from py2048.review.reasons import watch
+from py2048.review.levels import LEVELS, Goal
+from py2048.review.playouts import Batch, Playouts, play_on, typical_line, words
+from py2048.review.reasons import Reason, ReasonKind, watch
 
 CLASSIC = get_rules("classic")
 COUNTS = (
@@ -90,3 +90,18 @@ def test_only_the_given_directions_are_played():
 def test_words_are_those_of_the_page():
     """The page's worker draws the same words."""
     assert [*islice(words(1, 2, 3), 4)] == [1936341825, 3001364500, 1029104839, 3987121759]
+
+
+def test_a_typical_line_follows_the_rules():
+    """It starts with the move explained, and every board is a slide and a spawn after the last."""
+    (board,) = some_boards(CLASSIC, 1)
+    reason = Reason(ReasonKind.CORNER, {"played": 60, "best": 20, "per": 100, "tile": 64}, 9.0)
+    for direction in board.legal_directions():
+        line = typical_line(CLASSIC, board, direction, LEVELS[1], reason)
+        assert line == typical_line(CLASSIC, board, direction, LEVELS[1], reason)
+        assert (line.directions[0], line.boards[0], line.fear) == (direction, board, 64)
+        assert len(line.boards) == len(line.directions) + 1
+        for before, move, after in zip(line.boards, line.directions, line.boards[1:], strict=False):
+            slid = before.slide(move).board
+            cells = zip(sum(slid.rows, ()), sum(after.rows, ()), strict=True)
+            assert sum(one != other for one, other in cells) == 1

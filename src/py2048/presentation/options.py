@@ -247,6 +247,20 @@ PlotOption = Annotated[Path | None, taking("FILE", "Plot the results to a .png o
 HtmlOption = Annotated[Path | None, taking("FILE", "Write an HTML page.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the results.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def level_words() -> list[str]:
+    """Return the names of the levels, for shell completion."""
+    from py2048.review.levels import LEVELS, PERFECT
+
+    return ["me", *map(str, LEVELS), PERFECT]
+
+
+_LEVEL = (
+    "Player whose chances the moves are judged by: me, beginner, casual, practised, strong, "
+    "expert, a slip such as 0.15, or perfect."
+)
+LevelOption = Annotated[str, taking("LEVEL", _LEVEL, words=level_words)]
 BoardArgument = Annotated[
     str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
 ]

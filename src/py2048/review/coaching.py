@@ -327,13 +327,11 @@ class LevelJudge(Judge):
         threads: Number of threads; one for each CPU by default.
         budget: Moves to play for a review of up to 500 moves; by default, see `BUDGETS`.
 
-    Attributes:
-        level: The level.
-
     Raises:
         PlayerError: See `why_not`.
     """
 
+    level: Level
     unit, is_exact = Unit.CHANCE, False
 
     def __init__(
@@ -504,5 +502,4 @@ def reviewing_at(record: Record, judge: LevelJudge) -> Iterator[tuple[MoveReview
     for moves in judge.review(positions_of(record)):
         latest |= {move.ply: move for move in moves}
         yield moves
-    moves = tuple(latest[ply] for ply in sorted(latest))
-    yield Review(record, judge.name, Unit.CHANCE, False, moves, judge.level)
+    yield Review.of(record, judge, latest.values())

@@ -93,7 +93,8 @@ class Review:
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
         """Return a judge's review, given the reviews of all moves or of the first moves."""
-        return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
+        ordered = tuple(sorted(moves, key=lambda move: move.ply))
+        return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 
     @property
     def accuracy(self) -> float | None:

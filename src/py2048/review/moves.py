@@ -23,7 +23,7 @@ from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
 
 if TYPE_CHECKING:
-    from py2048.review.levels import Goal
+    from py2048.review.levels import Goal, Level
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
@@ -235,12 +235,14 @@ class Judge(ABC):
         rules: Rules of the game.
         unit: Unit of the values.
         is_exact: Whether the values are exact.
+        level: Level of the players whose chances are the values; None for perfect play.
     """
 
     name: str
     rules: Rules
     unit: Unit
     is_exact: bool
+    level: Level | None = None
 
     @abstractmethod
     def rate(self, board: Board) -> Mapping[Direction, float]:

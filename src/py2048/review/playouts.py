@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
+from itertools import islice, product
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -49,21 +49,18 @@ from py2048.core.game.turn import possible_cells
 from py2048.core.rules import Rules
 from py2048.engine.boards import ranks_of
 from py2048.engine.jit import available_threads, together
-from py2048.players.ntuple.heuristic import Heuristic, board_value, heuristic_for
+from py2048.players.ntuple.heuristic import Heuristic, board_value
 from py2048.players.ntuple.layout import PACKED_RANKS, Code, NetworkLayout, Tuple, board_kind
-from py2048.players.ntuple.network import MAX_RANK, Network, objective_key
-from py2048.players.ntuple.weights import SHIPPED, header_of, load
+from py2048.players.ntuple.network import MAX_RANK, Network
 from py2048.players.search.context import new_context
 from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.review import _playout_kernels as kernels
-from py2048.review.levels import Goal
-from py2048.review.reasons import Watch, is_out, is_trapped, sum_above
+from py2048.review.levels import Goal, Level, goal_of
+from py2048.review.reasons import Line, Reason, Watch, is_out, is_trapped, sum_above
+from py2048.review.simulation import evaluation_of, misjudgement
 
 SEED = 0
 """Seed of the games that judge moves."""
-
-HEURISTIC_SHARE = 0.05
-"""Factor of misjudgements with the heuristic, whose values of two moves differ less."""
 
 MERGED_CELLS, MAX_WEIGHT = 6, np.iinfo(np.int16).max
 """Maximum number of cells of merged tuples, and their largest weight."""
@@ -211,31 +208,6 @@ def _tile(rules: Rules, word: int) -> int:
 # --- the player's network ------------------------------------------------------------------------
 
 
-def small_network(rules: Rules) -> Network | None:
-    """Return py2048's own network for rules that play like these, if there is one."""
-    path = _own_paths().get(objective_key(rules))
-    return _loaded(path) if path else None
-
-
-@cache
-def _own_paths() -> dict[tuple[object, ...], Any]:
-    paths = SHIPPED.glob("*.npz")
-    return {objective_key(Rules.parse(header_of(path)["rules"])): path for path in paths}
-
-
-_loaded = cache(load)
-
-
-def evaluation_of(rules: Rules) -> Network | Heuristic:
-    """Return what the player evaluates afterstates with."""
-    return small_network(rules) or heuristic_for(rules)
-
-
-def misjudgement(rules: Rules, slip: float) -> float:
-    """Return by how much a player misjudges moves at most, as a share of their value."""
-    return slip if isinstance(evaluation_of(rules), Network) else slip * HEURISTIC_SHARE
-
-
 def merged(network: Network) -> Network:
     """Return a network with the same values and fewer tuples, which is faster to evaluate.
 
@@ -369,3 +341,33 @@ class Playouts:
         with self._lock:
             together(work, [(context,) for context in self._contexts])
         return sums
+
+
+# --- typical lines -------------------------------------------------------------------------------
+
+LINE_MOVES = 4
+LINE_GAMES = 16
+"""Length of a typical line, and number of games among which it is the median."""
+
+
+def typical_line(
+    rules: Rules, board: Board, direction: Direction, level: Level, reason: Reason | None = None
+) -> Line:
+    """Return a typical continuation after a move: the median of a few games by their empty cells.
+
+    Args:
+        rules: Rules of the game.
+        board: Board before the move.
+        direction: A legal direction.
+        level: Level of the player.
+        reason: Reason whose tile is the one to fear.
+    """
+    lines, goal = [], goal_of(rules, level, board)
+    for game in range(LINE_GAMES):
+        played = turns(rules, board, direction, goal, level.slip, words(SEED, 1, game))
+        lines.append([*islice(played, LINE_MOVES)])
+    lines.sort(key=lambda line: (len(line), len(line[-1].board.empty_cells())))
+    line = lines[LINE_GAMES // 2]
+    directions = tuple(turn.slide.direction for turn in line)
+    fear = reason.numbers.get("tile") if reason else None
+    return Line(directions, (board, *(turn.board for turn in line)), int(fear) if fear else None)

@@ -153,3 +153,15 @@ def test_an_interruption_loses_no_review_that_is_complete(bad, good, capsys, mon
     monkeypatch.setattr(py2048.app.commands.review, "load_record", interrupted)
     assert main(["review", str(bad), str(good), "--json"]) == 130
     assert [each["file"] for each in json.loads(capsys.readouterr().out)] == [str(bad)]
+
+
+def test_a_hint_for_a_level_has_chances_with_errors(capsys):
+    """It is JSON as for a reviewed move; a level and a player exclude each other."""
+    board = "64 32 16 8 / 64 16 8 4 / 8 4 2 . / 2 . . ."
+    assert main(["hint", board, "--level", "casual", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["level"], found["grade"], found["reason"]) == ("casual", "best", None)
+    assert set(found["chance"]) == set(found["error"]) == set(found["games"])
+    assert found["error"][found["best"]] == 0
+    assert main(["hint", board, "--level", "casual", "--player", "greedy"]) == 2
+    assert main(["review", "game", "--level", "2"]) == 2

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from py2048.app.commands.review import add_text, level_of
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
-from py2048.core.errors import GameOverError, install_line
+from py2048.core.errors import GameOverError, PlayerError, install_line
 from py2048.core.rules import Rules, list_rules
 from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
@@ -14,23 +15,40 @@ from py2048.presentation import options
 from py2048.presentation.describe import describe_rules
 from py2048.presentation.hints import describe_hint, describe_outlook
 from py2048.presentation.streams import POLL_S, StatusLine, complain
+from py2048.presentation.words import outcome_text
+from py2048.review.levels import PERFECT, Level
+
+if TYPE_CHECKING:
+    from py2048.review import MoveReview
 
 
 def hint(
     board: options.BoardArgument,
     player: options.OptionalPlayer = None,
     rules: options.RulesOption = None,
+    level: options.LevelOption = PERFECT,
     json: options.JsonOption = False,
 ) -> None:
     """Suggest a move, and show what the other directions lose.
 
-    The default player is `perfect` where the best move is known, and `expectimax` otherwise.
+    The default player is `perfect` where the best move is known, and `expectimax` otherwise. With a
+    level, the suggestion is the best move for players of this level.
     """
     position = options.board_of(board)
     snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
     adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
+    if player and level != PERFECT:
+        raise PlayerError(f"--player {player} and --level {level} exclude each other: give one")
+    if (chosen := level_of(snapshot.rules, level)) and (move := _judged(snapshot, chosen)):
+        if json:
+            options.print_json({"level": str(chosen)} | add_text(move, move.to_json()))
+        else:
+            print(move.best)
+            order = sorted(move.values, key=move.values.__getitem__, reverse=True)
+            print(outcome_text(move, order))
+        return
     answer = _hint_of(snapshot, adviser, quiet=json)
     if json:
         meaning = answer.meaning
@@ -49,6 +67,16 @@ def hint(
         print(f"  {direction!s:<5}{worth}{against}".rstrip())
     if outlook := describe_outlook(answer):
         print(outlook)
+
+
+def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
+    """Return the best move for players of a level; say why if it is not known."""
+    from py2048.review.coaching import judge_position, why_not
+
+    if why := why_not(snapshot.rules):
+        complain(f"perfect play judges instead: {why}")
+        return None
+    return judge_position(snapshot.rules, snapshot.board, level)
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.app.session.levels import ME, find_level
 from py2048.app.storage import open_store
-from py2048.core.errors import Py2048Error, RecordError, os_errors_as
+from py2048.core.errors import PlayerError, Py2048Error, RecordError, StorageError, os_errors_as
 from py2048.core.folders import data_folder
 from py2048.core.game import Record
 from py2048.core.game.importing import load_record, load_records
@@ -19,12 +20,17 @@ from py2048.core.language import language_of_environment, use_language
 from py2048.players import make_player
 from py2048.presentation import options, streams
 from py2048.presentation.streams import StatusLine
+from py2048.review.levels import PERFECT, Level
 
 if TYPE_CHECKING:
-    from py2048.review import MoveReview, Review
+    from py2048.core.rules import Rules
+    from py2048.review import Judge, MoveReview, Review
     from py2048.review.report import GameSummary, SummaryFile
 
 MAX_GAMES = 100_000
+
+OWNER = "local"
+"""Owner of the games played on this computer."""
 
 _JUDGE = (
     "Player that evaluates the moves, such as expectimax:depth=3 or perfect; by default the best "
@@ -41,6 +47,7 @@ def review(
         list[Path], options.word("FILE...", "Records or replays.", options.record_files)
     ],
     judge: JudgeOption = "",
+    level: options.LevelOption = "",
     json: options.JsonOption = False,
     html: options.HtmlOption = None,
     notebook: Annotated[
@@ -48,17 +55,22 @@ def review(
     ] = False,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Grade every move, separate skill from luck, and show the worst mistakes.
+    """Grade every move, show the worst mistakes, and say what they cost a player like you.
 
+    A level judges moves by games played on from them as players of this level would. Perfect play
+    also separates skill from luck. The default level is your own, me; with --judge, it is perfect.
     Ctrl-C stops and reports the moves reviewed so far.
     """
     from py2048.app.session.notebook import Notebook
     from py2048.presentation.page import page
 
     check_judge(judge)
-    reviews, status = _reviewed_files(files, judge, quiet=quiet, prints=not json)
+    if judge and level:
+        raise PlayerError(f"--judge {judge} and --level {level} exclude each other: give one")
+    chosen = judge, level or (PERFECT if judge else ME)
+    reviews, status = _reviewed_files(files, chosen, quiet=quiet, prints=not json)
     if json:
-        data = [{"file": str(file)} | each.to_json() for file, each in reviews.items()]
+        data = [{"file": str(file)} | _review_data(each) for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
     if html is not None:
         with use_language(language_of_environment()):
@@ -72,7 +84,7 @@ def review(
 
 
 def _reviewed_files(
-    files: list[Path], spec: str, *, quiet: bool, prints: bool
+    files: list[Path], chosen: tuple[str, str], *, quiet: bool, prints: bool
 ) -> tuple[dict[Path, Review], int]:
     """Return the reviews of files and the exit status; Ctrl-C skips the remaining files.
 
@@ -84,7 +96,7 @@ def _reviewed_files(
     status = 0
     for file in files:
         try:
-            reviews[file], is_stopped = _reviewed(file, spec, quiet=quiet)
+            reviews[file], is_stopped = _reviewed(file, chosen, quiet=quiet)
         except KeyboardInterrupt:
             if not reviews:
                 raise
@@ -125,27 +137,86 @@ def blame(name: object, error: Py2048Error) -> str:
     return str(error) if str(name) in str(error) else f"{name}: {error}"
 
 
-def _reviewed(file: Path, spec: str, *, quiet: bool) -> tuple[Review, bool]:
+def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Review, bool]:
     """Return the review of a file, and whether Ctrl-C stopped it.
+
+    Args:
+        file: Record or replay.
+        chosen: Judge and level, as given on the command line.
+        quiet: Print no progress.
 
     Raises:
         KeyboardInterrupt: Nothing was reviewed yet.
     """
-    from py2048.review import Review, judge_for, reviewing
+    from py2048.review import Review
 
-    record, moves, is_stopped = load_record(file), list["MoveReview"](), False
+    record, moves, is_stopped = load_record(file), dict[int, "MoveReview"](), False
     record.verify()
     with StatusLine(quiet=quiet) as line:
-        judge = judge_for(record.rules, spec, record.start)
+        judge = _judge_of(record, *chosen)
         try:
-            for move in reviewing(record, judge):
-                moves.append(move)
+            for batch in _batches(record, judge):
+                moves |= {move.ply: move for move in batch}
                 line.news = f"{file.name}: {len(moves):,} of {record.plies:,} moves reviewed"
         except KeyboardInterrupt:
             if not moves:
                 raise
             is_stopped = True
-    return Review.of(record, judge, moves), is_stopped
+    return Review.of(record, judge, moves.values()), is_stopped
+
+
+def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
+    """Yield reviewed moves; a later review of a move replaces the earlier one."""
+    from py2048.review import reviewing
+    from py2048.review.coaching import LevelJudge, positions_of
+
+    if isinstance(judge, LevelJudge):
+        return judge.review(positions_of(record))
+    return ((move,) for move in reviewing(record, judge))
+
+
+def _judge_of(record: Record, spec: str, level: str) -> Judge:
+    """Return the judge for a record. If there is none for the level, it is that of perfect play."""
+    from py2048.review import judge_for
+    from py2048.review.coaching import LevelJudge, why_not
+
+    chosen = level_of(record.rules, level)
+    why = why_not(record.rules) if chosen else ""
+    if chosen and not why:
+        return LevelJudge(record.rules, chosen)
+    judge = judge_for(record.rules, spec, record.start)
+    if why and not judge.is_exact:
+        streams.complain(f"perfect play judges instead: {why}")
+    return judge
+
+
+def level_of(rules: Rules, text: str) -> Level | None:
+    """Return the level that a text names; `me` is fitted to the games in the store.
+
+    Raises:
+        PlayerError: The text names no level.
+    """
+    if text == ME:
+        with suppress(StorageError), open_store() as store:
+            return find_level(store, OWNER, rules)
+    return find_level(None, OWNER, rules, text)
+
+
+def _review_data(review: Review) -> dict[str, Any]:
+    """Return a review as JSON values, with its reasons as text."""
+    data = review.to_json()
+    for move, values in zip(review.moves, data["moves"], strict=True):
+        add_text(move, values)
+    return data
+
+
+def add_text(move: MoveReview, data: dict[str, Any]) -> dict[str, Any]:
+    """Add the text of a move's reason to its JSON values."""
+    from py2048.presentation.words import reason_text
+
+    if move.reason:
+        data["reason"]["text"] = reason_text(move.reason, move.played, move.best)
+    return data
 
 
 def _report(file: Path, reviewed: Review) -> str:
