@@ -13,13 +13,19 @@ from py2048.core.direction import Direction
 
 
 @pytest.fixture
-def known_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+def perfect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge moves for perfect play on all screens."""
+    monkeypatch.setattr("py2048.app.session.session.find_level", lambda *_: None)
+
+
+@pytest.fixture
+def known_judge(monkeypatch: pytest.MonkeyPatch, perfect: None) -> None:
     """Use `KnownJudge` on all screens."""
     monkeypatch.setattr("py2048.review.advice.judge_for", lambda rules, *_: KnownJudge(rules))
 
 
 @pytest.fixture
-def slow_judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+def slow_judge(monkeypatch: pytest.MonkeyPatch, perfect: None) -> Iterator[threading.Event]:
     """Use a judge that judges two moves, and the rest once the test sets the event."""
     may_go_on = threading.Event()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from py2048.core.rules import get_rules, list_rules
 from py2048.players import Chance, Meaning, Unit, make_player
 from py2048.presentation import hints
 from py2048.review import Grade
+from py2048.review.levels import Goal
+from py2048.review.moves import Basis, move_review
 
 POINTS = Meaning(Unit.POINTS, "ntuple")
 HINT = Hint(
@@ -79,22 +82,34 @@ def test_a_loss_is_short(loss, unit, text):
     assert hints.short_loss(loss, unit) == text
 
 
-@pytest.mark.parametrize(
-    ("board", "direction", "reason"),
-    [
-        ("64 64 8 16/4 8 16 32/4 16 32 2/2 8 4 8", Direction.LEFT, "It makes 128."),
-        ("512 4 . 2/8 . . ./. . . ./. . . .", Direction.LEFT, "It keeps 512 in the corner."),
-        (". . . ./. 2 2 ./. 4 8 ./. . . .", Direction.LEFT, "It leaves the most room."),
-        (". . . ./. 2 4 ./. . . ./. . . .", Direction.UP, ""),
-        ("2 2 ./. . ./4 . .", Direction.UP, ""),
-        ("2 . . ./4 . . ./2 . . ./4 . . .", Direction.RIGHT, "It is the only move."),
-    ],
-)
-def test_a_reason_is_one_that_can_be_seen(board, direction, reason):
-    """A reason applies to the best move but not to all others."""
-    hint = on(board, direction)
-    assert hints.reason_of(hint) == reason
-    assert hints.describe_hint(hint).startswith(f"{direction} is best.".capitalize())
+def judged(**changes: Any) -> Hint:
+    """Return a hint judged for a level."""
+    board = Board.parse("256 4 . 2/8 . . ./. . . ./. . . .")
+    values = {Direction.DOWN: 0.48, Direction.LEFT: 0.62, Direction.RIGHT: 0.1}
+    move = move_review(*(1, board, 0, Direction.LEFT, values, 0.0, Unit.CHANCE, Basis("playouts")))
+    move = replace(move, goal=Goal(512, 1024), **changes)
+    return Hint(Direction.LEFT, values, "playouts", 1, Meaning(Unit.CHANCE), judged=move)
+
+
+def test_a_hint_at_a_level_says_how_many_games_make_the_goal():
+    """It names the chance of the best move and of the second, and has a bar for each."""
+    text = "62 of 100 games like yours make 512; Down 48."
+    assert hints.describe_hint(judged()) == f"Left. {text}"
+    rows = [(row.direction, row.text, row.share) for row in hints.options_of(judged())]
+    assert rows == [
+        (Direction.LEFT, "62 %", 0.62),
+        (Direction.DOWN, "48 %", 0.48),
+        (Direction.RIGHT, "10 %", 0.1),
+    ]
+    rare = hints.reason_of(judged(survival=True))
+    assert rare == "62 of 100 games like yours last 20 more moves; Down 48."
+    assert hints.describe_outlook(judged()) == ""
+
+
+def test_the_only_move_is_no_choice():
+    """If there is a single legal move, the hint says so."""
+    only = on("2 . . ./4 . . ./2 . . ./4 . . .", Direction.RIGHT)
+    assert hints.describe_hint(only) == "Right is best. It is the only move."
 
 
 def test_what_comes_is_told_where_it_is_known():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
+from tests.app.controller.reviewing import known_review, leveled_review
 
 from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Session, open_session
@@ -35,6 +37,17 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
 def test_a_sentence_says_how_the_points_compare(earlier, today, comparison):
     """The score is compared with the player's best, or with today's games."""
     assert result(earlier=earlier, today=today).headline == f"0 points. {comparison}"
+
+
+def test_a_win_is_said_first():
+    """A winning game is never only a score to beat, whether it goes on or not."""
+    for is_final in (True, False):
+        found = result_of("2x2", 0, largest=16, moves=9, target=16, is_final=is_final)
+        assert found.headline == "You made 16: you win. 0 points."
+    again = result_of("2x2", 0, largest=32, moves=9, target=16, earlier=[8])
+    assert again.headline == "You made 16: you win. 0 points. 8 short of your best."
+    by_computer = result_of("2x2", 0, largest=16, moves=9, target=16, is_by_computer=True)
+    assert "you win" not in by_computer.headline
 
 
 def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
@@ -85,6 +98,19 @@ def test_the_review_fills_the_places_that_are_kept_for_it():
     assert not done.is_update_of(result(64))
     _, accuracy, luck, _ = first.without_review("Busy").figures
     assert (accuracy.value, luck.value) == ("Busy", UNAVAILABLE)
+
+
+def test_the_card_says_the_level_and_not_yet():
+    """At a level the card names it instead of the luck, and a short game has no accuracy yet."""
+    review = leveled_review().review
+    calm = replace(review, moves=tuple(replace(move, stake=0.0) for move in review.moves))
+    done = result(60, level="Casual").with_review(calm)
+    assert done.figures[1:3] == [("Accuracy", "not yet"), ("Level", "Casual")]
+    assert done.review == "Review 3 mistakes"
+    assert done.is_update_of(result(60, level="Casual"))
+    perfect = result(60, level="Casual").with_review(known_review().review)
+    assert perfect.figures[2] == ("Luck", "bad")
+    assert perfect.is_update_of(result(60, level="Casual"))
 
 
 def test_a_computers_game_sets_no_best_score():

@@ -64,6 +64,7 @@ autoplay | Watch it play | space |  | Space | watch | Let the computer play; any
 faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
 slower | Slower | minus | KP_Subtract | - | slower | Let it play slower
 player | Computer player … | p P |  | P | player | Choose who gives hints and plays: strong, fast …
+level | Level … | o O |  | O | level | Choose for whom moves are judged: you, beginner … perfect
 coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
 share | Share | y Y |  | Y | share | Copy the result, or the board, as text
 review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
@@ -86,11 +87,15 @@ _REVIEW_TABLE = """\
 back | Back | left a A h H |  | ← | back | The move before
 forward | Forward | right d D l L |  | → | forward | The next move
 previous_mistake | Mistake before | up w W k K p P |  | ↑ P | before | The mistake before
-next_mistake | Next mistake | down s S j J n N |  | ↓ N | mistake | The next mistake
+next_mistake | Next mistake | down j J n N |  | ↓ N | mistake | The next mistake
+retry | Try it again | t T |  | T | try again | Look for the better move yourself
+show_me | Show me | s S |  | S | show me | Watch typical moves after the better move and after yours
 page_back | Ten back | pageup |  | PgUp |  | Ten moves back
 page_forward | Ten forward | pagedown |  | PgDn |  | Ten moves forward
 first | First move | home |  | Home |  | The first move
 last | Last move | end |  | End |  | The last move
+level | Level … | o O |  | O | level | Choose for whom the moves are judged
+practice | Practise | f F |  | F | practise | Practise your habits
 play_on | Play on from here | enter |  | Enter | play on | Start a game from this position
 close | Close | escape q Q ctrl+q |  | Q | close | Close the review
 """

@@ -14,10 +14,9 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
-from py2048.presentation.words import name_of, outcome_text, percent, way_of
+from py2048.presentation.words import games_text, name_of, per_100, percent, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
-from py2048.review.coaching import grade_for
 from py2048.review.moves import MoveReview, grade_of
 
 
@@ -88,6 +87,8 @@ def rows_of(move: MoveReview, unit: Unit, *, played: Direction | None = None) ->
     """Return a row per legal direction of a judged position, the best first."""
     if move.goal is None:
         return direction_rows(move.values, move.best, unit, played)
+    from py2048.review.coaching import grade_for  # slow: imports NumPy
+
     most = move.values[move.best]
     return [
         DirectionRow(
@@ -169,10 +170,9 @@ def reason_of(hint: Hint) -> str:
     move = hint.judged
     if move is None:
         return ""
-    second = max(
-        (each for each in move.values if each is not move.best), key=move.values.__getitem__
-    )
-    return outcome_text(move, [move.best, second])
+    rivals = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
+    others = [f"{name_of(each)} {per_100(move.values[each])}" for each in rivals[1:2]]
+    return f"{'; '.join([games_text(move, move.best), *others])}."
 
 
 def describe_hint(hint: Hint) -> str:
@@ -200,7 +200,7 @@ def describe_outlook(hint: Hint) -> str:
         sentences.append(text.format(points=points_text(points)))
     if chance:
         text = _("{tile} was made in {games}.")
-        sentences.append(text.format(tile=chance.tile, games=games_text(chance)))
+        sentences.append(text.format(tile=chance.tile, games=made_text(chance)))
     return " ".join(sentences)
 
 
@@ -209,7 +209,7 @@ def points_text(points: float) -> str:
     return number(float(f"{max(points, 0):.2g}"))
 
 
-def games_text(chance: Chance) -> str:
+def made_text(chance: Chance) -> str:
     """Format how many games made a tile: "660 of 1,000 games"."""
     text = _("{made} of {games} games")
     return text.format(made=number(chance.made), games=number(chance.games))

@@ -14,7 +14,7 @@ from py2048.core.direction import Direction
 from py2048.presentation.themes import MOTION_MS
 
 if TYPE_CHECKING:
-    from py2048.core.board import Board, Cell, Motion
+    from py2048.core.board import Board, Cell, Motion, Slide
     from py2048.presentation.events import Moved, Undone
 
 SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
@@ -87,12 +87,17 @@ def still(board: Board) -> list[Sprite]:
 
 def of_move(event: Moved) -> BoardTransition:
     """Return the animation of a move."""
-    motions, spawn, rows = event.turn.slide.motions, event.turn.spawn, event.before.rows
+    return sliding(event.turn.slide, event.board)
+
+
+def sliding(slide: Slide, board: Board) -> BoardTransition:
+    """Return the animation of a slide and of the tiles on `board` that spawned after it."""
+    motions, rows = slide.motions, slide.before.rows
     return BoardTransition(
         moving=tuple([(rows[r][c], (r, c), target) for (r, c), target, _ in motions]),
-        board=event.board,
+        board=board,
         popping=frozenset([m.target for m in motions if m.merged]),
-        growing=frozenset() if spawn is None else frozenset({spawn.cell}),
+        growing=frozenset(slide.board.empty_cells()) - frozenset(board.empty_cells()),
     )
 
 

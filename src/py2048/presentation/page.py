@@ -10,6 +10,7 @@ from py2048.core.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.presentation.plots import graph, line_plot
 from py2048.presentation.words import (
+    accuracy_note,
     accuracy_text,
     amount,
     columns,
@@ -17,6 +18,7 @@ from py2048.presentation.words import (
     describe_review,
     grade_word,
     percent,
+    reason_name,
     way_of,
 )
 from py2048.review.games import Review
@@ -28,6 +30,11 @@ MISTAKE_HEADS = (
     *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("lost"), N_("of the chances")),
     *(N_("luck"), N_("judged by")),
 )
+LEVEL_HEADS = (
+    *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("tile")),
+    *(N_("chance after the best move"), N_("after yours"), N_("reason")),
+)
+"""Column headings of mistakes that are judged for a level."""
 
 MAX_ROWS = 1000
 """Maximum mistakes listed; those with the largest losses are kept."""
@@ -99,8 +106,10 @@ def _section(review: Review) -> str:
 
 
 def _graph(review: Review) -> str:
-    drawn = graph(review)
-    return scroller(_("Evaluation"), drawn) if drawn else ""
+    drawn, note = graph(review), accuracy_note(review.accuracy)
+    text = _("The line is the chance of the next tile, the dashed one that of the tile after it.")
+    about = " ".join([note, *[text] * bool(review.level and drawn)])
+    return f"<p>{about}</p>\n" + (scroller(_("Evaluation"), drawn) if drawn else "")
 
 
 def _moments(review: Review) -> str:
@@ -127,6 +136,8 @@ def _cell(tile: int) -> str:
 
 
 def _phases(review: Review) -> str:
+    if review.level:  # chances of different tiles do not add up
+        return ""
     rows = [
         (
             *(number(phase.tile), f"{number(phase.first)}-{number(phase.last)}"),
@@ -139,6 +150,9 @@ def _phases(review: Review) -> str:
 
 
 def _mistakes(review: Review) -> str:
+    title = _("Inaccuracies, mistakes and blunders")
+    if review.level:
+        return _titled(title, LEVEL_HEADS, [*map(_level_row, review.mistakes)])
     worst = sorted(review.mistakes, key=lambda move: -move.share)[:MAX_ROWS]
     rows = [
         (
@@ -149,7 +163,15 @@ def _mistakes(review: Review) -> str:
         )
         for move in sorted(worst, key=lambda move: move.ply)
     ]
-    return _titled(_("Inaccuracies, mistakes and blunders"), MISTAKE_HEADS, rows)
+    return _titled(title, MISTAKE_HEADS, rows)
+
+
+def _level_row(move: MoveReview) -> tuple[str, ...]:
+    chances = (percent(move.values[each]) for each in (move.best, move.played))
+    reason = reason_name(move.reason.kind) if move.reason else "-"
+    tile = number(move.goal.tile) if move.goal and not move.survival else _("20 more moves")
+    words = grade_word(move.grade, 1), way_of(move.played), way_of(move.best), tile
+    return (number(move.ply), *words, *chances, reason)
 
 
 def _titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -252,7 +274,7 @@ def _cells(totals: Totals) -> tuple[str, ...]:
     return (
         number(len(totals.games)),
         number(totals.moves),
-        "-" if totals.accuracy is None else f"{number(totals.accuracy, 1)} %",
+        accuracy_text(totals.accuracy),
         "-" if totals.mistakes is None else number(totals.mistakes, 1),
         "-" if totals.speed is None else number(totals.speed),
     )

@@ -65,7 +65,7 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 
 
 def graph(review: Review, *, is_silent: bool = False) -> str:
-    """Draw the expected outcome before each move as an SVG element.
+    """Draw the chances of the next two goals, or the expected points, before each move as SVG.
 
     The vertical axis spans the game's own range, or 0 to 1 for probabilities.
 
@@ -86,6 +86,11 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         for move in reversed(worst)
     )
     text = _("Points still to come before each move. Accuracy {accuracy}.")
+    if review.level:
+        text = _("Chance of the next two tiles before each move. Accuracy {accuracy}.")
+        nexts = [move.next_values.get(move.best, 0.0) for move in review.moves]
+        line = 'stroke-width="1.5" stroke-dasharray="6 4" vector-effect="non-scaling-stroke"'
+        dots = f'<polyline {line} points="{_path(_points(nexts, most=1.0))}"/>{dots}'
     text = text.format(accuracy=accuracy_text(review.accuracy))
     aria = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{text}"'
     return _line_graph(points, dots, f"{review.record.plies}-{review.record.score}", aria)

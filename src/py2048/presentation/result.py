@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.language import _, ngettext, number
-from py2048.presentation.words import accuracy_text, luck_word
+from py2048.presentation.words import accuracy_text, level_name, luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
@@ -71,13 +71,14 @@ class Result:
         streak: Consecutive days on which the daily board was played; None for other games.
         accuracy: Accuracy of the moves, as text.
         luck: Luck in a word.
-        mistakes: Number of mistakes found by the review; None before it is complete.
+        mistakes: Number of mistakes to look at; None before the review is complete.
         place: Comparison with other games, as a sentence; empty if there are none.
         bars: Games per score range; empty if there are too few games.
         mine: Index of this game's bar.
         high: Score at the right end of the histogram.
         is_open: Whether the last bar also counts games above `high`.
         has_won: Whether a person made the winning tile.
+        level: Level at which the moves are judged; empty for perfect play, whose luck is known.
         is_final: Whether the game is over, rather than won and still in progress.
     """
 
@@ -96,6 +97,7 @@ class Result:
     high: int = 0
     is_open: bool = False
     has_won: bool = False
+    level: str = ""
     is_final: bool = True
 
     @property
@@ -107,7 +109,7 @@ class Result:
 
     @property
     def figures(self) -> list[Statistic]:
-        """The largest tile, the accuracy, the luck, and the streak or the number of moves."""
+        """The largest tile, accuracy, level or luck, and the streak or the number of moves."""
         last = Statistic(_("Moves"), number(self.moves))
         if self.streak is not None:
             days = ngettext("{n} day", "{n} days", self.streak).format(n=number(self.streak))
@@ -115,7 +117,7 @@ class Result:
         return [
             Statistic(_("Largest"), number(self.largest)),
             Statistic(_("Accuracy"), self.accuracy),
-            Statistic(_("Luck"), self.luck),
+            Statistic(_("Level"), self.level) if self.level else Statistic(_("Luck"), self.luck),
             last,
         ]
 
@@ -146,7 +148,8 @@ class Result:
         if review is None:
             return self.without_review(UNAVAILABLE)
         luck = luck_word(review.luck, review.swing) or UNAVAILABLE
-        return self.reviewed(review.accuracy, luck, len(review.mistakes))
+        result = self.reviewed(review.accuracy, luck, len(review.moments))
+        return replace(result, level=level_name(review.level) if review.level else "")
 
     def without_review(self, why: str) -> Result:
         """Return the result of a game without a review, with the reason in a word."""
@@ -156,8 +159,9 @@ class Result:
         """Return whether another result is for the same end of the same game."""
         if other is None:
             return False
-        review = {"accuracy": self.accuracy, "luck": self.luck, "mistakes": self.mistakes}
-        return self == replace(other, **review)  # type: ignore[arg-type]
+        luck = {"luck": self.luck, "level": self.level}
+        review = {"accuracy": self.accuracy, "mistakes": self.mistakes}
+        return self == replace(other, **luck, **review)  # type: ignore[arg-type]
 
 
 def result_of(
@@ -172,6 +176,7 @@ def result_of(
     today: Sequence[int] = (),
     field: Sequence[int] | None = None,
     streak: int | None = None,
+    level: str = "",
     is_by_computer: bool = False,
 ) -> Result:
     """Return the result of a game before it is reviewed.
@@ -188,19 +193,22 @@ def result_of(
         field: For a daily game, everybody else's scores on the same tiles. Without them, the
             comparison is with `earlier`.
         streak: For a daily game, the number of consecutive days.
+        level: Level at which the moves are judged, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves; then the game sets no best
             score and is not reviewed automatically.
     """
     is_daily = field is not None
-    points = ngettext("{n} point.", "{n} points.", score).format(n=number(score))
-    if is_by_computer:
-        comparison = _("Played by a computer.")
-    else:
-        comparison = _comparison(score, earlier, today, is_daily=is_daily)
-    others = earlier if field is None else field
+    sentences = [ngettext("{n} point.", "{n} points.", score).format(n=number(score))]
     has_won = target is not None and largest >= target and not is_by_computer
-    facts = kind, f"{points} {comparison}", score, largest, moves, streak
-    result = Result(*facts, has_won=has_won, is_final=is_final)
+    if has_won:
+        sentences.insert(0, _("You made {tile}: you win.").format(tile=number(target or largest)))
+    if is_by_computer:
+        sentences.append(_("Played by a computer."))
+    elif earlier or not has_won:
+        sentences.append(_comparison(score, earlier, today, is_daily=is_daily))
+    others = earlier if field is None else field
+    facts = kind, " ".join(sentences), score, largest, moves, streak
+    result = Result(*facts, has_won=has_won, is_final=is_final, level=level)
     if is_by_computer or not moves or not is_final:
         return result.without_review(UNAVAILABLE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))

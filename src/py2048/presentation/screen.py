@@ -85,13 +85,12 @@ class CoachStatus(NamedTuple):
     """What the coach currently displays.
 
     Attributes:
-        share: Fill level of the bar, 0 to 1: the probability of success, or the expected points
-            relative to the highest expectation in this game.
-        parts: Texts about the last move, accuracy and expectation, shown in one line or several.
+        comment: Comment on the last move; usually empty.
+        facts: Short texts: the chance of the goal, and the accuracy.
     """
 
-    share: float
-    parts: tuple[str, ...] = ()
+    comment: str = ""
+    facts: tuple[str, ...] = ()
 
 
 class Choice(NamedTuple):

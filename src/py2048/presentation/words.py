@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log
 
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, ngettext, number
@@ -116,13 +117,12 @@ def habit_text(habit: Habit) -> str:
 
 
 def level_name(level: Level | None) -> str:
-    """Return a level's name: "Casual", "15 % slips", or "Perfect"."""
+    """Return a level's name: "Casual", "Casual (0.17)" if it is near that, or "Perfect"."""
     if level is None:
         return _("Perfect")
-    names = dict(zip(LEVELS, _LEVEL_NAMES, strict=True))
-    if level in names:
-        return _(names[level])
-    return _("{share} slips").format(share=percent(level.slip))
+    nearest = min(LEVELS, key=lambda each: abs(log(each.slip / level.slip)))
+    name = _(_LEVEL_NAMES[LEVELS.index(nearest)])
+    return name if nearest.slip == level.slip else f"{name} ({number(level.slip, 2)})"
 
 
 _LEVEL_NAMES = N_("Beginner"), N_("Casual"), N_("Practised"), N_("Strong"), N_("Expert")
@@ -134,16 +134,36 @@ def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
     Example: "62 of 100 games like yours make 512 after Left; 48 after Down."
     """
     first, *others = directions
-    text = _("{n} of 100 games like yours make {tile} after {direction}")
-    if move.survival:
-        text = _("{n} of 100 games like yours last 20 more moves after {direction}")
-    tile = number(move.goal.tile) if move.goal else ""
-    start = text.format(n=per_100(move.values[first]), tile=tile, direction=name_of(first))
+    text = _("{games} after {direction}")
+    start = text.format(games=games_text(move, first), direction=name_of(first))
     rest = [
         _("{n} after {direction}").format(n=per_100(move.values[each]), direction=name_of(each))
         for each in others
     ]
     return f"{'; '.join([start, *rest])}."
+
+
+def games_text(move: MoveReview, direction: Direction) -> str:
+    """Return how many of 100 games reach the goal: "62 of 100 games like yours make 512"."""
+    text = _("{n} of 100 games like yours make {tile}")
+    if move.survival:
+        text = _("{n} of 100 games like yours last 20 more moves")
+    tile = number(move.goal.tile) if move.goal else ""
+    return text.format(n=per_100(move.values[direction]), tile=tile)
+
+
+def goals_text(move: MoveReview) -> str:
+    """Return the chances of the next two tiles: "512: 62 %, 1,024: 8 %"."""
+    if move.goal is None:
+        return ""
+    chances = dict(zip(move.goal, (move.values, move.next_values), strict=True))
+    if move.survival:
+        return _("20 more moves: {chance}").format(chance=percent(move.values[move.best]))
+    return ", ".join(
+        f"{number(tile)}: {percent(values[move.best])}"
+        for tile, values in chances.items()
+        if move.best in values
+    )
 
 
 def why_text(move: MoveReview) -> str:
@@ -166,11 +186,15 @@ def per_100(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share: "15 %", "0.4 %"."""
-    return f"{number(100 * share, 0 if share >= 0.095 else 1)} %"
+    """Format a share: "15 %", "0.4 %", "0 %"."""
+    return f"{number(100 * share, int(0.0005 <= share < 0.095))} %"
 
 
-ACCURACY_NOTE = N_("100 % is the best move every time, 0 % is random moves.")
+def accuracy_note(accuracy: float | None) -> str:
+    """Return what an accuracy means, in a line."""
+    if accuracy is None:
+        return _("Known after ten moves that matter.")
+    return _("0 % is random moves, 100 % the best ones.")
 
 
 def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:

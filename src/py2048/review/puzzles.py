@@ -17,8 +17,8 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
-from py2048.review.mistakes import MistakeKind
 from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.reasons import ReasonKind
 
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """The puzzles, one per line and sorted by rating.
@@ -56,7 +56,7 @@ class Puzzle:
         best: The best move.
         values: Expected further points of each legal direction, including the move's own.
         rating: Difficulty, on the same scale as player ratings.
-        theme: Kind of mistake that players make most often here.
+        theme: Why the mistake that players make most often here is one, if known.
     """
 
     id: int
@@ -65,7 +65,7 @@ class Puzzle:
     best: Direction
     values: Mapping[Direction, float]
     rating: int
-    theme: MistakeKind
+    theme: ReasonKind | None
 
     @property
     def source(self) -> str:
@@ -124,8 +124,13 @@ def _parse(line: str) -> Puzzle:
     best = max(values, key=values.__getitem__)
     board = Board.from_rows(tiles)
     return Puzzle(
-        int(number), get_rules(rules), board, best, values, int(rating), MistakeKind(theme)
+        int(number), get_rules(rules), board, best, values, int(rating), kind_of_theme(theme)
     )
+
+
+def kind_of_theme(theme: str) -> ReasonKind | None:
+    """Return the reason that a stored theme names; earlier versions had themes without one."""
+    return ReasonKind(theme) if theme in set(ReasonKind) else None
 
 
 # --- ratings -------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
 
 def test_an_empty_notebook_says_how_it_is_filled(capsys):
     """An empty notebook explains how to fill it, in practice and in its statistics."""
-    for words in (["practice"], ["practice", "--only", "ending"], ["practice", "--statistics"]):
+    for words in (["practice"], ["practice", "--only", "corner"], ["practice", "--statistics"]):
         assert main(words) == 0
         assert "py2048 review FILE --notebook" in capsys.readouterr().out
 

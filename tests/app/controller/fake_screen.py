@@ -34,7 +34,7 @@ class FakeScreen:
         self.theme = DEFAULT_THEME
         self.review: Any = None
         self.practice: Any = None
-        self.play_on: Callable[[], object] | None = None
+        self.leave: Callable[[str], object] | None = None
         self.list: ListRequest | None = None
         self.file: Path | None = None
         self.is_closed = False
@@ -72,8 +72,8 @@ class FakeScreen:
     def show_coach(self, status: CoachStatus | None) -> None:
         self.coach = status
 
-    def show_review(self, review: Any, play_on: Callable[[], object]) -> None:
-        self.review, self.play_on = review, play_on
+    def show_review(self, review: Any, leave: Callable[[str], object]) -> None:
+        self.review, self.leave = review, leave
 
     def show_practice(self, run: Any, answer: Callable[[str], object]) -> None:
         self.practice = run

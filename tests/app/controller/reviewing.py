@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from py2048.app.controller.review import GameReview
@@ -12,7 +13,9 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game, Record, Turn
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, Unit, make_player
-from py2048.review import Grade, Judge, Review, reviewing
+from py2048.review import Grade, Judge, MoveReview, Review, reviewing
+from py2048.review.levels import LEVELS, Goal
+from py2048.review.reasons import Reason, ReasonKind
 
 FAULTS = {5: Grade.BLUNDER, 9: Grade.INACCURACY, 12: Grade.MISTAKE}
 """Grades of the planted faults by ply."""
@@ -83,6 +86,37 @@ def known_review(moves: int = MOVES) -> GameReview:
     if moves == MOVES:
         review.review, review.progress = Review.of(known_record(), judge, judged), ""
     return review
+
+
+def leveled_review() -> GameReview:
+    """Return the review of `known_record` at a level, with the same faults.
+
+    The mistake and the blunder leave the corner. The inaccuracy has no reason.
+    """
+    review, known = GameReview(known_record(), LEVELS[1]), known_review().moves
+    moves = [_leveled(move) for move in known]
+    review.add(moves)
+    facts = "playouts", Unit.CHANCE, False, tuple(moves), LEVELS[1]
+    review.receive(Review(known_record(), *facts))
+    return review
+
+
+def _leveled(move: MoveReview) -> MoveReview:
+    numbers = {"played": 62.0, "best": 9.0, "per": 100, "tile": 32}
+    losses = {Grade.INACCURACY: 0.04, Grade.MISTAKE: 0.08, Grade.BLUNDER: 0.5}
+    loss, is_slip = losses.get(move.grade, 0.0), move.grade is Grade.INACCURACY
+    return replace(
+        move,
+        values=dict.fromkeys(move.values, 0.8) | {move.played: 0.8 - loss},
+        loss=loss,
+        share=loss,
+        stake=0.1,
+        goal=Goal(64, 128),
+        games=dict.fromkeys(move.values, 1000),
+        next_values=dict.fromkeys(move.values, 0.2),
+        errors=dict.fromkeys(move.values, 0.01),
+        reason=Reason(ReasonKind.CORNER, numbers, 9.0) if loss and not is_slip else None,
+    )
 
 
 def workers() -> list[threading.Thread]:

@@ -10,13 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.app.controller.fake_screen import FakeScreen
-from tests.app.controller.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review
+from tests.app.controller.reviewing import (
+    FAULTS,
+    MOVES,
+    KnownJudge,
+    known_record,
+    known_review,
+    leveled_review,
+)
 
 from py2048.app.controller.background import BackgroundWorker, Failure, JobRunner
-from py2048.app.controller.coach import Coach, last_move_text
+from py2048.app.controller.coach import Coach
 from py2048.app.controller.review import (
     GRADE_SYMBOLS,
+    RETRY_DIRECTIONS,
     GameReview,
+    describe_move_review,
     grade_colour,
     record_title,
     value_text,
@@ -24,14 +33,15 @@ from py2048.app.controller.review import (
 from py2048.app.session import Event, Session
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError
-from py2048.core.game import Game
+from py2048.core.game import Game, Record
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
 from py2048.presentation.screen import CoachStatus
 from py2048.presentation.themes import THEMES
 from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
-from py2048.review import Grade, reviewing
+from py2048.review import Grade, Review, reviewing
 from py2048.review.games import accuracy_of_moves
+from py2048.review.levels import LEVELS, Level
 from py2048.review.moves import Basis, move_review
 
 
@@ -75,14 +85,13 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss():
 
 
 def test_a_blunder_in_a_players_words():
-    """Badge, headline and reason describe the planted blunder, and each direction has a bar."""
+    """Badge and headline describe the planted blunder, and each direction has a bar."""
     review = known_review()
     move = review.move
     assert move is not None
     assert review.place_title == f"Move 5 of {MOVES}"
     assert review.badge == "Blunder \N{MINUS SIGN}50 %"
     assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
-    assert review.why.endswith(".")
     shares = [row.share for row in review.rows]
     assert shares == pytest.approx([1.0] * (len(shares) - 1) + [0.4])
     assert sum(review.counts.values()) == MOVES
@@ -90,7 +99,7 @@ def test_a_blunder_in_a_players_words():
     colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
     assert len(colours) == len(Grade) * len(THEMES)
     review.go("first")
-    assert (review.badge, review.why) == ("Best", "")
+    assert review.badge == "Best"
 
 
 def test_one_who_walks_is_not_led_away():
@@ -136,7 +145,7 @@ def test_the_summary_counts_the_planted_faults():
 
 
 def test_no_better_move_is_named_for_one_of_the_best():
-    """Review and coach agree that a move without a measurable loss is a best move."""
+    """No better move is named for a move without a measurable loss."""
     review = known_review()
     board, rivals = review.moves[4].board, review.moves[4].values
     played, other, *_ = rivals
@@ -146,8 +155,132 @@ def test_no_better_move_is_named_for_one_of_the_best():
         assert move.best is other
         review.moves[4] = move
         review.seek(4)
-        for said in (review.headline.lower(), last_move_text(move)):
-            assert (f"{other} was best" in said) is not is_best
+        assert (f"{other} was best" in review.headline.lower()) is not is_best
+
+
+# Reviews at a level
+
+
+def test_a_review_at_a_level_opens_at_the_costliest_mistake():
+    """It shows the chances of the goal, the reason, the habits and what the accuracy means."""
+    review = leveled_review()
+    move = review.move
+    assert move is not None
+    assert move.loss == max(each.loss for each in review.moves)
+    assert review.badge == "Blunder \N{MINUS SIGN}50 %"
+    assert review.rows_title == "Your chance of 64"
+    best, *_, worst = review.rows
+    assert (best.text, worst.text) == ("80 %", "30 %")
+    assert (best.share, worst.share) == pytest.approx((0.8, 0.3))
+    played = str(move.played).capitalize()
+    assert review.why.startswith(f"Ten moves after {played}, 32 is out of its corner in 62 of 100")
+    assert review.graph_note == "64: 80 %, 128: 20 %"
+    assert review.level_title == "Level: Casual"
+    assert review.habits == ["You leave the corner: 2 times, and each costs 29 games in 100"]
+    review.go("previous_mistake")
+    assert "of 100 games like yours make 64 after" in describe_move_review(
+        review.move, review.unit, is_exact=False
+    )
+
+
+def test_a_graph_at_a_level_has_two_lines():
+    """The chance of the goal after the next one is drawn below that of the next goal."""
+    columns = leveled_review().graph(MOVES, 100)
+    assert {(column.height, column.next_height) for column in columns} == {(80, 20)}
+
+
+def test_accuracy_needs_moves_at_stake():
+    """Without enough moves at which there is something to lose, it says so."""
+    review = leveled_review()
+    assert review.review is not None
+    calm = tuple(replace(move, stake=0.0) for move in review.moves)
+    review.review = replace(review.review, moves=calm)
+    assert review.accuracy == "not yet"
+    assert review.accuracy_note.startswith("Known after ten moves")
+
+
+def test_a_mistake_is_tried_again_until_the_better_move_is_found():
+    """The answer is hidden; worse moves show their chance, and the better one says so."""
+    review = leveled_review()
+    move = review.move
+    assert move is not None
+    names = {direction: name for name, direction in RETRY_DIRECTIONS.items()}
+    illegal = set(Direction) - set(move.values)
+    review.go("retry")
+    assert (review.rows, review.badge, review.marks) == ([], "", (None, None))
+    assert review.message == "Your move. Which way is best?"
+    for direction in illegal:
+        review.go(names[direction])
+        assert review.message.endswith("nothing moves.")
+    review.go(names[move.played])
+    assert review.message.endswith(": 30 %. Another move is better.")
+    assert review.is_retrying
+    review.go(names[move.best])
+    assert not review.is_retrying
+    assert review.message.startswith(f"Yes, {str(move.best).capitalize()} is the better move.")
+    assert review.marks == (move.best, move.played)
+    review.go("retry")
+    review.go("retry")
+    assert not review.is_retrying
+    assert review.headline in review.message
+
+
+def test_show_me_plays_typical_moves_after_both_moves():
+    """First the better move, then the one played, each on the board before it; then it ends."""
+    review = leveled_review()
+    move = review.move
+    assert move is not None
+    review.go("show_me")
+    frames = [review.frame]
+    while review.advance():
+        frames.append(review.frame)
+    starts = [index for index, frame in enumerate(frames) if frame.direction is None]
+    assert [frames[index].transition.board for index in starts] == [move.board] * 2
+    assert [frames[index + 1].direction for index in starts] == [move.best, move.played]
+    assert all(2 <= size <= 7 for size in (starts[1], len(frames) - starts[1]))
+    assert review.frame is None
+    assert review.headline in review.message
+    review.go("show_me")
+    review.go("back")
+    assert review.frame is None
+
+
+def test_another_level_judges_the_game_again(monkeypatch):
+    """The old judgement is dropped, and the same level changes nothing."""
+    asked: list[object] = []
+
+    def found(_record: Record, level: Level | None) -> Iterator[Review]:
+        asked.append(level)
+        yield replace(leveled_review().review, level=level)
+
+    monkeypatch.setattr("py2048.app.controller.review.review_game", found)
+    review, done = GameReview(known_record(), LEVELS[1]), list[object]()
+    review.start(JobRunner(), done.append)
+    review.restart(LEVELS[1])
+    review.restart(LEVELS[4])
+    assert asked == [LEVELS[1], LEVELS[4]]
+    assert review.level_title == "Level: Expert"
+    assert len(done) == 2
+
+
+def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
+    """Inaccuracies and good moves get no comment; a new largest tile names the next goal."""
+    judged = {move.ply: move for move in leveled_review().moves}
+    monkeypatch.setattr("py2048.review.coaching.judge_position", lambda *_, ply, **__: judged[ply])
+    session = Session()
+    session.start_from(known_record(), 0)
+    coach = coached(session)
+    for ply, move in judged.items():
+        follow(coach, session.redo())
+        is_new = session.game.board.max_tile > move.board.max_tile
+        comment, grade = coach.comment, move.grade
+        if grade in (Grade.MISTAKE, Grade.BLUNDER):
+            assert comment.startswith(f"{GRADE_SYMBOLS[grade]} ")
+            assert "32 is out of its corner" in comment
+        else:
+            assert comment.startswith("You made ") is is_new, ply
+            assert bool(comment) is is_new
+        assert coach.status.facts[0].endswith(" for 64")
 
 
 class SilentScreen:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
-from tests.app.controller.reviewing import FAULTS, KnownJudge, known_record, known_review
+from tests.app.controller.reviewing import (
+    FAULTS,
+    KnownJudge,
+    known_record,
+    known_review,
+    leveled_review,
+)
 
 from py2048.app.controller import practice as module
 from py2048.app.controller.practice import (
     DrillEnd,
     PracticeRun,
+    choice_of,
     drill_of,
     list_offers,
     mistakes,
@@ -21,7 +29,8 @@ from py2048.app.session import Session, open_session
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
 from py2048.core.game import Game
-from py2048.review.puzzles import get_puzzle
+from py2048.review.puzzles import get_puzzle, puzzles
+from py2048.review.reasons import ReasonKind
 
 
 @pytest.fixture
@@ -102,6 +111,21 @@ def test_all_that_can_be_practised_is_offered(session, monkeypatch, tmp_path):
         assert not PracticeRun(drill_of(session, choice)).is_over
     with pytest.raises(StorageError, match="keeps no games"):
         list_offers(Session())
+
+
+def test_a_habit_is_drilled_with_own_positions_and_then_with_puzzles(session, monkeypatch):
+    """First the player's due mistakes of the kind, then the pack's puzzles of the same kind."""
+    review = leveled_review().review
+    session.notebook().keep(replace(review, record=replace(review.record, player="")))
+    pack = [replace(each, theme=ReasonKind.CORNER) for each in puzzles()[:1]]
+    monkeypatch.setattr("py2048.app.session.notebook.puzzles", lambda: (*pack, *puzzles()[1:3]))
+    assert choice_of(ReasonKind.CORNER) in [each.value for each in list_offers(session)]
+    run, titles = PracticeRun(drill_of(session, choice_of(ReasonKind.CORNER))), []
+    while not run.is_over:
+        titles.append(run.title.split(",")[0])
+        run.go(str(run.board.legal_directions()[0]))
+        run.go("next")
+    assert titles == ["Mistake 1 of 2", "Mistake 2 of 2", f"Puzzle {pack[0].id}"]
 
 
 def test_the_last_board_of_an_ending_is_shown():

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record
+from tests.app.controller.reviewing import (
+    FAULTS,
+    MOVES,
+    ended_record,
+    known_record,
+    leveled_review,
+)
 
 from py2048.app.controller.coach import SETTING
 from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
@@ -86,11 +93,47 @@ def test_a_mistake_can_be_tried_again(desk):
     assert not dialog.view.find_withtag("hint")
     assert "best" not in shown(dialog)
     desk.key(str(move.played).capitalize())
-    assert "Try another way" in dialog.message
+    assert "Another move is better." in dialog.review.message
     desk.key(str(move.best).capitalize())
-    assert not dialog.is_retrying
+    assert any(text.startswith("Yes, ") for text in shown(dialog))
     assert "best" in shown(dialog)
     assert dialog.review.move is move
+
+
+def leveled(desk: Any, leave: Callable[[str], object] = lambda _: None) -> Any:
+    """Open a review at a level, made by hand."""
+    desk.app.show_review(leveled_review(), leave)
+    return opened(desk)
+
+
+def test_show_me_plays_both_lines_with_the_tile_to_fear(desk):
+    """S shows the moves one after another and frames the tile; then the review is back."""
+    dialog = leveled(desk)
+    desk.key("n")
+    start = dialog.review.board
+    desk.key("s")
+    assert "Typical moves after" in " ".join(shown(dialog))
+    desk.until(lambda: dialog.view.board != start)
+    desk.until(lambda: dialog.review.frame is None)
+    assert dialog.view.board == start
+    assert dialog.review.headline in " ".join(shown(dialog))
+
+
+def test_a_review_at_a_level_shows_habits_and_leads_to_practice(desk):
+    """The costliest mistake has its reason; habits and the meaning of the accuracy are shown."""
+    left: list[str] = []
+    dialog = leveled(desk, left.append)
+    desk.key("n")
+    seen = " ".join(shown(dialog))
+    for text in (
+        "Level: Casual",
+        "Your chance of 64",
+        "You leave the corner: 2 times",
+        "0 % is random",
+    ):
+        assert text in seen
+    desk.key("f")
+    assert (left, desk.dialog) == (["practice"], None)
 
 
 @pytest.mark.usefixtures("known_judge")
@@ -138,22 +181,21 @@ def test_a_watched_record_can_be_reviewed(desk):
 
 @pytest.mark.usefixtures("known_judge")
 def test_the_coach_shows_and_hides_its_bar(desk):
-    """C turns on the coach, which shows expectation, grade and accuracy; C turns it off."""
+    """C turns on the coach, whose comments leave the board as large as it was; C turns it off."""
     height = desk.board.winfo_height()
     desk.key("c")
-    coach = desk.window.coach
-    desk.until(lambda: coach.status and "expected" in " ".join(coach.status.parts))
-    assert desk.session.category == "assisted"
+    assert "The coach judges your moves" in shown(desk.window.header)
     assert desk.session.get_setting(SETTING) is True
     desk.play(3)
-    desk.until(lambda: "accuracy 100 %" in coach.status.parts)
-    desk.until(lambda: coach.text.text.startswith("✓"))
-    desk.until(lambda: desk.board.winfo_height() < height)
-    coach.show(CoachStatus(0.0))  # as at the end of a game
-    assert not coach.text.text
+    desk.until(lambda: "accuracy 100 %" in shown(desk.window.header))
+    assert desk.session.category == "assisted"
+    desk.app.show_coach(CoachStatus("? Mistake", ("62 % for 512",)))
+    assert desk.window.line.text == "? Mistake"
+    desk.pump()
+    assert desk.board.winfo_height() == height
     desk.key("c")
-    assert coach.status is None
-    desk.until(lambda: desk.board.winfo_height() == height)
+    assert "62 % for 512" not in shown(desk.window.header)
+    assert desk.board.winfo_height() == height
 
 
 @pytest.mark.usefixtures("known_judge")

@@ -9,18 +9,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules
-from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Notebook, PuzzleBook
+from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Exercise, Notebook, PuzzleBook
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
-from py2048.review import Review
-from py2048.review.mistakes import MistakeKind
+from py2048.review import Grade, Review
+from py2048.review.levels import LEVELS, Goal, goal_of
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import puzzles
+from py2048.review.reasons import Reason, ReasonKind
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
 BOARD = Board.parse("2 . . . / . . . . / 4 . . . / 64 16 8 .")
 NOTHING: dict[Direction, float] = {}
+OLD_THEMES = "corner", "row", "ending", "merge", "setup", "other"
 VALUES = {UP: 500.0, DOWN: 1000.0, RIGHT: 400.0}
 
 
@@ -96,7 +98,7 @@ def test_images_of_a_position_are_one_mistake(store):
     assert notebook.keep(reviewed(mistake(), turned)) == 1
     assert notebook.keep(reviewed(mistake())) == 0
     (exercise,) = notebook.due()
-    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, MistakeKind.CORNER)
+    assert (exercise.board, exercise.played, exercise.kind) == (BOARD, RIGHT, None)
     assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
 
 
@@ -125,12 +127,36 @@ def test_the_worst_mistakes_of_a_game_are_kept(store):
     assert kept == set(boards[1:])
 
 
-def test_kinds_are_selected_and_counted(store):
-    """Mistakes can be selected by kind, and progress lists each kind."""
+def test_a_mistake_at_a_level_is_asked_with_its_chances(store):
+    """Its chances, goal and grades are those of the level; lost positions are not kept."""
+    chances = {UP: 0.58, DOWN: 0.62, RIGHT: 0.3}
+    move = replace(mistake(), values=chances, loss=0.32, goal=Goal(512, 1024))
+    lost = replace(move, survival=True, board=BOARD.with_tile((0, 3), 2))
+    notebook, found = Notebook(store), reviewed(move, lost)
+    notebook.keep(replace(found, unit=Unit.CHANCE, level=LEVELS[1]))
+    (exercise,) = notebook.due()
+    assert (exercise.values, exercise.unit) == (chances, Unit.CHANCE)
+    grades = {each: exercise.graded(each).grade for each in chances}
+    assert grades == {UP: Grade.INACCURACY, DOWN: Grade.BEST, RIGHT: Grade.BLUNDER}
+    assert exercise.graded(UP).goal == goal_of(RULES, LEVELS[1], BOARD)
+
+
+def test_themes_of_earlier_versions_are_still_read(store):
+    """A stored theme that is no reason leaves the mistake without a kind."""
     notebook = Notebook(store)
     notebook.keep(reviewed(mistake()))
-    assert not notebook.due(MistakeKind.MERGE)
-    (exercise,) = notebook.due(MistakeKind.CORNER)
+    (exercise,) = notebook.due()
+    kinds = [Exercise.of(replace(exercise.saved, theme=theme)).kind for theme in OLD_THEMES]
+    assert kinds == [ReasonKind.CORNER, None, None, None, None, None]
+
+
+def test_kinds_are_selected_and_counted(store):
+    """Mistakes can be selected by kind, and progress lists each kind."""
+    notebook, reason = Notebook(store), Reason(ReasonKind.CORNER, {}, 5.0)
+    notebook.keep(reviewed(replace(mistake(), reason=reason)))
+    assert not notebook.due(ReasonKind.ROOM)
+    (exercise,) = notebook.due(ReasonKind.CORNER)
+    assert exercise.kind is ReasonKind.CORNER
     notebook.answer(exercise, UP)
     (found,) = notebook.progress()
     assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
+from tests.app.controller.reviewing import (
+    FAULTS,
+    MOVES,
+    ended_record,
+    known_record,
+    known_review,
+    leveled_review,
+)
 from tests.app.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 
@@ -20,6 +29,7 @@ from py2048.app.terminal.screens import (
     ReviewGraph,
     ReviewScreen,
 )
+from py2048.presentation.screen import Choice
 from py2048.presentation.themes import get_theme
 
 SIZES = ((80, 24), (40, 24), (20, 10))
@@ -111,15 +121,60 @@ async def test_a_mistake_can_be_retried():
     async with app.run_test(size=(80, 24)) as pilot:
         review = await reviewed(pilot)
         await pilot.press("down", "t")
-        await until(pilot, lambda: "Which move is best?" in shown(app))
+        await until(pilot, lambda: "Which way is best?" in shown(app))
         assert "was best." not in shown(app)
         await pilot.press(str(review.move.played))
         await until(pilot, lambda: "40.0 %" in shown(app))
-        assert "was best." not in shown(app)
+        assert "Another" in shown(app)
         await pilot.press(str(review.move.best))
+        await until(pilot, lambda: "Yes, " in shown(app))
+        await pilot.press("t", "q")
         await until(pilot, lambda: "was best." in shown(app))
         assert review.index + 1 == min(FAULTS)
         assert session.game.ply == MOVES
+
+
+@contextlib.asynccontextmanager
+async def leveled(left: list[str], size: tuple[int, int] = (80, 24)) -> AsyncIterator[Pilot[None]]:
+    """Open a review at a level, made by hand."""
+    app = GameApp(finished(), reduced_motion=True)
+    async with app.run_test(size=size) as pilot:
+        app.show_review(leveled_review(), left.append)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen))
+        yield pilot
+
+
+async def test_a_review_at_a_level_shows_reason_chances_and_habits():
+    """It opens at the costliest mistake; F leaves it for practice."""
+    left: list[str] = []
+    async with leveled(left, (100, 40)) as pilot:
+        for text in ("Blunder", "Your chance of 64", "80 %", "You leave the corner", "Casual"):
+            await until(pilot, lambda text=text: text in shown(pilot.app))
+        await pilot.press("f")
+        assert left == ["practice"]
+
+
+async def test_show_me_plays_both_lines():
+    """S shows the moves one after another; then the review is back."""
+    async with leveled([]) as pilot:
+        screen = pilot.app.screen
+        start = screen.review.board
+        await pilot.press("s")
+        await until(pilot, lambda: "Typical moves after" in " ".join(shown(pilot.app).split()))
+        await until(pilot, lambda: screen.board.board != start)
+        await until(pilot, lambda: screen.review.frame is None)
+        await until(pilot, lambda: screen.board.board == start)
+
+
+async def test_a_level_is_chosen_in_the_review():
+    """O lists the levels; a choice is passed on."""
+    async with leveled([]) as pilot:
+        review, chosen = pilot.app.screen.review, list[str]()
+        review.levels, review.choose_level = [Choice("expert", "Expert")], chosen.append
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ListScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: chosen == ["expert"])
 
 
 # The coach
@@ -127,20 +182,20 @@ async def test_a_mistake_can_be_retried():
 
 @pytest.mark.usefixtures("known_judge")
 async def test_the_coach_comments_without_moving_the_board():
-    """C turns on the coach, which shows accuracy and expectation; C turns it off."""
+    """C turns on the coach, which shows the accuracy; C turns it off."""
     session = Session()
     session.start(known_record().rules, board=known_record().start)
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
         region = app.view.board.region
         await pilot.press("c")
-        await until(pilot, lambda: "expected 80.00 %" in shown(app))
+        await until(pilot, lambda: "The coach judges" in shown(app))
         assert app.view.board.region == region
         app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
         await until(pilot, lambda: "accuracy 100 %" in shown(app))
         assert session.get_setting(SETTING) is True
         await pilot.press("c")
-        assert "expected" not in shown(app)
+        await until(pilot, lambda: "accuracy" not in shown(app))
         assert app.view.board.region == region
         assert session.get_setting(SETTING) is False
 

@@ -12,7 +12,7 @@ import typer
 from py2048.app.storage import open_store
 from py2048.core.board import Board
 from py2048.core.direction import Direction
-from py2048.core.errors import DirectionError, Py2048Error
+from py2048.core.errors import DirectionError, Py2048Error, unknown
 from py2048.core.rng import random_seed
 from py2048.presentation import options
 from py2048.presentation.actions import BY_NAME, direction_of_word
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from py2048.app.session.notebook import Notebook, PuzzleBook
     from py2048.players import Unit
     from py2048.review import MoveReview
+    from py2048.review.reasons import ReasonKind
 
 QUIT = "q", "quit", "exit"
 
@@ -45,9 +46,9 @@ KEYS |= {
 
 
 def _kinds() -> list[str]:
-    from py2048.review.mistakes import MistakeKind
+    from py2048.review.reasons import ReasonKind
 
-    return [kind.value for kind in MistakeKind]
+    return [kind.value for kind in ReasonKind]
 
 
 # --- mistakes and endings ------------------------------------------------------------------------
@@ -57,7 +58,7 @@ def practice(
     only: Annotated[
         str | None,
         options.taking(
-            "KIND", "Only corner, row, ending, merge, setup or other mistakes.", words=_kinds
+            "KIND", "Only ended, corner, trapped, meeting or room mistakes.", words=_kinds
         ),
     ] = None,
     table: Annotated[
@@ -95,15 +96,27 @@ def practice(
         _run(questions, drill)
         return
     from py2048.app.session.notebook import Notebook
-    from py2048.review.mistakes import MistakeKind
 
-    kind = None if only is None else MistakeKind.parse(only)
+    kind = None if only is None else _kind(only)
     with open_store() as store:
         notebook = Notebook(store)
         if statistics:
             _show_progress(notebook, json=json)
         else:
             _run(questions, mistakes(notebook, kind, count or MAX_DUE))
+
+
+def _kind(text: str) -> ReasonKind:
+    """Return the kind of mistake with this name.
+
+    Raises:
+        Py2048Error: There is no such kind.
+    """
+    from py2048.review.reasons import ReasonKind
+
+    if text not in _kinds():
+        raise Py2048Error(f"no kind of mistake is called {unknown(text, _kinds())}")
+    return ReasonKind(text)
 
 
 def _run(questions: Questions, drill: Drill) -> None:
@@ -139,10 +152,8 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
     print("theme         mistakes   due  known  tries  right  next")
     for each in progress:
         right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
-        print(
-            f"{each.theme:<12} {each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6} "
-            f"{right:>6}  {each.next_due[:10]}"
-        )
+        counts = f"{each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6}"
+        print(f"{each.theme or '-':<12} {counts} {right:>6}  {each.next_due[:10]}")
 
 
 # --- puzzles -------------------------------------------------------------------------------------

@@ -11,15 +11,20 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.controller.review import GRADE_SYMBOLS, badge_of, headline_of
+from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of
 from py2048.app.session import Event, Session
-from py2048.core.language import _
+from py2048.core.language import _, number
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
-from py2048.presentation.words import accuracy_text, goal_text, percent, why_text
+from py2048.presentation.words import (
+    accuracy_text,
+    goal_text,
+    outcome_text,
+    percent,
+    reason_text,
+)
 from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
-from py2048.review.coaching import judge_position
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import goal_of
 from py2048.review.moves import Grade
@@ -100,8 +105,13 @@ class Coach:
         self.is_on = True
         self._begin()
 
+    def restart(self) -> None:
+        """Judge at the current level from now on."""
+        if self.is_on:
+            self._begin()
+
     def stop(self) -> None:
-        """Stop judging and hide the bar."""
+        """Stop judging and hide the comments."""
         self.is_on, self._judge = False, None
         self._worker.cancel()
         self._moves.clear()
@@ -151,6 +161,8 @@ class Coach:
 
     def _judge_job(self, rules: Rules, moves: Sequence[_Move]) -> Iterator[MoveReview | Compiling]:
         """Judge moves; runs in the worker's thread."""
+        from py2048.review.coaching import judge_position  # slow: imports NumPy
+
         if self._level is None and (self._judge is None or self._judge.rules != rules):
             self._judge = yield from ready_judge(rules)
         for at in moves:
@@ -206,10 +218,10 @@ class Coach:
         if move is None:
             return ""
         if move.grade in SPOKEN:
-            badge = f"{GRADE_SYMBOLS[move.grade]} {badge_of(move.grade, move.share)}."
-            return " ".join(
-                filter(None, [badge, headline_of(move.played, move.best), why_text(move)])
-            )
+            grade = f"{GRADE_SYMBOLS[move.grade]} {badge(move)}."
+            reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
+            why = reason or (outcome_text(move, [move.best, move.played]) if move.goal else "")
+            return f"{grade} {why or headline_of(move.played, move.best)}"
         if board.max_tile > move.board.max_tile and self._level:
             return goal_text(goal_of(self._session.rules, self._level, board), board.max_tile)
         return ""
@@ -218,22 +230,21 @@ class Coach:
     def status(self) -> CoachStatus:
         """What the coach's bar shows."""
         if self.is_paused:
-            return CoachStatus(0.0, (_("The coach pauses while the computer plays"),))
+            return CoachStatus(facts=(_("The coach pauses while the computer plays"),))
         judged = self._moves.get(max(self._moves, default=0))
-        parts = [self.comment] if self.comment else []
+        facts = []
         if judged and judged.goal:
             chance = percent(judged.values[judged.played])
             text = _("{chance} for {tile}") if not judged.survival else _("{chance} for 20 moves")
-            parts.append(text.format(chance=chance, tile=judged.goal.tile))
+            facts.append(text.format(chance=chance, tile=number(judged.goal.tile)))
         if self._moves:
             accuracy = accuracy_text(self.accuracy, 0)
-            parts.append(_("accuracy {accuracy}").format(accuracy=accuracy))
+            facts.append(_("accuracy {accuracy}").format(accuracy=accuracy))
         if self._waiting:
-            parts.append(self.progress or _("judging …"))
-        share = judged.values[judged.played] if judged and judged.goal else 0.0
-        return CoachStatus(share, tuple(parts))
+            facts.append(self.progress or _("judging …"))
+        return CoachStatus(self.comment, tuple(facts) or (_("The coach judges your moves"),))
 
     @property
     def sentences(self) -> str:
         """The coach's comment as sentences; empty if there is nothing to say."""
-        return self.comment.lstrip("✓?! ")
+        return self.comment.lstrip("?! ")

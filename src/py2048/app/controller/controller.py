@@ -19,6 +19,8 @@ from py2048.app.controller.coach import Coach
 from py2048.app.controller.presenter import GameScreen, Presenter, Start, fault_of, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
 from py2048.app.session import Event, Hint, Session, hint_player
+from py2048.app.session.levels import ME
+from py2048.app.session.levels import SETTING as LEVEL_SETTING
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, RecordError, os_errors_as
@@ -39,11 +41,14 @@ from py2048.presentation.screen import (
     title_of,
 )
 from py2048.presentation.themes import Theme, get_theme, next_theme
+from py2048.presentation.words import level_name
 from py2048.review import Review
+from py2048.review.levels import LEVELS, PERFECT
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
     from py2048.engine.jit.progress import Compiling
+    from py2048.review.reasons import ReasonKind
 
 
 CURRENT_GAME = "current"  # list key of the current game, which has no record id
@@ -106,14 +111,18 @@ class ScreenController:
         self.players = PlayerCommands(presenter, adviser, self.coach, player)
         self.game = GameCommands(presenter, self.players.stop)
         self.records = RecordCommands(presenter, self.game)
-        self.reviews = ReviewCommands(presenter, foreground, background, self.game, self.records)
+        practice = PracticeCommands(presenter, foreground)
+        self.reviews = ReviewCommands(
+            presenter, (foreground, background), self.game, self.records, practice
+        )
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
             **self.records.commands,
             **self.reviews.commands,
-            **PracticeCommands(presenter, foreground).commands,
+            **practice.commands,
             "coach": self._toggle_coach,
+            "level": self._choose_level,
             "language": self._choose_language,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self._toggle_animation,
@@ -166,6 +175,18 @@ class ScreenController:
     def _toggle_coach(self) -> None:
         message = self.coach.toggle()
         self._save_setting(COACH_SETTING, self.coach.is_on, message)
+
+    def _choose_level(self) -> None:
+        """Let the player choose the level at which moves are judged."""
+        title, now = _("Whose chances count?"), str(self.session.get_setting(LEVEL_SETTING, ME))
+        choices = level_choices(self.session)
+        self.screen.choose(ListRequest(title, choices, self._set_level, current=now))
+
+    def _set_level(self, text: str) -> None:
+        self.presenter.remember(LEVEL_SETTING, text)
+        self.coach.restart()
+        name = level_name(self.session.level())
+        self.screen.say(_("Level: {level}").format(level=name))
 
     def _choose_language(self) -> None:
         choices = [Choice(code, name) for code, name in LANGUAGES.items()]
@@ -283,9 +304,10 @@ class PlayerCommands:
         self._screen.cover(None)
         self._show_note(_("{player} is thinking …").format(player=self._name(player)))
         snapshot = session.snapshot()
+        level = session.level() if player == self._best else None
         self._compiler_progress = ""
         self._worker.run(
-            lambda: session.advise(snapshot, player), partial(self._receive_hint, player)
+            lambda: session.advise(snapshot, player, level), partial(self._receive_hint, player)
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
@@ -585,22 +607,23 @@ class ReviewCommands:
 
     Args:
         presenter: Shows events.
-        worker: Runs reviews that the player requests.
-        background: Runs the automatic review of a game that has ended.
+        workers: One for reviews that the player requests, and one for the automatic review of a
+            game that has ended.
         game: Continues play from a reviewed position.
         records: Lists the games to choose from.
+        practice: Offers drills.
     """
 
     def __init__(
         self,
         presenter: Presenter,
-        worker: BackgroundWorker,
-        background: BackgroundWorker,
+        workers: tuple[BackgroundWorker, BackgroundWorker],
         game: GameCommands,
         records: RecordCommands,
+        practice: PracticeCommands,
     ) -> None:
-        self._presenter, self._worker, self._background = presenter, worker, background
-        self._game, self._records = game, records
+        self._presenter, (self._worker, self._background) = presenter, workers
+        self._game, self._records, self._practice = game, records, practice
         self._session, self._screen = presenter.session, presenter.screen
         self._auto_review: GameReview | None = None  # started when the game ended
         self.commands: Commands = {"review": self._choose}
@@ -612,7 +635,7 @@ class ReviewCommands:
                 self._auto_review.close()
                 self._auto_review = None
             case events.GameOver(by_computer=False) if self._session.game.ply:
-                self._auto_review = GameReview(self._session.record())
+                self._auto_review = GameReview(self._session.record(), self._session.level())
                 self._auto_review.start(self._background, self._update_result)
 
     def _update_result(self, review: Review | None) -> None:
@@ -639,10 +662,10 @@ class ReviewCommands:
         Raises:
             RecordError: If a turn breaks the record's rules or the record has no move.
         """
-        session, review = self._session, GameReview(record)
-        auto = self._auto_review
+        session = self._session
+        review, auto = GameReview(record, session.level(record.rules)), self._auto_review
         if is_own and auto and record == auto.record and auto.is_usable:
-            review = auto
+            review = auto if auto.asked == review.asked else review
         is_in_progress = not session.game.is_over and record == session.record()
         if is_in_progress:
             session.count_help()
@@ -657,8 +680,30 @@ class ReviewCommands:
                 if result is not None:
                     self._presenter.attempt(lambda: save_mistakes(result))
 
-        self._screen.show_review(review, lambda: self._game.play_from(review.board, record.rules))
+        def choose_level(text: str) -> None:
+            self._presenter.remember(LEVEL_SETTING, text)
+            review.restart(session.level(record.rules))
+
+        def leave(name: str) -> None:
+            if name == "practice":
+                habits = review.review.habits if review.review else ()
+                self._practice.choose(habits[0].kind if habits else None)
+            else:
+                self._game.play_from(review.board, record.rules)
+
+        review.levels, review.choose_level = level_choices(session), choose_level
+        self._screen.show_review(review, leave)
         review.start(self._worker, on_done)
+
+
+def level_choices(session: Session) -> list[Choice]:
+    """Return the levels to choose from: the player's own, the named ones, and perfect play."""
+    own = level_name(session.level(text=ME))
+    return [
+        Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
+        *(Choice(str(level), level_name(level)) for level in reversed(LEVELS)),
+        Choice(PERFECT, level_name(None), _("For experts, in points")),
+    ]
 
 
 class PracticeCommands:
@@ -672,12 +717,18 @@ class PracticeCommands:
     def __init__(self, presenter: Presenter, worker: BackgroundWorker) -> None:
         self._presenter, self._worker = presenter, worker
         self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"practice": lambda: presenter.attempt(self._choose)}
+        self.commands: Commands = {"practice": self.choose}
 
-    def _choose(self) -> None:
-        from py2048.app.controller.practice import list_offers  # slow: imports the store
+    def choose(self, kind: ReasonKind | None = None) -> None:
+        """Let the player choose what to practise, with a kind of mistake selected."""
+        from py2048.app.controller.practice import choice_of, list_offers  # slow: imports the store
 
-        self._screen.choose(ListRequest(_("Practise"), list_offers(self._session), self._prepare))
+        def ask() -> None:
+            offers = list_offers(self._session)
+            current = choice_of(kind) if kind else ""
+            self._screen.choose(ListRequest(_("Practise"), offers, self._prepare, current=current))
+
+        self._presenter.attempt(ask)
 
     def _prepare(self, choice: str) -> None:
         from py2048.app.controller.practice import PracticeRun, drill_of

@@ -19,12 +19,12 @@ from py2048.core.folders import built_tables
 from py2048.core.language import N_, _, ngettext, number
 from py2048.core.rng import random_seed
 from py2048.players import Unit
-from py2048.presentation.hints import DirectionRow, direction_rows
+from py2048.presentation.hints import DirectionRow, rows_of
 from py2048.presentation.screen import Choice, title_of
-from py2048.presentation.words import mistake_name, name_of, way_of
+from py2048.presentation.words import name_of, reason_name, way_of
 from py2048.review import MoveReview
-from py2048.review.mistakes import MistakeKind
 from py2048.review.puzzles import Puzzle, daily_puzzle
+from py2048.review.reasons import ReasonKind
 
 if TYPE_CHECKING:
     from py2048.app.session import Session
@@ -96,18 +96,18 @@ Drill = Iterator[Prompt | DrillEnd]
 """An iterator of prompts, each answered before the next is requested, with an optional end."""
 
 
-def mistakes(notebook: Notebook, theme: MistakeKind | None = None, count: int = MAX_DUE) -> Drill:
+def mistakes(notebook: Notebook, kind: ReasonKind | None = None, count: int = MAX_DUE) -> Drill:
     """Ask for a move in each position of a due mistake, longest overdue first.
 
     Args:
         notebook: The player's mistakes.
-        theme: Restricts the drill to mistakes with this theme.
+        kind: Restricts the drill to mistakes of this kind.
         count: Maximum number of mistakes.
 
     Raises:
         StorageError: If the notebook cannot be read.
     """
-    due = notebook.due(theme, limit=count)
+    due = notebook.due(kind, limit=count)
     for place, exercise in enumerate(due, start=1):
         title = _("mistake {n} of {count}, {board}").format(
             n=place, count=len(due), board=title_of(exercise.rules.name, exercise.rules.shape)
@@ -116,28 +116,35 @@ def mistakes(notebook: Notebook, theme: MistakeKind | None = None, count: int = 
         answer = partial(_answer_mistake, notebook, exercise)
         yield Prompt(title, exercise.board, about, answer)
     if not due:
-        yield DrillEnd(_nothing_due(notebook, theme))
+        yield DrillEnd(_nothing_due(notebook, kind))
+
+
+def habit(notebook: Notebook, book: PuzzleBook, kind: ReasonKind) -> Drill:
+    """Ask for the player's due mistakes of a kind, then for puzzles of the same kind."""
+    yield from (each for each in mistakes(notebook, kind) if isinstance(each, Prompt))
+    yield from puzzles(book, kind=kind)
 
 
 def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Feedback:
     """Save the answer; report when the mistake is due again."""
     move, interval = notebook.answer(exercise, direction)
-    before, kind, days = exercise.played, exercise.theme, interval.days
+    before, kind, days = exercise.played, exercise.kind, interval.days
     text = ngettext(
-        "in your game you went {direction} ({mistake}); it comes back in {n} day",
-        "in your game you went {direction} ({mistake}); it comes back in {n} days",
+        "in your game you went {direction}{mistake}; it comes back in {n} day",
+        "in your game you went {direction}{mistake}; it comes back in {n} days",
         days,
     )
-    then = text.format(direction=way_of(before), mistake=mistake_name(kind), n=number(days))
-    about = {"before": str(before), "theme": kind.value, "days": days}
+    mistake = f" ({reason_name(kind)})" if kind else ""
+    then = text.format(direction=way_of(before), mistake=mistake, n=number(days))
+    about = {"before": str(before), "theme": kind, "days": days}
     return Feedback(move, exercise.unit, then, about)
 
 
-def _nothing_due(notebook: Notebook, theme: MistakeKind | None) -> str:
-    known = [each for each in notebook.progress() if theme is None or each.theme == theme.value]
+def _nothing_due(notebook: Notebook, kind: ReasonKind | None) -> str:
+    known = [each for each in notebook.progress() if kind in (None, each.theme)]
     if not known:
         none = _("no mistakes are kept: {how}")
-        none = _("no mistakes of this kind are kept: {how}") if theme else none
+        none = _("no mistakes of this kind are kept: {how}") if kind else none
         return none.format(how=_(HOW_TO_KEEP))
     first = min(each.next_due for each in known)
     return _("nothing is due; the next mistake comes back on {day}").format(day=first[:10])
@@ -184,9 +191,18 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
     )
 
 
-def puzzles(book: PuzzleBook, low: int = 0, high: int = MAX_RATING) -> Drill:
-    """Ask puzzles rated `low` to `high`, each time the one closest to the player's rating."""
-    for puzzle in iter(partial(book.next, low, high), None):
+def puzzles(
+    book: PuzzleBook, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None
+) -> Drill:
+    """Ask puzzles rated `low` to `high`, each time the one closest to the player's rating.
+
+    Args:
+        book: The player's answers.
+        low: Minimum rating.
+        high: Maximum rating.
+        kind: Restricts the drill to puzzles of this kind.
+    """
+    for puzzle in iter(partial(book.next, low, high, kind), None):
         yield from one_puzzle(book, puzzle)
     yield DrillEnd(_("you have answered all puzzles in this range"))
 
@@ -208,11 +224,11 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Fe
     is_first = book.answer(puzzle, direction) is not None
     now, is_solved = book.rating.rating, direction is puzzle.best
     solved = _("solved") if is_solved else _("not solved")
-    if not is_solved and puzzle.theme is not MistakeKind.OTHER:
-        solved = _("not solved: {mistake}").format(mistake=mistake_name(puzzle.theme))
+    if not is_solved and puzzle.theme:
+        solved = _("not solved: {mistake}").format(mistake=reason_name(puzzle.theme))
     rated = _("your rating is {rating} ({change})") if is_first else _("your rating stays {rating}")
     rated = rated.format(rating=number(now), change=number(now - before, signed=True))
-    about = {"solved": is_solved, "theme": puzzle.theme.value, "your_rating": now}
+    about = {"solved": is_solved, "theme": puzzle.theme, "your_rating": now}
     return Feedback(puzzle.graded(direction), Unit.POINTS, f"{solved}; {rated}", about)
 
 
@@ -221,8 +237,13 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Fe
 MISTAKES, PUZZLES, DAILY, ENDING = "mistakes", "puzzles", "daily", "ending"
 
 
+def choice_of(kind: ReasonKind) -> str:
+    """Return the value of the choice to practise a kind of mistake."""
+    return f"{MISTAKES} {kind}"
+
+
 def list_offers(session: Session) -> list[Choice]:
-    """List what can be practised: mistakes by theme, puzzles and endings.
+    """List what can be practised: mistakes by kind, puzzles and endings.
 
     Raises:
         StorageError: If the session has no store, or the store cannot be read.
@@ -230,10 +251,12 @@ def list_offers(session: Session) -> list[Choice]:
     known = session.notebook().progress()
     due, kept = sum(each.due for each in known), sum(each.mistakes for each in known)
     book = session.puzzle_book()
-    themes, endings = list[Choice](), list[Choice]()
-    for each in filter(lambda one: one.due, known):
-        title, n = f"  {mistake_name(MistakeKind(each.theme))}", number(each.due)
-        themes.append(Choice(f"{MISTAKES} {each.theme}", title, _("{n} due").format(n=n)))
+    kinds, endings = list[Choice](), list[Choice]()
+    for each in known:
+        if each.theme:
+            kind, n = ReasonKind(each.theme), number(each.due)
+            due_text = _("{n} due, then puzzles").format(n=n)
+            kinds.append(Choice(choice_of(kind), f"  {reason_name(kind)}", due_text))
     for name in (path.stem for path in built_tables()):
         title, about = _("Ending {name}").format(name=name), _("with the true chance of every move")
         endings.append(Choice(f"{ENDING} {name}", title, about))
@@ -241,7 +264,7 @@ def list_offers(session: Session) -> list[Choice]:
     rating = _("your rating is {rating}").format(rating=number(book.rating.rating))
     return [
         Choice(MISTAKES, _("Your mistakes"), counts),
-        *(themes if len(themes) > 1 else []),
+        *kinds,
         Choice(PUZZLES, _("Puzzles"), rating),
         Choice(DAILY, _("Puzzle of the day"), _("the same for everyone")),
         *endings,
@@ -257,8 +280,10 @@ def drill_of(session: Session, choice: str) -> Drill:
     """
     kind, _space, name = choice.partition(" ")
     match kind:
+        case "mistakes" if name:
+            return habit(session.notebook(), session.puzzle_book(), ReasonKind(name))
         case "mistakes":
-            return mistakes(session.notebook(), MistakeKind(name) if name else None)
+            return mistakes(session.notebook())
         case "ending":
             return ending(name, random_seed())
         case "daily":
@@ -342,8 +367,7 @@ class PracticeRun:
         """The legal directions, best first; empty until a move is made."""
         if self.answer is None:
             return []
-        move = self.answer.move
-        return direction_rows(move.values, move.best, self.answer.unit, move.played)
+        return rows_of(self.answer.move, self.answer.unit, played=self.answer.move.played)
 
     @property
     def verdict(self) -> str:

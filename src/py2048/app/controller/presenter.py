@@ -15,6 +15,7 @@ from py2048.presentation.describe import describe
 from py2048.presentation.hints import TEACHING_MOVES, teaching
 from py2048.presentation.result import Result, result_of
 from py2048.presentation.screen import CoachStatus, FileKind, ListRequest, Status, title_of
+from py2048.presentation.words import level_name
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
@@ -62,12 +63,13 @@ class GameScreen(Protocol):
     def show_coach(self, status: CoachStatus | None) -> None:
         """Show the coach's comments; `None` hides the coach's bar."""
 
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+    def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.
 
         Args:
             review: The review, which is about to start.
-            play_on: Called when the player chooses "play on from here", after the review closes.
+            leave: Called after the review has closed for one of its actions ``play_on`` and
+                ``practice``.
         """
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
@@ -209,9 +211,8 @@ class Presenter:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position with its message and scores, and remove the result overlay."""
-        if self.result is not None:
-            self.cover(None)
+        """Show a new position with its message and scores, and remove the hint and the result."""
+        self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
@@ -242,6 +243,7 @@ class Presenter:
             is_final=game.is_over,
             earlier=[end.score for end in ends],
             today=[end.score for end in ends if _day(end.finished) == today],
+            level=level_name(level) if (level := self.session.level()) else "",
             is_by_computer=is_by_computer,
         )
 

@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.app.controller.background import Failure, JobRunner
@@ -19,34 +20,51 @@ from py2048.core.errors import RecordError, missing_compiler
 from py2048.core.language import N_, _, ngettext
 from py2048.core.language import number as written
 from py2048.players import Unit
-from py2048.presentation.hints import DirectionRow, describe_losses, direction_rows, points_text
+from py2048.presentation.hints import (
+    DirectionRow,
+    describe_losses,
+    direction_rows,
+    points_text,
+    rows_of,
+)
+from py2048.presentation.motion import BoardTransition, sliding
 from py2048.presentation.screen import points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.presentation.words import (
+    accuracy_note,
+    accuracy_text,
     describe_review,
+    goals_text,
+    habit_text,
+    level_name,
     luck_word,
     outcome_text,
     percent,
+    reason_text,
     way_of,
-    why_text,
 )
 from py2048.presentation.words import name_of as direction_name
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import moments_of
+from py2048.review.levels import LEVELS
 
 if TYPE_CHECKING:
     from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
+    from py2048.presentation.screen import Choice
     from py2048.review.levels import Level
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 
 _ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
-RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True))
-"""Directions by navigation action: while a mistake is retried, the arrow keys try a move."""
+RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True)) | {"show_me": Direction.DOWN}
+"""Directions by action: while a mistake is retried, the arrow keys and WASD try a move."""
+
+FRAME_S = 0.8
+"""Duration of a move of "Show me", in seconds."""
 
 MAX_NAME_LENGTH = 40
 
@@ -65,11 +83,28 @@ class GraphColumn(NamedTuple):
     next_height: int = 0
 
 
+class Frame(NamedTuple):
+    """A step of "Show me".
+
+    Attributes:
+        text: What is shown.
+        transition: The move.
+        direction: Direction of the move; None for the board before the first one.
+        fear: Tile to keep an eye on, if any.
+    """
+
+    text: str
+    transition: BoardTransition
+    direction: Direction | None
+    fear: int | None
+
+
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
     """Describe in sentences what the best move and the other moves are worth."""
     if move.goal:
         ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
-        return outcome_text(move, ranked)
+        reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
+        return f"{outcome_text(move, ranked)} {reason}".rstrip()
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=direction_name(move.best), value=value)
@@ -93,10 +128,15 @@ _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
 
 
-def badge_of(grade: Grade, share: float) -> str:
-    """Return the grade of a move and the share of its value lost: "Blunder -15 %"."""
+def badge_of(grade: Grade, lost: float) -> str:
+    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
     title = _(GRADE_TITLES[grade])
-    return f"{title} \N{MINUS SIGN}{percent(share)}" if grade.is_mistake else title
+    return f"{title} \N{MINUS SIGN}{percent(lost)}" if grade.is_mistake else title
+
+
+def badge(move: MoveReview) -> str:
+    """Return the badge of a move."""
+    return badge_of(move.grade, move.loss if move.goal else move.share)
 
 
 def headline_of(played: Direction, best: Direction) -> str:
@@ -111,7 +151,7 @@ def verdict_of(move: MoveReview) -> str:
     """Return a move's grade and loss, followed by its headline."""
     if move.played is move.best or move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
-    return f"{badge_of(move.grade, move.share)}. {headline_of(move.played, move.best)}"
+    return f"{badge(move)}. {headline_of(move.played, move.best)}"
 
 
 def sentence(text: str) -> str:
@@ -135,7 +175,8 @@ class GameReview:
 
     Attributes:
         record: The game.
-        level: Level of the player; None for perfect play.
+        asked: The requested level.
+        level: Level of the player; None for perfect play, also where no level can be judged.
         moves: Moves judged so far; more games may still change their chances.
         index: Index of the selected move.
         judge: The judge, once known.
@@ -143,25 +184,42 @@ class GameReview:
         progress: Progress message; empty once the review has ended.
         error: One-line reason why the review failed.
         note: Text shown after the summary; may be empty.
+        frame: Current step of "Show me", if it is running.
+        is_retrying: Whether the player is looking for a better move; the answer is hidden.
         changed: Called when more moves have been judged.
+        levels: Levels to choose from.
+        choose_level: Called with one of `levels`; judges the game again.
 
     Raises:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
     """
 
     def __init__(self, record: Record, level: Level | None = None) -> None:
-        self.record, self.level = record, level
+        self.record = record
         self._positions = _positions(record)
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
+        self.changed: Callable[[], object] = lambda: None
+        self.levels: Sequence[Choice] = ()
+        self.choose_level: Callable[[str], object] = lambda _: None
+        self._worker: JobRunner | None = None
+        self._on_done: Callable[[Review | None], object] = lambda _: None
+        self._reset(level)
+
+    def _reset(self, level: Level | None) -> None:
+        self.asked = self.level = level
         self.moves: list[MoveReview] = []
         self.index, self._has_navigated = 0, False
         self.judge: Judge | None = None
         self.review: Review | None = None
         self.progress, self.error, self.note = _("Preparing the review …"), "", ""
-        self.changed: Callable[[], object] = lambda: None
-        self._stop: Callable[[], object] = lambda: None
-        self._on_done: Callable[[Review | None], object] | None = None
+        self._leave_move()
+
+    def _leave_move(self) -> None:
+        """End "Show me" and "Try it again"."""
+        self.frame: Frame | None = None
+        self._frames: list[Frame] = []
+        self.is_retrying, self._answer_text = False, ""
 
     def __len__(self) -> int:
         """Return the number of moves, including unjudged ones."""
@@ -174,20 +232,29 @@ class GameReview:
 
         If the review is already running, only its callback is replaced.
         """
-        was_started, self._on_done = self._on_done is not None, on_done
-        if was_started:
-            if not self.is_running:
-                on_done(self.review)
-                self.changed()
-            return
+        self._on_done = on_done
+        if self._worker is None:
+            self._worker = worker
+            self._judge(worker)
+        elif not self.is_running:
+            on_done(self.review)
+            self.changed()
 
+    def restart(self, level: Level | None) -> None:
+        """Judge the game again, for another level."""
+        if level != self.asked and self._worker:
+            self.close()
+            self._reset(level)
+            self._judge(self._worker)
+            self.changed()
+
+    def _judge(self, worker: JobRunner) -> None:
         def receive(result: ReviewUpdate | Compiling | Failure) -> None:
             self.receive(result)
-            if not self.is_running and self._on_done:
+            if not self.is_running:
                 self._on_done(self.review)
             self.changed()
 
-        self._stop = worker.cancel
         worker.run(lambda: review_game(self.record, self.level), receive)
 
     @property
@@ -203,10 +270,13 @@ class GameReview:
     def close(self) -> None:
         """Stop judging."""
         self.progress = ""
-        self._stop()
+        if self._worker:
+            self._worker.cancel()
 
     def receive(self, result: ReviewUpdate | Compiling | Failure) -> None:
         """Add a result of the judge."""
+        from py2048.engine.jit.progress import Compiling  # already loaded by the job
+
         match result:
             case Failure(reason):
                 self.progress, self.error = "", reason
@@ -214,19 +284,21 @@ class GameReview:
                 self.judge = result
             case Review():
                 self.review, self.progress = result, ""
+                self.moves = [*result.moves]
                 self._open_at_costliest()
             case tuple():
                 self.add(result)
-            case compiling:
-                self.progress = _("The judge is {progress}").format(progress=compiling)
+            case Compiling():
+                self.progress = _("The judge is {progress}").format(progress=result)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
         """Add judged moves, or replace them by judgements from more games."""
         is_first_pass = len(self.moves) < len(self)
         for move in moves:
             self.moves[move.ply - 1 : move.ply] = [move]
-        if is_first_pass:
-            self._open_at_costliest()
+            if move.goal is None:
+                self.level = None
+        self._open_at_costliest()
         text = _("{done} of {count} moves are judged …")
         if not is_first_pass:
             text = _("All moves are judged; playing more games …")
@@ -249,10 +321,21 @@ class GameReview:
     def seek(self, index: int) -> None:
         """Jump to a move; an index out of range selects the first or last move."""
         self._has_navigated = True
+        self._leave_move()
         self.index = min(max(index, 0), len(self) - 1)
 
     def go(self, name: str) -> None:
-        """Perform a navigation action of `REVIEW_ACTIONS`."""
+        """Perform an action of `REVIEW_ACTIONS` that stays in the review."""
+        if self.is_retrying and name in RETRY_DIRECTIONS:
+            self.answer(RETRY_DIRECTIONS[name])
+        elif name == "retry":
+            self._retry()
+        elif name == "show_me":
+            self._show_me()
+        else:
+            self._step(name)
+
+    def _step(self, name: str) -> None:
         here, mistakes = self.index, self._moments
         steps = {
             "back": here - 1,
@@ -265,6 +348,66 @@ class GameReview:
             "next_mistake": next(iter(mistakes[bisect_right(mistakes, here) :]), here),
         }
         self.seek(steps[name])
+
+    # Try it again
+
+    def _retry(self) -> None:
+        """Hide the answer until the player finds the best move, or show it again."""
+        is_retrying = self.move is not None and not self.is_retrying
+        self._leave_move()
+        self.is_retrying, self._has_navigated = is_retrying, True
+
+    def answer(self, direction: Direction) -> None:
+        """Try a direction instead of the one played; it has no effect unless one is asked for."""
+        move = self.move
+        if not self.is_retrying or move is None:
+            return
+        row = next((row for row in self._rows if row.direction is direction), None)
+        if row is None:
+            self._answer_text = _("{direction}: nothing moves.")
+        elif row.is_best or (move.goal and row.grade is Grade.BEST):
+            self.is_retrying = False
+            self._answer_text = _("Yes, {direction} is the better move.")
+            if direction is move.played:
+                self._answer_text = _("Yes, {direction} is as good as any move.")
+        elif row.chance:
+            self._answer_text = _("{direction}: {chance}. Another move is better.")
+        else:
+            self._answer_text = _("{direction} loses {loss}. Another move is better.")
+        chance, loss = (row.chance, row.loss or written(0)) if row else ("", "")
+        self._answer_text = self._answer_text.format(
+            direction=direction_name(direction), chance=chance, loss=loss
+        )
+
+    # Show me
+
+    def _show_me(self) -> None:
+        """Start showing typical moves after the best move, then after the one played."""
+        self._leave_move()
+        if self.move:
+            self._has_navigated = True
+            self._frames = [*self._line(self.move, self.move.best)]
+            if self.move.played is not self.move.best:
+                self._frames += self._line(self.move, self.move.played)
+            self.advance()
+
+    def _line(self, move: MoveReview, direction: Direction) -> Iterator[Frame]:
+        from py2048.review.playouts import typical_line  # slow: imports NumPy
+
+        rules = self.record.rules
+        line = typical_line(rules, move.board, direction, self.level or LEVELS[-1], move.reason)
+        text = _("Typical moves after {direction}.").format(direction=direction_name(direction))
+        if line.fear:
+            text += " " + _("Keep an eye on the {tile}.").format(tile=written(line.fear))
+        yield Frame(text, BoardTransition((), move.board), None, line.fear)
+        for each, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
+            transition = sliding(before.slide(each, rules.merging), after)
+            yield Frame(text, transition, each, line.fear)
+
+    def advance(self) -> bool:
+        """Go to the next step of "Show me"; return False at its end."""
+        self.frame = self._frames.pop(0) if self._frames else None
+        return self.frame is not None
 
     # The current move
 
@@ -291,6 +434,8 @@ class GameReview:
     @property
     def unit(self) -> Unit:
         """Unit of the values."""
+        if self.level:
+            return Unit.CHANCE
         return self.judge.unit if self.judge else Unit.POINTS
 
     @property
@@ -299,20 +444,45 @@ class GameReview:
         return self.judge is not None and self.judge.is_exact
 
     @property
-    def accuracy(self) -> float | None:
-        """Accuracy of the whole game (0-100), or `None` until the review is complete."""
-        return self.review.accuracy if self.review else None
+    def accuracy(self) -> str:
+        """Accuracy of the whole game, or "not yet"; an ellipsis until the review is complete."""
+        return accuracy_text(self.review.accuracy) if self.review else "…"
+
+    @property
+    def accuracy_note(self) -> str:
+        """What the accuracy means, in a line."""
+        return accuracy_note(self.review.accuracy) if self.review else ""
+
+    @property
+    def level_title(self) -> str:
+        """The level whose chances are shown."""
+        return _("Level: {level}").format(level=level_name(self.level))
+
+    @property
+    def habits(self) -> list[str]:
+        """The player's habits, costliest first; empty until the review is complete."""
+        return [*map(habit_text, self.review.habits)] if self.review else []
+
+    @property
+    def _rows(self) -> list[DirectionRow]:
+        return rows_of(self.move, self.unit, played=self.played) if self.move else []
 
     @property
     def rows(self) -> list[DirectionRow]:
-        """The legal directions, best first; empty until the move is judged."""
-        move = self.move
-        return direction_rows(move.values, move.best, self.unit, move.played) if move else []
+        """The legal directions, best first; empty while the answer is unknown or hidden."""
+        return [] if self.is_retrying else self._rows
+
+    @property
+    def marks(self) -> tuple[Direction | None, Direction | None]:
+        """The best direction and the one played, to mark on the board."""
+        if self.is_retrying or self.frame:
+            return None, None
+        return self.move.best if self.move else None, self.played
 
     @property
     def badge(self) -> str:
-        """Grade and loss of the selected move, "Blunder -15 %"; empty until it is judged."""
-        return badge_of(self.move.grade, self.move.share) if self.move else ""
+        """Grade and loss of the selected move, "Blunder -15 %"; empty if unknown or hidden."""
+        return badge(self.move) if self.move and not self.is_retrying else ""
 
     @property
     def headline(self) -> str:
@@ -324,8 +494,32 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """What the mistake costs and why; empty unless the move was a mistake."""
-        return why_text(self.move) if self.move and self.move.grade.is_mistake else ""
+        """Why the move was a mistake, or what it costs; empty unless it was one."""
+        move = self.move
+        if move is None or not move.goal or not move.grade.is_mistake:
+            return ""
+        if move.reason:
+            return reason_text(move.reason, move.played, move.best)
+        return outcome_text(move, [move.best, move.played])
+
+    @property
+    def rows_title(self) -> str:
+        """What the chances in `rows` are; empty if they are none."""
+        move = self.move
+        if move is None or not move.goal or self.is_retrying:
+            return ""
+        if move.survival:
+            return _("Your chance of 20 more moves")
+        return _("Your chance of {tile}").format(tile=written(move.goal.tile))
+
+    @property
+    def message(self) -> str:
+        """What to read now: "Show me", a question, the answer to it, or the move's review."""
+        if self.frame:
+            return self.frame.text
+        if self.is_retrying:
+            return self._answer_text or _("Your move. Which way is best?")
+        return " ".join(filter(None, [self._answer_text or self.headline, self.why]))
 
     @property
     def chances(self) -> float | None:
@@ -380,6 +574,18 @@ class GameReview:
         return " ".join(map(sentence, lines))
 
     # The graph
+
+    @property
+    def graph_title(self) -> str:
+        """What the graph shows."""
+        if self.level:
+            return _("Your chance of the next two tiles")
+        return _("Chance") if self.unit is Unit.CHANCE else _("Points still to come")
+
+    @property
+    def graph_note(self) -> str:
+        """Chances of the two tiles at the selected move: "512: 62 %, 1024: 8 %"."""
+        return goals_text(self.move) if self.move else ""
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value at each move.

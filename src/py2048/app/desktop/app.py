@@ -28,7 +28,7 @@ from py2048.presentation import events
 from py2048.presentation.actions import ACTIONS, BY_NAME, HELP_SECTIONS, MENUS, UserAction
 from py2048.presentation.board_image import save_board_image, save_gif
 from py2048.presentation.describe import describe
-from py2048.presentation.hints import headline, options_of
+from py2048.presentation.hints import headline, options_of, reason_of
 from py2048.presentation.screen import FileKind, ListRequest, Status
 from py2048.presentation.themes import THEMES, Theme
 from py2048.presentation.words import name_of
@@ -60,6 +60,8 @@ def text_of(event: Event) -> str:
         return ""
     if not isinstance(event, events.Hinted):
         return describe(event)
+    if event.hint.judged:
+        return f"{headline(event.hint)}\n{reason_of(event.hint)}"
     others = [row for row in options_of(event.hint) if row.direction is not event.hint.direction]
     losses = " · ".join(f"{name_of(row.direction)} {row.text}" for row in others)
     return f"{headline(event.hint)}\n{losses}"
@@ -164,8 +166,10 @@ class DesktopApp:
     # GameScreen
 
     def show_hint(self, hint: Hint) -> None:
-        """Mark the recommended direction on the board."""
-        self.window.board.mark(hint.direction)
+        """Mark the recommended direction on the board, and the chances of all directions."""
+        rows = options_of(hint) if hint.judged else []
+        chances = {row.direction: row.share for row in rows}
+        self.window.board.mark(hint.direction, chances=chances)
 
     def show_status(self, status: Status) -> None:
         """Update scores, buttons and menus."""
@@ -197,9 +201,10 @@ class DesktopApp:
         if path is not None:
             take(path)
 
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+    def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open the review window."""
-        self.open(board_windows.ReviewWindow, review, play_on)
+        is_animated = self.controller.presenter.is_animated
+        self.open(board_windows.ReviewWindow, review, leave, is_animated)
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice window."""
@@ -374,8 +379,19 @@ class DesktopApp:
 
 # Menus
 
-AFTER_SEPARATOR = ("up", "undo", "theme", "quit", "coach", "help", "picture", "copy")
-MORE = ("redo", "rules", "games", "coach", "player", "practice", "review", "statistics", "help")
+AFTER_SEPARATOR = ("up", "undo", "theme", "quit", "level", "help", "picture", "copy")
+MORE = (
+    "redo",
+    "rules",
+    "games",
+    "coach",
+    "level",
+    "player",
+    "practice",
+    "review",
+    "statistics",
+    "help",
+)
 """Actions in the menu of the "More" button."""
 
 

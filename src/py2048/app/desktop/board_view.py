@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import tkinter as tk
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from tkinter import ttk
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.desktop.style import Button, Flow, Graph, NumberCards, Text, look_of
@@ -32,7 +33,7 @@ MIN_SWIPE_CELLS = 0.25
 MAX_CACHED_PIXELS = 12_000_000
 """Maximum total size of cached tile images, which take 4 bytes per pixel."""
 
-MARGIN, LEAN_PX = 8, 4
+MARGIN, LEAN_PX, MARK_SHARE = 8, 4, 0.42
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
 MIN_RING_TILE = 128
 """Smallest tile that gets a ring when it first appears."""
@@ -74,7 +75,7 @@ class CanvasBoard(tk.Canvas):
         self._timer = ""
         self._effect: tuple[str, Callable[[float], object]] | None = None
         self._lean = 0, 0
-        self._marks: tuple[Direction, Direction | None] | None = None
+        self._marks: dict[Direction, tuple[str, float]] = {}  # colour and share of the side
         self._is_dimmed = False
         self._items: list[int] = []
         self._drawn: list[tuple[float, float, tk.PhotoImage] | None] = []
@@ -191,7 +192,7 @@ class CanvasBoard(tk.Canvas):
         """
         self._stop()
         self._transition, self._pace = transition, pace
-        self._marks = None
+        self._marks = {}
         if transition.board.shape != self.shape:
             self.shape = transition.board.shape
             self.on_reshape()
@@ -210,9 +211,33 @@ class CanvasBoard(tk.Canvas):
         self._pace = 0.0
         self._draw_frame()
 
-    def mark(self, best: Direction, played: Direction | None = None) -> None:
-        """Mark the best direction and the played direction until the next transition."""
-        self._marks = best, played
+    def watch(self, tile: int | None) -> None:
+        """Frame the tiles with a value until the next transition."""
+        self.delete("watched")
+        for sprite in motion.still(self.board) if tile and self.cells else ():
+            if sprite.value == tile and self.cells:
+                (x, y), half = self.cells.middle(sprite.row, sprite.column), self.cells.cell / 2
+                box = x - half, y - half, x + half, y + half
+                look: dict[str, Any] = {"outline": self.theme.danger, "tags": ("watched", "over")}
+                self.create_rectangle(*box, width=self._look.px(4), **look)
+
+    def mark(
+        self,
+        best: Direction,
+        played: Direction | None = None,
+        chances: Mapping[Direction, float] = MappingProxyType({}),
+    ) -> None:
+        """Mark the best direction and the played direction until the next transition.
+
+        Args:
+            best: The best direction.
+            played: The direction played, if any.
+            chances: Lengths of the marks of all directions, as shares of their sides.
+        """
+        self._marks = {each: ("muted", chance) for each, chance in chances.items()}
+        if played:
+            self._marks[played] = "danger", MARK_SHARE
+        self._marks[best] = "good", chances.get(best, MARK_SHARE)
         self.finish()
         self._draw_marks()
 
@@ -221,7 +246,7 @@ class CanvasBoard(tk.Canvas):
             self.after_cancel(self._timer)
             self._timer = ""
         self._end_effect()
-        self.delete("hint")
+        self.delete("hint", "watched")
 
     # Drawing
 
@@ -317,15 +342,13 @@ class CanvasBoard(tk.Canvas):
     def _draw_marks(self) -> None:
         if self.cells and self._marks:
             self.delete("hint")
-            best, played = self._marks
-            self._draw_mark(self.cells, best, self.theme.good)
-            if played not in (None, best):
-                self._draw_mark(self.cells, played, self.theme.danger)
+            for direction, (colour, share) in self._marks.items():
+                self._draw_mark(self.cells, direction, getattr(self.theme, colour), share)
 
-    def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str) -> None:
-        """Draw a bar along one side of the board, 42 % of its length."""
+    def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str, share: float) -> None:
+        """Draw a bar along a share of one side of the board."""
         thick = min(2 * self.margin, max(10, round(grid.gap * 1.2)))
-        size = round(0.42 * min(grid.width, grid.height)), thick
+        size = max(thick, round(share * min(grid.width, grid.height))), thick
         width, height = size if direction.is_vertical else size[::-1]
         inner = max(2, thick // 5), colour
         photo = self._photo(

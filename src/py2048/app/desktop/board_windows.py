@@ -9,10 +9,10 @@ from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.review import PAGE, RETRY_DIRECTIONS, grade_colour, record_title
+from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, record_title
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
-from py2048.app.desktop.style import Flow, Graph, Text, TextArea
+from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
 from py2048.app.desktop.window import MainWindow, tk_keys
 from py2048.app.session import Moved, Replay, Undone
 from py2048.core.direction import Direction
@@ -24,15 +24,16 @@ from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTION
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import grade_word, name_of
+from py2048.presentation.words import grade_word
 from py2048.review import MoveReview
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
-    from py2048.app.controller.review import GameReview
+    from py2048.app.controller.review import Frame, GameReview
+    from py2048.presentation.hints import DirectionRow
 
 # Unscaled pixels.
-REVIEW_SIZE, PRACTICE_SIDE = (960, 700), 380
+REVIEW_SIZE, PRACTICE_SIDE = (1000, 800), 380
 TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
 MIN_WIDE_WIDTH = 620
 """Minimum width to show the text beside the board. Narrower windows show it below."""
@@ -54,19 +55,20 @@ class ReviewWindow(Dialog):
     Args:
         window: The main window.
         review: The review, which may still be in progress.
-        play_on: Called after the window has closed, if the player chose to play on from a move.
-
-    Attributes:
-        is_retrying: Whether the player is looking for a better move. The answer is hidden
-            meanwhile.
+        leave: Called with ``play_on`` or ``practice`` after the window has closed for that.
+        is_animated: Whether tiles slide in "Show me".
     """
 
     def __init__(
-        self, window: MainWindow, review: GameReview, play_on: Callable[[], object]
+        self,
+        window: MainWindow,
+        review: GameReview,
+        leave: Callable[[str], object],
+        is_animated: bool,
     ) -> None:
         super().__init__(window, _("Review"), REVIEW_SIZE)
-        self.review, self.is_retrying, self._retry_text = review, False, ""
-        self._play_on = partial(self.close_and, play_on)
+        self.review, self._leave, self._is_animated = review, leave, is_animated
+        self._frame: Frame | None = None
         body, look = self.body, self.look
         style = look.bar("accent", "panel", "raised", is_upright=True)
         self._bar = ttk.Progressbar(body, style=style, orient="vertical", maximum=1.0)
@@ -76,6 +78,7 @@ class ReviewWindow(Dialog):
             ttk.Frame(body, style=look.card("raised"), padding=look.px(12)) for _ in range(3)
         )
         self._texts: dict[str, Text] = {}
+        self._levels = tk.Menu(self, tearoff=False)
         self._build_game_card(self._game_card)
         self._build_move_card(self._move_card)
         self._navigation = Flow(body)
@@ -84,15 +87,17 @@ class ReviewWindow(Dialog):
             kind, go = "plain" if icon else "danger", partial(self.go, name)
             button = self._navigation.add(_(text), go, kind=kind, icon=icon, has_text=False)
             self.buttons[name] = button
-        self._add(self._graph_card, "title", "label").pack(fill="x")
+        for side, name, kind in (("left", "title", "label"), ("right", "note", "small")):
+            self._add(self._graph_card, name, kind, "ink" if side == "left" else "muted", "")
+        self._texts["title"].grid(row=0, column=0, sticky="w")
+        self._texts["note"].grid(row=0, column=1, sticky="e")
         self.graph = Graph(self._graph_card, self._draw_graph)
-        self.graph.pack(fill="both", expand=True)
+        self.graph.grid(row=1, columnspan=2, sticky="nsew")
+        self._graph_card.columnconfigure(1, weight=1)
+        self._graph_card.rowconfigure(1, weight=1)
         for event in ("<Button-1>", "<B1-Motion>"):
             self.graph.bind(event, self._on_graph_click)
         self.bind_actions(REVIEW_ACTIONS, self.go, self.view)
-        for name, direction in RETRY_DIRECTIONS.items():
-            for key in tk_keys(BY_NAME[str(direction)]):
-                self.bind(f"<{key}>", partial(self._on_arrow, name, direction))
         body.columnconfigure(2, weight=1)
         body.rowconfigure(4, weight=1)
         body.bind("<Configure>", lambda _: self._lay_out())
@@ -109,7 +114,8 @@ class ReviewWindow(Dialog):
 
     def _build_game_card(self, card: ttk.Frame) -> None:
         card.columnconfigure(0, weight=1)
-        for row, names in enumerate((("Accuracy", "Score"), ("accuracy", "score"), ("", "luck"))):
+        pairs = ("Accuracy", "Score"), ("accuracy", "score"), ("accuracy_note", "luck")
+        for row, names in enumerate(pairs):
             for column, (name, kind) in enumerate(zip(names, ("page", "title"), strict=True)):
                 look = (kind, "ink", "") if row == 1 else ("small", "muted", "")
                 text = self._add(card, name, *look)
@@ -118,7 +124,8 @@ class ReviewWindow(Dialog):
         self._texts["Score"].show(_("Score"))
         self._texts["score"].show(number(self.review.record.score))
         self._strip = ttk.Frame(card, height=self.look.px(10), style=self.look.frame("panel"))
-        texts = (self._add(card, name, "small", "muted") for name in ("counts", "summary"))
+        kinds = {"counts": "muted", "habits": "ink", "summary": "muted"}
+        texts = (self._add(card, name, "small", colour) for name, colour in kinds.items())
         self._details = self._strip, *texts
         for row, part in enumerate(self._details):
             part.grid(row=row + 3, columnspan=2, sticky="ew", pady=(self.look.px(4), 0))
@@ -131,8 +138,9 @@ class ReviewWindow(Dialog):
         self._badge.grid(row=0, column=2, sticky="e")
         self._message = TextArea(card, 3, "lead", background="panel")
         self._message.grid(row=1, columnspan=3, sticky="ew", pady=look.px(6))
+        self._add(card, "rows_title", "small", "muted", "").grid(row=2, columnspan=3, sticky="w")
         self._rows = []
-        for row in range(2, 6):
+        for row in range(3, 7):
             arrow = Text(card, "", background="panel", fit="")
             bar = ttk.Progressbar(card, maximum=1.0)
             loss = Text(card, "", "label", "ink", "panel", "", width=9, anchor="e")
@@ -141,9 +149,12 @@ class ReviewWindow(Dialog):
                 part.grid(row=row, column=column, sticky="ew", padx=(0, look.px(8)))
             self._rows.append((arrow, bar, loss))
         buttons = Flow(card, "panel")
-        self.retry = buttons.add("", self.toggle_retry, kind="primary")
-        buttons.add(_("Play on from here"), self._play_on)
-        buttons.grid(row=6, columnspan=3, sticky="ew")
+        self.show_me = buttons.add(_("Show me"), partial(self.go, "show_me"), kind="primary")
+        self.retry = buttons.add("", partial(self.go, "retry"))
+        for text, name in ((_("Play on"), "play_on"), (_("Practise"), "practice")):
+            buttons.add(text, partial(self.go, name))
+        self.level = buttons.add("", partial(self.go, "level"))
+        buttons.grid(row=7, columnspan=3, sticky="ew")
 
     # Actions
 
@@ -151,35 +162,31 @@ class ReviewWindow(Dialog):
         """Perform an action of `REVIEW_ACTIONS`."""
         if name == "close":
             self.close()
-        elif name == "play_on":
-            self._play_on()
-        elif not self.is_retrying:
+        elif name in ("play_on", "practice"):
+            self.close_and(partial(self._leave, name))
+        elif name == "level":
+            self._choose_level()
+        else:
             self.review.go(name)
+            self.view.focus_set()
             self._show()
 
-    def toggle_retry(self) -> None:
-        """Hide the answer until the player finds the best move, or show it again."""
-        self.is_retrying, self._retry_text = not self.is_retrying, ""
-        self.view.focus_set()
-        self._show()
-
-    def _on_arrow(self, name: str, direction: Direction, _event: tk.Event[tk.Misc]) -> None:
-        if self.is_retrying:
-            self._answer(direction)
-        else:
-            self.go(name)
+    def _choose_level(self) -> None:
+        """Open the menu of levels."""
+        self._levels.delete(0, "end")
+        for each in self.review.levels:
+            choose = partial(self.review.choose_level, each.value)
+            self._levels.add_command(label=f"{each.title}  {each.detail}".rstrip(), command=choose)
+        colour_menu(self._levels)
+        button = self.level
+        place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
+        self._levels.tk_popup(*place)
 
     def _answer(self, direction: Direction) -> None:
-        row = next((row for row in self.review.rows if row.direction is direction), None)
-        if not self.is_retrying or row is None:
-            return
-        text = _("{direction} loses {loss}. Try another way.")
-        self._retry_text = text.format(direction=name_of(direction), loss=row.loss or number(0))
-        self.is_retrying = not row.is_best
+        self.review.answer(direction)
         self._show()
 
     def _on_graph_click(self, event: tk.Event[tk.Misc]) -> None:
-        self.is_retrying = False
         self.review.seek(self.review.place_at(event.x, max(1, self.graph.winfo_width())))
         self._show()
 
@@ -189,13 +196,6 @@ class ReviewWindow(Dialog):
         super().close()
 
     # Display
-
-    @property
-    def message(self) -> str:
-        """The comment on the move, or the prompt while the player retries the move."""
-        if self.is_retrying:
-            return self._retry_text or _("Your move. Which way is best?")
-        return " ".join(filter(None, (self.review.headline, self.review.why)))
 
     @property
     def summary(self) -> str:
@@ -214,60 +214,86 @@ class ReviewWindow(Dialog):
         grid = BoardGrid.fit(self.review.board.shape, across, max(60, down - 2 * margin))
         self.view.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
         self._bar.configure(length=grid.height)
-        self._message.reserve(2 + is_wide)
+        self._message.reserve(3 + is_wide)
         for part in self._details:
             part.grid() if is_wide else part.grid_remove()
         beside: dict[str, Any] = {"column": 2, "sticky": "new", "pady": (0, gap)}
         below = beside if is_wide else beside | {"column": 0, "columnspan": 3}
-        rows = 4 if is_wide else 1
+        rows = 2 if is_wide else 1
         self._bar.grid(row=0, column=0, rowspan=rows, sticky="n", pady=margin)
         self.view.grid(row=0, column=1, rowspan=rows, sticky="n", padx=(0, gap))
-        self._game_card.grid(row=0, **beside)
-        for row, part in enumerate((self._move_card, self._navigation), start=1):
+        # The move comes first where the game's card is short.
+        for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
-            part.grid(row=row, **below)
-        self._graph_card.grid(row=4, column=0, columnspan=3, sticky="nsew")
+            part.grid(row=row, **(below if row else beside))
+        row, columns = (2, 2) if is_wide else (4, 3)
+        self._graph_card.grid(row=row, column=0, rowspan=5 - row, columnspan=columns, sticky="nsew")
+        self._graph_card.grid_configure(padx=(0, gap * is_wide))
 
     def _show(self) -> None:
-        review, look = self.review, self.look
-        move = None if self.is_retrying else review.move
-        rows = review.rows if move else []
-        self.view.put(review.board)
-        if move:
-            self.view.mark(move.best, move.played)
+        review, look, frame = self.review, self.look, self.review.frame
+        if frame:
+            self._show_frame(frame)
+        else:
+            self.view.put(review.board)
+        best, played = review.marks
+        if best:
+            self.view.mark(best, played)
         counts = [f"{number(n)} {grade_word(grade, n)}" for grade, n in review.counts.items() if n]
-        is_chance = review.unit is Unit.CHANCE
         for name, text in {
-            "accuracy": "" if review.accuracy is None else f"{number(review.accuracy, 1)} %",
+            "accuracy": review.accuracy,
+            "accuracy_note": review.accuracy_note,
             "luck": _("luck: {luck}").format(luck=review.luck) if review.luck else "",
             "counts": " · ".join(counts),
+            "habits": "\n".join(review.habits),
             "summary": self.summary,
             "place": review.place_title,
-            "title": _("Chance") if is_chance else _("Points still to come"),
+            "rows_title": review.rows_title,
+            "title": review.graph_title,
+            "note": review.graph_note,
         }.items():
             self._texts[name].show(text)
-        self._message.show(self.message)
-        self.retry.show(_("Show the answer") if self.is_retrying else _("Try it again"))
-        self.retry.enable(is_on=review.move is not None)
-        share = 0 if self.is_retrying else review.chances or 0
+        self._message.show(review.message)
+        self.level.show(review.level_title)
+        self.retry.show(_("Answer") if review.is_retrying else _("Try it again"))
+        for button in (self.retry, self.show_me):
+            button.enable(is_on=review.move is not None)
+        share = 0 if review.is_retrying else review.chances or 0
         self._bar.configure(value=share)
         self._percent.show(f"{100 * share:.0f}" if share else "")
         self._percent.place(relx=0.5, rely=1.0, y=-look.px(8), anchor="s")
-        self._show_badge(move)
+        self._show_badge(None if review.is_retrying else review.move)
+        self._show_rows(review.rows)
+        self._show_grades()
+        self.graph.draw()
+
+    def _show_frame(self, frame: Frame) -> None:
+        """Show a step of "Show me", and schedule the next one."""
+        if frame is not self._frame:
+            self._frame = frame
+            self.view.show(frame.transition, float(self._is_animated))
+            self.view.watch(frame.fear)
+            self.after(round(1000 * FRAME_S), lambda: self._advance(frame))
+
+    def _advance(self, frame: Frame) -> None:
+        """Go on to the next step, unless the player has left this one."""
+        if self.review.frame is frame:
+            self.review.advance()
+            self._show()
+
+    def _show_rows(self, rows: list[DirectionRow]) -> None:
         for index, (arrow, bar, loss) in enumerate(self._rows):
             if index < len(rows):
                 row = rows[index]
                 colour = "danger" if row.is_played and not row.is_best else "good"
-                bar.configure(value=row.share, style=look.bar(colour, "line", "panel"))
+                bar.configure(value=row.share, style=self.look.bar(colour, "line", "panel"))
                 bar.grid()
-                arrow.configure(image=look.icon(str(row.direction)))
+                arrow.configure(image=self.look.icon(str(row.direction)))
                 loss.show(row.text)
             else:
                 bar.grid_remove()
                 arrow.configure(image="")
                 loss.show("")
-        self._show_grades()
-        self.graph.draw()
 
     def _show_badge(self, move: MoveReview | None) -> None:
         """Show a move's grade on a tinted background in the grade's colour."""
@@ -288,7 +314,7 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the values of judged moves, a dot per mistake, and a cursor at the selected move."""
+        """Draw the chances of judged moves, a dot per mistake, and a cursor at this move."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
@@ -299,6 +325,9 @@ class ReviewWindow(Dialog):
             (x, bottom - c.height) for x, (c, move, before) in judged if c.height and move != before
         ]
         graph.line(points, is_filled=True)
+        graph.line([(x, bottom - columns[round(x)].next_height) for x, _y in points], "good")
+        for share in (0, 0.5, 1) if review.unit is Unit.CHANCE else ():
+            graph.write(0, graph.y(share), f"{100 * share:g} %", anchor="sw" if share < 1 else "nw")
         cursor = review.column(width)
         graph.create_line(cursor, 0, cursor, graph.winfo_height(), fill=theme.ink)
         for x, column in enumerate(columns):

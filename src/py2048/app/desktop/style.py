@@ -300,8 +300,9 @@ class TextArea(ttk.Frame):
         self.reserve(rows)
 
     def reserve(self, rows: int) -> None:
-        """Set the height to a number of text rows."""
-        self.configure(height=rows * line_height(self, self._kind) + 4)
+        """Set the height to a number of text rows, the first of which may be larger."""
+        first = max(line_height(self, kind) for kind in ("button", self._kind))
+        self.configure(height=first + (rows - 1) * line_height(self, self._kind) + 4)
 
     def show(self, text: str) -> None:
         """Show a text."""
@@ -553,7 +554,13 @@ class Graph(tk.Canvas):
         box = x - radius, y - radius, x + radius, y + radius
         self.create_oval(*box, fill=colour, outline=self.look.colour(self._background), tags=tag)
 
-    def line(self, points: list[tuple[float, float]], *, is_filled: bool = False) -> None:
+    def line(
+        self,
+        points: list[tuple[float, float]],
+        colour: str = "accent",
+        *,
+        is_filled: bool = False,
+    ) -> None:
         """Draw a line, optionally with a tinted area below it."""
         theme = self.look.theme
         if len(points) > 1:
@@ -561,7 +568,7 @@ class Graph(tk.Canvas):
                 bottom = self.winfo_height()
                 outline = [(points[0][0], bottom), *points, (points[-1][0], bottom)]
                 self.create_polygon(outline, fill=mixed(theme.panel, theme.accent, 0.2), width=0)
-            self.create_line(points, fill=theme.accent, width=2.5 * self.look.scale)
+            self.create_line(points, fill=self.look.colour(colour), width=2.5 * self.look.scale)
 
 
 # Standard ttk and Tk widgets

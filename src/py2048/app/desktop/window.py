@@ -1,4 +1,4 @@
-"""The main window: layout, score header, coach, notices and key bindings."""
+"""The main window: layout, score header, notices and key bindings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ class MainWindow:
         self.look = look = Look(root, theme, scale)
         self.page = page = ttk.Frame(root, style=look.frame("page"))
         self.header = ScoreHeader(page)
-        self.coach = CoachRow(page)
         self.board = CanvasBoard(page, lambda direction: do(str(direction)))
         self.board.on_reshape = self.lay_out
         self.tools = ttk.Frame(page, style=look.frame("page"))
@@ -118,7 +117,7 @@ class MainWindow:
         column = inner_width - width // 2 if is_beside else inner_width
         self._fit_texts(column - 2 * margin, unit)
         visible = [self.header, self.tools, self.line]
-        visible += [self.coach] * bool(self.coach.status) + [self.notice] * bool(self.notice.text)
+        visible += [self.notice] * bool(self.notice.text)
         if is_beside:  # text beside the board
             grid = BoardGrid.fit(shape, width // 2 - 2 * margin, inner_height - 2 * margin)
         else:
@@ -131,16 +130,16 @@ class MainWindow:
             self._fit_texts(column - 2 * margin, unit)
         self.board.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
         gap = round(4 * unit)
-        rows = self.header, self.coach, self.board, self.tools, self.line, self.notice
+        rows = self.header, self.board, self.tools, self.line, self.notice
         for row, each in enumerate(rows):
             each.grid_forget()
             if each is self.board:
-                first, span = (0, 7) if is_beside else (row, 1)
+                first, span = (0, 6) if is_beside else (row, 1)
                 each.grid(row=first, column=0, rowspan=span, pady=gap)
             elif each in visible:
                 edge = margin - round(Button.RING_PADDING * scale) * (each is self.tools)
                 each.grid(row=row, column=int(is_beside), sticky="ew", padx=edge, pady=(gap, 0))
-        self.page.rowconfigure(6, weight=1)
+        self.page.rowconfigure(5, weight=1)
         self.page.columnconfigure(0, weight=int(not is_beside))
         self.page.columnconfigure(1, weight=int(is_beside))
         self.page.update_idletasks()
@@ -190,11 +189,10 @@ class MainWindow:
         self.buttons["autoplay"].show(text, icon)
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` hides them."""
-        had = self.coach.status is not None
-        self.coach.show(status)
-        if had != (status is not None):
-            self.lay_out()
+        """Show the coach's facts above the board and its comment below it; `None` hides them."""
+        self.header.show_coach(status.facts if status else ())
+        if status and status.comment:
+            self.say(status.comment)
 
     def cover(self, result: Result | None) -> None:
         """Show a result as an overlay once the last move's animation ends; `None` removes it."""
@@ -270,6 +268,7 @@ class ScoreHeader(ttk.Frame):
         self._line.pack(fill="x")
         self.gain = self._score.note
         self._timer, self._width = "", 0
+        self._status, self._coach = Status(), tuple[str, ...]()
 
     def fit(self, width: int) -> None:
         """Use the largest font for the scores that leaves enough room for the rules."""
@@ -284,12 +283,22 @@ class ScoreHeader(ttk.Frame):
 
     def show(self, status: Status) -> None:
         """Show the scores."""
+        self._status = status
         self._best.value.show(number(status.best))
         self._score.value.show(number(status.score))
         self.fit(self._width)
         self._title.show(status.rules.capitalize() or "2048")
-        facts = [_("Next: {tile}").format(tile=status.next_tile), *status.facts]
-        note = status.note or status.teaching
+        self._show_line()
+
+    def show_coach(self, facts: tuple[str, ...]) -> None:
+        """Show the coach's facts instead of the game's."""
+        self._coach = facts
+        self._show_line()
+
+    def _show_line(self) -> None:
+        status = self._status
+        facts = self._coach or (_("Next: {tile}").format(tile=status.next_tile), *status.facts)
+        note = status.note or ("" if self._coach else status.teaching)
         self._line.configure(style=look_of(self).text("page", "accent" if status.note else "muted"))
         self._line.show(*([note] if note else _shortenings(facts)))
 
@@ -313,32 +322,6 @@ def _shortenings(parts: Sequence[str]) -> Iterator[str]:
     """Yield the joined parts, then the same without the last part, and so on."""
     for count in range(len(parts), 0, -1):
         yield " · ".join(parts[:count])
-
-
-class CoachRow(ttk.Frame):
-    """A bar for the value of the position, next to the coach's comments.
-
-    Attributes:
-        status: The current comments; `None` if the coach is off.
-        text: The label with the comments.
-    """
-
-    def __init__(self, parent: tk.Misc) -> None:
-        look = look_of(parent)
-        super().__init__(parent, style=look.frame("page"))
-        self.status: CoachStatus | None = None
-        style = look.bar("good", "line", "page")
-        self._bar = ttk.Progressbar(self, style=style, maximum=1.0, length=look.px(110))
-        self._bar.pack(side="left", padx=(0, look.px(12)))
-        self.text = Text(self, "", "small", "ink", "page", "line")
-        self.text.pack(side="left", fill="x", expand=True)
-
-    def show(self, status: CoachStatus | None) -> None:
-        """Update the comments."""
-        self.status = status
-        if status:
-            self._bar.configure(value=min(status.share, 1.0))
-            self.text.show(*_shortenings(status.parts or [""]))
 
 
 class NoticeBar(ttk.Frame):

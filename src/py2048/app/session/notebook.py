@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
@@ -16,18 +16,16 @@ from py2048.core.game.turn import cell_digits
 from py2048.core.rules import Rules
 from py2048.players import Unit
 from py2048.review import MoveReview, Review
-from py2048.review.mistakes import (
-    FIRST_BOX,
-    LAST_BOX,
-    MistakeKind,
-    interval,
-    mistake_kind,
-    next_box,
-)
+from py2048.review.levels import goal_of, parse_level
+from py2048.review.mistakes import FIRST_BOX, LAST_BOX, interval, next_box
 from py2048.review.moves import Basis, move_review
-from py2048.review.puzzles import Puzzle, PuzzleRating, puzzles
+from py2048.review.puzzles import Puzzle, PuzzleRating, kind_of_theme, puzzles
+from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
+LEVEL_SOURCE = "level"
+"""First word of the source of chances at a level, which follows it."""
+
 MAX_MISTAKES_PER_GAME = 20
 
 
@@ -46,7 +44,7 @@ class Exercise:
         played: Direction that was played.
         values: Value of each legal direction.
         unit: Unit of `values`.
-        theme: Kind of mistake.
+        kind: Why the mistake is one, if known.
         saved: The stored mistake.
     """
 
@@ -55,7 +53,7 @@ class Exercise:
     played: Direction
     values: Mapping[Direction, float]
     unit: Unit
-    theme: MistakeKind
+    kind: ReasonKind | None
     saved: SavedMistake
 
     @property
@@ -72,14 +70,22 @@ class Exercise:
             Direction.parse(saved.played),
             {Direction.parse(word): value for word, value in saved.moves.items()},
             Unit(saved.unit),
-            MistakeKind(saved.theme),
+            kind_of_theme(saved.theme),
             saved,
         )
 
     def graded(self, direction: Direction) -> MoveReview:
         """Grade a legal direction against the best one."""
         score, basis = self.saved.score, Basis(self.saved.source)
-        return move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        move = move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        word, _space, text = self.saved.source.partition(" ")
+        level = parse_level(text) if word == LEVEL_SOURCE else None
+        if level is None:
+            return move
+        from py2048.review.coaching import grade_for  # slow: imports NumPy
+
+        goal = goal_of(self.rules, level, self.board)
+        return replace(move, grade=grade_for(move.loss, 0.0), goal=goal)
 
 
 class Notebook:
@@ -103,19 +109,20 @@ class Notebook:
 
     def keep(self, review: Review) -> int:
         """Save the worst mistakes of a game, due immediately; return how many are new."""
-        worst = sorted(review.mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
+        mistakes = (move for move in review.mistakes if not move.survival)  # of games not yet lost
+        worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
         saved = [_saved_mistake(review, move) for move in worst]
         return self._store.mistakes.keep(saved, owner=self._owner)
 
-    def due(self, theme: MistakeKind | None = None, *, limit: int = 20) -> list[Exercise]:
+    def due(self, kind: ReasonKind | None = None, *, limit: int = 20) -> list[Exercise]:
         """Return the mistakes that are due, longest overdue first.
 
         Args:
-            theme: Restricts the result to mistakes with this theme.
+            kind: Restricts the result to mistakes of this kind.
             limit: Maximum number of mistakes.
         """
         due = self._store.mistakes.due(
-            utc_text(self._now()), theme=theme and theme.value, limit=limit, owner=self._owner
+            utc_text(self._now()), theme=kind, limit=limit, owner=self._owner
         )
         return [Exercise.of(saved) for saved in due]
 
@@ -140,7 +147,7 @@ class Notebook:
         return move, interval(box)
 
     def progress(self) -> list[ThemeSummary]:
-        """Summarise the mistakes of each theme and how well the player has learned them."""
+        """Summarise the mistakes of each kind and how well the player has learned them."""
         return self._store.mistakes.summaries(
             utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
         )
@@ -167,23 +174,29 @@ class PuzzleBook:
         """The player's current rating."""
         return rating_after(self.answers)
 
-    def next(self, low: int = 0, high: int = MAX_RATING) -> Puzzle | None:
+    def next(
+        self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None
+    ) -> Puzzle | None:
         """Return the unanswered puzzle closest to the player's rating.
 
         Args:
             low: Minimum puzzle rating.
             high: Maximum puzzle rating.
+            kind: Restricts the result to puzzles of this kind.
 
         Returns:
             The puzzle, or `None` if all puzzles in the range are answered.
         """
         answers = self.answers
         answered, rating = {each.puzzle for each in answers}, rating_after(answers).rating
-        return min(
-            (each for each in puzzles() if low <= each.rating <= high and each.id not in answered),
-            key=lambda each: abs(each.rating - rating),
-            default=None,
+        offered = (
+            each
+            for each in puzzles()
+            if low <= each.rating <= high
+            and each.id not in answered
+            and (kind is None or each.theme is kind)
         )
+        return min(offered, key=lambda each: abs(each.rating - rating), default=None)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
         """Save an answer and return it with the new rating.
@@ -214,8 +227,8 @@ def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
         played=str(move.played),
         moves={str(direction): value for direction, value in values.items()},
         unit=(Unit.CHANCE if move.chances else review.unit).value,
-        source=move.source,
-        theme=mistake_kind(rules, move.board, move.played, move.best).value,
+        source=f"{LEVEL_SOURCE} {review.level}" if review.level else move.source,
+        theme=move.reason.kind if move.reason else "",
         box=FIRST_BOX,
         due=utc_text(current_time()),
     )

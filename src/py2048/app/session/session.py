@@ -325,14 +325,19 @@ class Session:
 
     def snapshot(self) -> PositionSnapshot:
         """Return a snapshot of the position for a worker thread."""
-        return PositionSnapshot(self.rules, self.game.board, self._version)
+        game = self.game
+        return PositionSnapshot(
+            self.rules, game.board, self._version, ply=game.ply + 1, score=game.score
+        )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
         if hint.version != self._version:
             return ()
-        # A quick hint may have been shown and counted in place of this player's.
-        if self._counted_hint != (hint.version, hint.player):
+        # A quick hint may have been shown and counted in place of this player's, and any hint in
+        # place of its chances.
+        was_counted = self._counted_hint[0] == hint.version
+        if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
             self._save()
         self._counted_hint = hint.version, hint.instead_of
@@ -364,14 +369,19 @@ class Session:
         return self.move(hint.direction)
 
     def advise(
-        self, snapshot: PositionSnapshot, player: str | None = None, *, only_move: bool = False
+        self,
+        snapshot: PositionSnapshot,
+        player: str | None = None,
+        level: Level | None = None,
+        *,
+        only_move: bool = False,
     ) -> Iterator[Hint | Compiling]:
         """Ask a player for a hint in a worker thread; see `py2048.app.session.advise`.
 
         Raises:
             PlayerError: If the player does not exist or answers with an illegal direction.
         """
-        return advise(snapshot, self.get_player(player), only_move=only_move)
+        return advise(snapshot, self.get_player(player), level, only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
         """Wait for a player's move and play it; return nothing if the game is over.
@@ -481,13 +491,17 @@ class Session:
 
         return PuzzleBook(*self._store_and_owner())
 
-    def level(self) -> Level | None:
+    def level(self, rules: Rules | None = None, text: str = "") -> Level | None:
         """Return the level at which moves are judged, or `None` for perfect play.
 
         Without a readable store, the player's own level is that of a new player.
+
+        Args:
+            rules: Rules of the game; the current ones by default.
+            text: As for `find_level`; the chosen level by default.
         """
-        text = self.get_setting(LEVEL_SETTING, ME)
-        rules = self.rules
+        text = text or str(self.get_setting(LEVEL_SETTING, ME))
+        rules = rules or self.rules
         with suppress(StorageError):
             return self._read(
                 lambda store, owner: find_level(store, owner, rules, text),

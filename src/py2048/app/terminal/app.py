@@ -193,10 +193,11 @@ class GameApp(App[None]):
         """Ask for the name of a file to read."""
         self.choose(ListRequest(title, (), lambda typed: take(expanded(typed)), own=_(FILE_PROMPT)))
 
-    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+    def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open the review screen."""
-        screen = screens.ReviewScreen(review, self._displayable(self.controller.theme))
-        self._open(screen, lambda _: play_on())
+        theme, is_animated = self.controller.theme, self.controller.presenter.is_animated
+        screen = screens.ReviewScreen(review, self._displayable(theme), is_animated=is_animated)
+        self._open(screen, leave)
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""

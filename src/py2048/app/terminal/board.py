@@ -67,6 +67,7 @@ class TerminalBoard(Widget):
         self._pressed: tuple[int, int] | None = None
         self._best: Direction | None = None
         self._played: Direction | None = None
+        self._watched: int | None = None
 
     @property
     def is_moving(self) -> bool:
@@ -89,9 +90,14 @@ class TerminalBoard(Widget):
         self._palette = theme
         self._redraw()
 
-    def mark(self, best: Direction | None, played: Direction | None = None) -> None:
-        """Mark the best direction and the played direction."""
-        self._best, self._played = best, played
+    def mark(
+        self,
+        best: Direction | None,
+        played: Direction | None = None,
+        watched: int | None = None,
+    ) -> None:
+        """Mark the best direction, the played direction, and the tiles with a value to watch."""
+        self._best, self._played, self._watched = best, played, watched
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
@@ -144,7 +150,8 @@ class TerminalBoard(Widget):
         columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
         before, canvas = self._canvas, Canvas(columns, rows, theme.page)
         if grid is not None:
-            draw_board(canvas, grid, theme, self._sprites(), self._best, self._played)
+            marks = self._best, self._played, self._watched
+            draw_board(canvas, grid, theme, self._sprites(), *marks)
         if (before.columns, before.rows) == (columns, rows):
             changed = [row for row in range(rows) if canvas.key(row) != before.key(row)]
         else:
@@ -198,14 +205,19 @@ def draw_board(
     sprites: list[Sprite],
     best: Direction | None = None,
     played: Direction | None = None,
+    watched: int | None = None,
 ) -> None:
-    """Draw the frame, cells and tiles, and mark the `best` and `played` sides."""
+    """Draw the frame, cells and tiles; mark the `best` and `played` sides and `watched` tiles."""
     width, height = grid.width, grid.height
     canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
         for column in range(grid.columns):
             _draw_rectangle(canvas, grid, Sprite(0, row, column), theme.empty)
     for sprite in sprites:
+        if sprite.value == watched:
+            x, y = grid.corner(sprite.row, sprite.column)
+            width_, height_ = grid.pitch_x + grid.gap_x, grid.pitch_y + grid.gap_y
+            canvas.rectangle(x - grid.gap_x, y - grid.gap_y, width_, height_, theme.danger)
         _draw_tile(canvas, grid, theme, sprite)
     for side, colour in ((played, theme.danger), (best, theme.good)):
         if side is not None and grid.frame_x:

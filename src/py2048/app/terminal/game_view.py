@@ -293,18 +293,24 @@ class GameView(Container):
         for row in rows:
             name = f"{ARROWS[row.direction]} {name_of(row.direction).lower()}".ljust(columns)
             strong, light = ("bold $good", "$good") if row.is_best else ("", "$text-muted")
-            lines.append(Content.assemble((name, strong), (row.text, light)))
+            text = f"{row.text:>5} " if row.chance else row.text
+            line = Content.assemble((name, strong), (text, light))
+            if row.chance:
+                columns_left = min(MAX_BAR, self._panel_size[0] - len(name) - len(text))
+                line = Content.assemble(line, bar(row.share, columns_left, light))
+            lines.append(line)
         return PanelSection(2, 5, lines)
 
     def _coach_section(self, width: int) -> PanelSection:
-        lines = [muted(_("Coach"))]
-        for part in self._coach.parts if self._coach else ():
+        lines, coach = [muted(_("Coach"))], self._coach
+        if coach is None:
+            return PanelSection(6, COACH_ROWS, [*lines, muted(_("c judges your moves"))])
+        style = "bold $danger" if coach.comment.startswith("?") else "bold $good"
+        for part, look in ((coach.comment, style), *((fact, "") for fact in coach.facts)):
             wrapped = textwrap.wrap(part, width)
             if len(lines) + len(wrapped) <= COACH_ROWS:
-                style = "bold $good" if part[0] == "✓" else "bold $danger" if part[0] == "?" else ""
-                lines += [Content.styled(line, style) for line in wrapped]
-        off = [] if self._coach else [muted(_("c judges your moves"))]
-        return PanelSection(6, COACH_ROWS, [*lines, *off])
+                lines += [Content.styled(line, look) for line in wrapped]
+        return PanelSection(6, COACH_ROWS, lines)
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
         """Return the lines of the message or, without a message, of a fallback.

@@ -13,12 +13,13 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TextIO
 
-from py2048.app.controller.background import Failure, JobRunner, results
+from py2048.app.controller.background import JobRunner, results
 from py2048.app.controller.coach import Coach
 from py2048.app.controller.controller import is_written
 from py2048.app.controller.presenter import Start, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
 from py2048.app.session import Event, Hint, Session, hint_player, review_game
+from py2048.app.session.levels import SETTING as LEVEL_SETTING
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.core.folders import expanded
@@ -28,7 +29,9 @@ from py2048.core.rules import Rules
 from py2048.presentation import events
 from py2048.presentation.actions import direction_of_word
 from py2048.presentation.describe import describe, describe_board, describe_rules
+from py2048.presentation.hints import player_name
 from py2048.presentation.screen import CoachStatus, moves, preparing
+from py2048.presentation.words import level_name
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
@@ -43,14 +46,15 @@ HELP = (
     N_("board: read the board. score: read the score."),
     N_("hint: the best move and what the others lose. auto 10: let the player make ten moves."),
     N_("coach: turn comments on your moves on or off; the game counts as assisted."),
-    N_("review: what each mistake of the game lost; review 12: move 12; review FILE: a record."),
+    N_("review: the mistakes that cost most; review 12: move 12; review FILE: a record."),
+    N_("level casual: judge moves for a casual player. Also me, beginner … expert, perfect."),
     N_("new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4."),
     N_("resume 5x5: continue the last game under these rules. rules: read the rules."),
     N_("save game.2048.json: write the game to a file."),
     N_("help: this help. quit: leave; the game is saved."),
 )
 
-WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "save"
+WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "level", "save"
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
 MAX_LINE = 1000  # in characters; limits memory, as the input may lack line breaks
 
@@ -87,6 +91,7 @@ class PlainTextGame:
             "rules": lambda _: self._rules(),
             "coach": lambda _: self._toggle_coach(),
             "review": self._review,
+            "level": self._level,
             "save": self._save,
             "help": lambda _rest: self._write_all(map(_, HELP)),
         }
@@ -215,13 +220,21 @@ class PlainTextGame:
         default = hint_player(self._session.rules, self._session.game.board)
         return self._preferred_player or str(self._session.get_setting("player", "")) or default
 
+    def _name(self, spec: str) -> str:
+        return player_name(spec, hint_player(self._session.rules, self._session.game.board))
+
     def _hint(self) -> None:
         """Write the player's hint, or a quick player's hint while the player is being compiled."""
         if self._is_over():
             return
-        answers = self._session.advise(self._session.snapshot(), self._player)
+        session, player = self._session, self._player
+        is_default = player == hint_player(session.rules, session.game.board)
+        level = session.level() if is_default else None
+        answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
+        if not hint.instead_of:  # a sentence with chances replaces one without
+            hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
             self._hint_thread = Thread(target=self._wait_for_player, args=(answers,), daemon=True)
@@ -232,7 +245,7 @@ class PlainTextGame:
         try:
             hint = self._hint_of(answers)
             text = _("{player} is ready and now gives hints.")
-            self._write(text.format(player=hint.player))
+            self._write(text.format(player=self._name(hint.player)))
         except Py2048Error as error:
             self._write(f"{error}")
 
@@ -242,7 +255,7 @@ class PlainTextGame:
         for answer in answers:
             if isinstance(answer, Hint):
                 return answer
-            self._write_progress(f"{self._player}: {preparing(answer)}.")
+            self._write_progress(f"{self._name(self._player)}: {preparing(answer)}.")
             sleep(POLL_PERIOD_S)
         raise AssertionError("advice ends with a hint")
 
@@ -295,12 +308,21 @@ class PlainTextGame:
         if self._coach.progress:
             self._write_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
+    def _level(self, text: str) -> None:
+        """Choose the level at which moves are judged, and write it."""
+        level = self._session.level(text=text.lower())
+        if text:
+            self._session.set_setting(LEVEL_SETTING, text.lower())
+            self._coach.restart()
+        self._write(_("Level: {level}").format(level=level_name(level)))
+
     def _review(self, text: str) -> None:
         """Review the game, a single move, or a record in a file."""
         if text and not text.isdecimal():
-            self._write_review(GameReview(load_record_file(expanded(text))))
+            record = load_record_file(expanded(text))
+            self._write_review(GameReview(record, self._session.level(record.rules)))
             return
-        review = GameReview(self._session.record())
+        review = GameReview(self._session.record(), self._session.level())
         if not 1 <= int(text or 1) <= len(review):
             error = _("{line}: the game has {moves}.")
             self._write(error.format(line=f"review {text}", moves=moves(len(review))))
@@ -313,7 +335,7 @@ class PlainTextGame:
     def _write_review(
         self, review: GameReview, ply: int | None = None, *, keep: bool = False
     ) -> None:
-        """Write each mistake when it is found, then the summary; or the review of one move.
+        """Write the moments that cost most, then the summary; or the review of one move.
 
         Args:
             review: The review.
@@ -321,22 +343,19 @@ class PlainTextGame:
             keep: Whether to add the mistakes to the practice notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
-        for answer, pause_s in results(lambda: review_game(review.record)):
+        for answer, pause_s in results(lambda: review_game(review.record, review.level)):
             review.receive(answer)
-            match answer:
-                case Failure(reason):
-                    self._write(reason)
-                case tuple():
-                    for move in answer:
-                        if move.ply == ply or (ply is None and move.grade.is_mistake):
-                            review.seek(move.ply - 1)
-                            self._write(review.sentences)
-                case _ if review.judge is None:
-                    self._write_progress(f"{review.summary}.")
-                    sleep(pause_s)
-            if ply is not None and len(review.moves) >= ply:
-                break
-        if ply is None and review.review:
+            if review.is_running:
+                self._write_progress(review.progress)
+                sleep(pause_s)
+        if review.review is None:
+            self._write(review.error)
+            return
+        shown = [ply] if ply else [move.ply for move in review.review.moments]
+        for each in shown:
+            review.seek(each - 1)
+            self._write(review.sentences)
+        if ply is None:
             if keep:
                 review.note = keep_mistakes(self._session, review.review)
             self._write(review.summary)

@@ -15,15 +15,16 @@ from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.app.controller.review import GRADE_SYMBOLS, RETRY_DIRECTIONS, GameReview
+from py2048.app.controller.review import FRAME_S, GRADE_SYMBOLS, GameReview
 from py2048.app.terminal.board import Canvas, TerminalBoard, fit
 from py2048.app.terminal.game_view import ARROWS, bar, key_bar, key_label
-from py2048.core.direction import Direction
-from py2048.core.language import N_, _, number
+from py2048.core.language import N_, _
+from py2048.players import Unit
 from py2048.presentation import actions
 from py2048.presentation.actions import UserAction
 from py2048.presentation.hints import DirectionRow
@@ -31,6 +32,7 @@ from py2048.presentation.motion import BoardTransition
 from py2048.presentation.screen import Choice, ListRequest
 from py2048.presentation.themes import Theme
 from py2048.review import Grade
+from py2048.review.levels import PERFECT
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
@@ -320,37 +322,38 @@ GRADE_COLOURS = {
 GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 
 
-class ReviewScreen(BoardScreen[bool]):
+class ReviewScreen(BoardScreen[str]):
     """A screen to step through a reviewed game.
 
-    The screen returns True if the player continues the game from the selected move.
+    The screen returns ``play_on`` or ``practice`` if the player leaves it for that.
 
     Args:
         review: The review.
         theme: The theme, reduced to the colours of the terminal.
+        is_animated: Whether tiles slide in "Show me".
 
     Attributes:
         review: The review.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(actions.REVIEW_ACTIONS, "go"),
-        Binding("t,T", "try_again", "Try it again"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(actions.REVIEW_ACTIONS, "go")
     graph: ReviewGraph
     keys = (
-        (1, "←→", N_("move"), ""),
-        (2, "↓", N_("next mistake"), ""),
+        (4, "←→", N_("move"), ""),
+        (1, "↓", N_("next mistake"), ""),
+        (2, "s", N_("show me"), ""),
         (3, "t", N_("try it again"), ""),
-        (5, "⏎", N_("play on from here"), ""),
-        (4, "q", N_("close"), ""),
+        (6, "f", N_("practise"), ""),
+        (7, "o", N_("level"), ""),
+        (8, "⏎", N_("play on from here"), ""),
+        (5, "q", N_("close"), ""),
     )
 
-    def __init__(self, review: GameReview, theme: Theme) -> None:
+    def __init__(self, review: GameReview, theme: Theme, *, is_animated: bool = False) -> None:
         super().__init__(theme)
-        self.review = review
+        self.review, self._is_animated = review, is_animated
         self.graph = ReviewGraph(review, theme, self.seek)
-        self._tried: list[Direction] | None = None  # None unless the player is retrying a move
+        self._frames: Timer | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -360,6 +363,7 @@ class ReviewScreen(BoardScreen[bool]):
     def on_mount(self) -> None:
         """Show the moves judged so far, and update the screen as more moves are judged."""
         super().on_mount()
+        self._frames = self.set_interval(FRAME_S, self._advance, pause=True)
         self.review.changed = self.refresh_facts
 
     def on_unmount(self) -> None:
@@ -367,24 +371,36 @@ class ReviewScreen(BoardScreen[bool]):
         self.review.close()
 
     def action_go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS`, or try a direction while retrying a move."""
-        if self._tried is not None and name in RETRY_DIRECTIONS:
-            self._tried.append(RETRY_DIRECTIONS[name])
-        elif name == "close" and self._tried is not None:
-            self._tried = None
-        elif name in ("close", "play_on"):
-            self.action_close(True if name == "play_on" else None)
+        """Perform an action of `REVIEW_ACTIONS`."""
+        review = self.review
+        if name == "close" and review.is_retrying:
+            review.go("retry")
+        elif name in ("close", "play_on", "practice"):
+            self.action_close(None if name == "close" else name)
             return
+        elif name == "level":
+            current = str(review.level) if review.level else PERFECT
+            title = _("Whose chances count?")
+            request = ListRequest(title, review.levels, review.choose_level, current)
+            self.app.push_screen(ListScreen(request), _taken(request))
         else:
-            self._tried = None
-            self.review.go(name)
+            review.go(name)
+        self.refresh_facts()
+        if review.frame and self._frames:
+            self._frames.resume()
+            self._frames.reset()
+
+    def _advance(self) -> None:
+        """Show the next move of "Show me"."""
+        if self._frames and not self.review.advance():
+            self._frames.pause()
         self.refresh_facts()
 
-    def action_try_again(self) -> None:
-        """Hide the answer until the player finds the best move."""
-        if self.review.move is not None:
-            self._tried = []
-            self.refresh_facts()
+    def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
+        """Try the direction of a gesture while a mistake is retried."""
+        event.stop()
+        self.review.answer(event.direction)
+        self.refresh_facts()
 
     def seek(self, index: int) -> None:
         """Select a move."""
@@ -393,51 +409,57 @@ class ReviewScreen(BoardScreen[bool]):
 
     def refresh_facts(self) -> None:
         """Show the selected move and the graph of the judged moves."""
-        review, move = self.review, self.review.move
-        if move is not None and self._tried and self._tried[-1] is move.best:
-            self._tried = None
-        is_retrying = self._tried is not None
-        self.board.show(BoardTransition((), review.board), 0)
-        best = move.best if move and not is_retrying else None
-        self.board.mark(best, None if is_retrying else review.played)
-        self.facts.update("\n".join(self._question() if is_retrying else self._markup()))
-        share = review.chances or 0.0
-        before, after = _("Still to come "), f" {100 * share:.0f} %"
-        columns = self.app.size.width - len(before + after) - 2
-        self.title_line.update(before + bar(share, columns) + after)
+        review, frame = self.review, self.review.frame
+        transition = frame.transition if frame else BoardTransition((), review.board)
+        if self.board.board != transition.board or not frame:
+            self.board.show(transition, float(self._is_animated and frame is not None))
+        self.board.mark(*review.marks, frame and frame.fear)
+        self.facts.update("\n".join(self._markup()))
+        facts = review.level_title, review.graph_title, review.graph_note
+        self.title_line.update(escape("   ".join(filter(None, facts))))
         self.graph.refresh()
-
-    def _question(self) -> list[str]:
-        """Return the prompt for retrying a move, with the loss of the last direction tried."""
-        rows = {row.direction: row for row in self.review.rows}
-        lines = [f"[bold]{escape(self.review.place_title)}[/]", "", _("Which move is best?")]
-        if self._tried:
-            row = rows.get(self._tried[-1])
-            lines += ["", self.move_lines([row])[0] if row else _("That moves nothing.")]
-        return lines
 
     def _markup(self) -> list[str]:
         """Return the lines about the move and the game, the least important last."""
-        review, counts = self.review, self.review.counts
-        grade = review.move.grade if review.move else Grade.BEST
+        review = self.review
+        move, counts = review.move, review.counts
+        grade = move.grade if move else Grade.BEST
         badge = f"[bold {GRADE_COLOURS[grade]}]{escape(review.badge)}[/]"
-        share = "…" if review.accuracy is None else number(review.accuracy, 1)
-        accuracy = _("Accuracy {share} %").format(share=share)
-        luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
-        state = f"[$text-muted]{escape(review.progress or review.error or review.note)}[/]"
         moves = self.move_lines(review.rows)
+        title, place, note, state = (
+            text and f"[$text-muted]{escape(text)}[/]"
+            for text in (
+                *(review.rows_title, review.place, review.accuracy_note),
+                review.progress or review.error or review.note,
+            )
+        )
+        message = f"[bold]{escape(review.message)}[/]"
+        luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
+        accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]   {luck}".rstrip()
+        habits = [f"• {escape(habit)}" for habit in review.habits]
+        if review.frame:
+            return [place, message]
         if self.is_narrow:
-            return [badge, *moves, escape(review.headline), review.place, accuracy, luck, state]
+            lines = [badge, *moves, message, review.place, accuracy, *habits, state, note]
+            return [*filter(None, lines)]
         scale = (FACTS_COLUMNS - 4) / (len(review.moves) or 1)
         strip, legend = "", [f"[$good]✓ {counts[Grade.BEST] + counts[Grade.GOOD]}[/]"]
         for each, count in counts.items():
             strip += f"[{GRADE_COLOURS[each]}]{'━' * round(scale * count)}[/]"
             if each.is_mistake:
                 legend.append(f"[{GRADE_COLOURS[each]}]{GRADE_SYMBOLS[each]} {count}[/]")
-        why = f"[bold]{escape(review.headline)}[/] {escape(review.why)}"
-        place = f"[$text-muted]{review.place}[/]"
-        game = [f"[bold]{accuracy}[/]   {luck}", strip, "   ".join(legend), state]
-        return [*game, place, badge, why, "", *moves]
+        game = [accuracy, strip, "   ".join(legend), state, *habits, note]
+        return [*filter(None, [place, badge, message, title, *moves, *game])]
+
+
+def _taken(request: ListRequest) -> Callable[[str | None], None]:
+    """Return a function that passes the answer of a list on, unless the list was cancelled."""
+
+    def take(answer: str | None) -> None:
+        if answer is not None:
+            request.take(answer)
+
+    return take
 
 
 class ReviewGraph(Widget):
@@ -454,7 +476,7 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the graph below a row of letters."""
+        """Draw the graph below a row of letters, with 100 % and 0 % at its left."""
         review, theme, (width, height) = self._review, self._theme, self.size
         canvas = Canvas(width, height, theme.panel)
         pixel_width, pixel_height = 2 * width, 2 * (height - 1)
@@ -462,11 +484,16 @@ class ReviewGraph(Widget):
             y = 2 + pixel_height - column.height
             canvas.rectangle(x, y, 1, column.height, theme.line)
             canvas.rectangle(x, y, 1, min(1, column.height), theme.accent)
+            next_height = min(1, column.next_height)
+            canvas.rectangle(x, 2 + pixel_height - column.next_height, 1, next_height, theme.good)
         cursor = review.column(pixel_width)
         canvas.rectangle(cursor - cursor % 2, 2, 2, pixel_height, theme.ink)
         for x, column in enumerate(review.graph(width, 1)):
             if column.grade is not None:
                 canvas.write(x, 0, GRAPH_MARKS[column.grade], theme.danger)
+        if review.unit is Unit.CHANCE:
+            canvas.write(0, 1, "100 %", theme.muted)
+            canvas.write(0, height - 1, "0 %", theme.muted)
         return Content("\n").join(canvas.content())
 
     def on_click(self, event: events.Click) -> None:

@@ -295,20 +295,17 @@ def _puzzle_of(day: date) -> Puzzle:
 def _solution(puzzle: Puzzle, played: Direction) -> dict[str, Any]:
     """Return the template values of the solution.
 
-    After a correct answer, the solution explains why the second-best move is worse.
+    After a correct answer, the solution says what the second-best move loses.
     """
-    from py2048.presentation.words import mistake_name, mistake_reason
-    from py2048.review.mistakes import mistake_kind
+    from py2048.presentation.words import reason_name
 
     ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
     is_right = played is puzzle.best
     worse = ranked[1] if is_right else played
-    kind = mistake_kind(puzzle.rules, puzzle.board, worse, puzzle.best)
     return {
         "played": str(played),
         "is_right": is_right,
         "move": puzzle.graded(worse),
-        "theme": mistake_name(kind),
-        "why": mistake_reason(kind),
+        "theme": reason_name(puzzle.theme) if puzzle.theme else "",
         "values": [puzzle.graded(direction) for direction in ranked],
     }
