@@ -104,13 +104,16 @@ def test_caps_lock_changes_nothing(actions):
 
 @pytest.mark.parametrize("actions", [REVIEW_ACTIONS, PRACTICE_ACTIONS])
 def test_reviews_and_practice_use_the_keys_of_the_game(actions):
-    """In reviews and practice, movement keys keep their direction and quit closes."""
+    """In reviews and practice, movement keys keep their direction and quit closes.
+
+    In a review, S shows a line; it means down only while a mistake is tried again.
+    """
     keys = {key: action.name for action in actions for key in action.keys}
     for name, meanings in (
         ("left", {"left", "back"}),
         ("right", {"right", "forward"}),
         ("up", {"up", "previous_mistake"}),
-        ("down", {"down", "next_mistake"}),
+        ("down", {"down", "next_mistake", "show_me"}),
         ("quit", {"close"}),
     ):
         assert {keys.get(key) for key in BY_NAME[name].keys} <= meanings

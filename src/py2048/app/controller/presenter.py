@@ -211,9 +211,8 @@ class Presenter:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position with its message and scores, and remove the result overlay."""
-        if self.result is not None:
-            self.cover(None)
+        """Show a new position with its message and scores, and remove the hint and the result."""
+        self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()

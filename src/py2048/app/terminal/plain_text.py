@@ -227,8 +227,10 @@ class PlainTextGame:
         """Write the player's hint, or a quick player's hint while the player is being compiled."""
         if self._is_over():
             return
-        level = self._session.level()
-        answers = self._session.advise(self._session.snapshot(), self._player, level)
+        session, player = self._session, self._player
+        is_default = player == hint_player(session.rules, session.game.board)
+        level = session.level() if is_default else None
+        answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
         if not hint.instead_of:  # a sentence with chances replaces one without
