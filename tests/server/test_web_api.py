@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-import stand_in_review
 import schemathesis
+import stand_in_review
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import (
     negative_data_rejection,
