@@ -12,7 +12,7 @@ from pathlib import Path
 from py2048 import Board, Direction, Record
 from py2048.players import Unit
 from py2048.review import Grade, MoveReview, Review
-from py2048.review.levels import Goal, parse_level
+from py2048.review.levels import PERFECT, Goal, parse_level
 from py2048.review.reasons import Reason, ReasonKind
 from py2048.server.site.reviews import kept
 
@@ -48,4 +48,4 @@ def stand_in(
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return kept(judged(Record.from_json(record), level))
+    return kept(judged(Record.from_json(record), PERFECT))  # lines would take compiled players

@@ -229,7 +229,7 @@ async def test_the_player_chooses_the_level(url: str, stand_in: StandIn) -> None
 
 def test_a_stored_review_is_worded_when_it_is_read(store: Store) -> None:
     """A moment keeps its numbers and gains words, rows and lines; a habit gains words."""
-    record = Record.from_json(store.records.load(add_game(store)))
+    record = Record.from_json(store.records.load(add_game(store, rules="classic")))
     review = stand_in_review.judged(record, "casual")
     found = msgspec.json.decode(msgspec.json.encode(reviews.kept(review)))
     row = StoredReview(

@@ -67,13 +67,9 @@ class HintService:
         return wanted
 
     async def advise(
-        self,
-        spec: str,
-        snapshot: PositionSnapshot,
-        level: Level | None = None,
-        *,
+        self, spec: str, snapshot: PositionSnapshot, level: Level | None = None, *,
         only_move: bool = False,
-    ) -> AsyncIterator[Hint | Compiling]:
+    ) -> AsyncIterator[Hint | Compiling]:  # fmt: skip
         """Yield hints and compile progress, as `py2048.app.session.advise` does.
 
         Raises:

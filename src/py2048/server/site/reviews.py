@@ -83,13 +83,9 @@ _UNFINISHED = "the server could not finish it"
 
 
 def _enqueue(
-    games: GameService,
-    game_id: str,
-    requested: set[str],
-    account: str,
-    level: str | None,
+    games: GameService, game_id: str, requested: set[str], account: str, level: str | None,
     for_figures: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Put a review in the store's queue.
 
     Args:
@@ -246,14 +242,9 @@ class ReviewQueue:
         self._threads: list[threading.Thread] = []
 
     async def request(
-        self,
-        game_id: str,
-        account: str,
-        address: str,
-        level: str | None = None,
-        *,
+        self, game_id: str, account: str, address: str, level: str | None = None, *,
         for_figures: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Request the review of a finished game, unless it exists or is already queued.
 
         With `for_figures`, players may also request reviews of their own games that are sealed or
@@ -441,28 +432,24 @@ def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary
         review: The review.
         turns: Index of each move in the replay.
     """
+    habits = [
+        schema.HabitInfo(each.kind, each.count, each.cost, [turns[ply] for ply in each.plies])
+        for each in review.habits
+    ]
+    expected = _rounded(review.expected) if review.unit is Unit.POINTS else None
+    first, phases = review.first, msgspec.convert(review.phases, _Phases, from_attributes=True)
     return schema.ReviewSummary(
-        judge=review.judge,
-        level=str(review.level or PERFECT),
-        unit=review.unit.value,
-        exact=review.is_exact,
-        reviewed=len(review.moves),
-        accuracy=review.accuracy,
-        goal=review.goal.tile if review.goal else None,
-        habits=[
-            schema.HabitInfo(each.kind, each.count, each.cost, [turns[ply] for ply in each.plies])
-            for each in review.habits
-        ],
-        moments=[],
-        first=turns[review.first.ply] if review.first else None,
-        expected=_rounded(review.expected) if review.unit is Unit.POINTS else None,
-        loss=_rounded(review.loss),
-        luck=_rounded(review.luck),
-        swing=_rounded(review.swing),
-        counts={grade.value: count for grade, count in review.counts.items()},
-        phases=msgspec.convert(review.phases, list[schema.PhaseInfo], from_attributes=True),
+        judge=review.judge, level=str(review.level or PERFECT), unit=review.unit.value,
+        exact=review.is_exact, reviewed=len(review.moves), accuracy=review.accuracy,
+        goal=review.goal.tile if review.goal else None, habits=habits, moments=[],
+        first=turns[first.ply] if first else None, expected=expected, loss=_rounded(review.loss),
+        luck=_rounded(review.luck), swing=_rounded(review.swing),
+        counts={grade.value: count for grade, count in review.counts.items()}, phases=phases,
         graph=graph(review, is_silent=True),
-    )
+    )  # fmt: skip
+
+
+_Phases = list[schema.PhaseInfo]
 
 
 def _rounded(value: float) -> float:
@@ -525,35 +512,26 @@ _StoredMove = tuple[
 
 def _loaded(stored: object) -> MoveReview:
     """Return a stored move."""
-    found = msgspec.convert(
-        stored, _StoredMove, strict=False, dec_hook=lambda _kind, rows: Board(rows)
-    )
-    return MoveReview(*found)
+    return MoveReview(*msgspec.convert(stored, _StoredMove, strict=False, dec_hook=_board))
+
+
+def _board(_kind: type, rows: list[list[int]]) -> Board:
+    return Board(rows)
 
 
 def _move_info(summary: schema.ReviewSummary, move: MoveReview) -> schema.ReviewedMove:
     """Return a move with its texts in the current language."""
+    rows, reason = rows_of(move, Unit(summary.unit), played=move.played), move.reason
     return schema.ReviewedMove(
-        ply=move.ply,
-        played=str(move.played),
-        best=str(move.best),
-        grade=move.grade.value,
-        loss=_rounded(move.loss),
-        share=move.share,
-        luck=_rounded(move.luck),
-        source=move.source,
-        goal=move.goal.tile if move.goal else None,
-        survival=move.survival,
-        values=_by_name(move.values),
-        errors=_by_name(move.errors),
-        reason=schema.ReasonInfo(move.reason.kind, dict(move.reason.numbers))
-        if move.reason
-        else None,
-        options=messages.options_info(rows_of(move, Unit(summary.unit), played=move.played)),
-        badge=badge_of(move.grade, move.share),
+        ply=move.ply, played=str(move.played), best=str(move.best), grade=move.grade.value,
+        loss=_rounded(move.loss), share=move.share, luck=_rounded(move.luck), source=move.source,
+        goal=move.goal.tile if move.goal else None, survival=move.survival,
+        values=_by_name(move.values), errors=_by_name(move.errors),
+        reason=schema.ReasonInfo(reason.kind, dict(reason.numbers)) if reason else None,
+        options=messages.options_info(rows), badge=badge_of(move.grade, move.share),
         headline=headline_of(move.played, move.best),
         why=why_text(move) if move.grade.is_mistake else "",
-    )
+    )  # fmt: skip
 
 
 def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
