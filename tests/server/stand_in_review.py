@@ -22,7 +22,7 @@ def judged(record: Record, level: str) -> Review:
     best, played = Direction.DOWN, Direction.LEFT
     board = Board.empty(*record.rules.shape).with_tile((0, record.rules.columns - 1), 2)
     move = MoveReview(
-        *(1, board, 0, played, best, {played: 0.25, best: 0.75}, 0.5, 0.125, 0.25, 50.0),
+        *(1, board, 0, played, best, {played: 0.25, best: 0.75}, 0.5, 0.5, 1.0, 50.0),
         *(Grade.BLUNDER, 0.0, "stand-in", {}, Goal(512, 1024), {played: 64, best: 64}),
         *({played: 0.0, best: 0.125}, {played: 0.05, best: 0.0}),
         Reason(ReasonKind.CORNER, {"tile": 2, "played": 62, "best": 9, "per": 100}, 5.0),

@@ -243,7 +243,7 @@ def test_a_stored_review_is_worded_when_it_is_read(store: Store) -> None:
         ("down", "75 %", 0.75),
         ("left", "25 %", 0.25),
     ]
-    assert (moment.badge, moment.goal, summary.first) == ("Blunder \N{MINUS SIGN}12 %", 512, 0)
+    assert (moment.badge, moment.goal, summary.first) == ("Blunder \N{MINUS SIGN}50 %", 512, 0)
     assert moment.why == why_text(review.moves[0])
     assert set(moment.lines) == {"down", "left"}
     for line in moment.lines.values():

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from py2048 import Board, Direction, Record, Rules
-from py2048.app.controller.review import badge_of, headline_of
+from py2048.app.controller.review import badge, headline_of
 from py2048.app.session import review_game
 from py2048.app.session.levels import ME, find_level
 from py2048.app.storage import OnlineGameInfo, RecordSummary
@@ -528,7 +528,7 @@ def _move_info(summary: schema.ReviewSummary, move: MoveReview) -> schema.Review
         goal=move.goal.tile if move.goal else None, survival=move.survival,
         values=_by_name(move.values), errors=_by_name(move.errors),
         reason=schema.ReasonInfo(reason.kind, dict(reason.numbers)) if reason else None,
-        options=messages.options_info(rows), badge=badge_of(move.grade, move.share),
+        options=messages.options_info(rows), badge=badge(move),
         headline=headline_of(move.played, move.best),
         why=why_text(move) if move.grade.is_mistake else "",
     )  # fmt: skip

@@ -95,7 +95,7 @@ export class Scene {
     else if (turns.length || !follows) this.view.correct(board);
     for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
     const last = events.findLast((each) => each.direction);
-    if (last) this.speech.say(spokenTurn(last, game.score, follows && events.length === 1 ? before.board : null));
+    if (last) this.speech.say(spokenTurn(last, game.score, follows && turns.length === 1 ? before.board : null));
     this.#hasLeaned = false;
     const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
     if (isNew) this.view.shine(this.#largest, events.some(({ kind }) => kind === "won"));

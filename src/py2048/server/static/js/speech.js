@@ -1,6 +1,6 @@
 // Sentences for screen readers. Of several events in quick succession, only the last is spoken.
 import { element } from "./elements.js";
-import { _, grouped, signed } from "./language.js";
+import { _, grouped } from "./language.js";
 import { WAYS } from "./ways.js";
 
 const PAUSE_MS = 250;
@@ -61,11 +61,17 @@ export function spokenTurn({ kind, direction, points, motions, spawn, redone }, 
   if (!spawn) return [_("{direction}: nothing moves.", { direction: name }), ...(points ? [total] : [])].join(" ");
   const merges = before ? spokenMerges(motions, before) : [];
   const merged = merges.length ? [_("merged {merges}", { merges: merges.join(", ") })] : [];
-  const gains = [...merged, ...(points ? [signed(points)] : [])].join(", ");
+  const gains = [...merged, ...(points ? [plusOf(points)] : [])].join(", ");
   const [row, column] = spawn.cell.map((index) => index + 1);
   const place = _("row {row}, column {column}", { row, column });
   const tile = _("A {tile} at {place}.", { tile: spawn.tile, place });
   return [...(redone ? [_("Redone.")] : []), gains ? `${name}: ${gains}.` : `${name}.`, tile, total].join(" ");
+}
+
+// A change of the score, for ears.
+function plusOf(points) {
+  const n = grouped(Math.abs(points));
+  return points < 0 ? _("minus {n}", { n }) : _("plus {n}", { n });
 }
 
 // Merges in words: "2 and 2 into 4".
