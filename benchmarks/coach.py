@@ -19,7 +19,7 @@ import numpy as np
 from py2048 import Board, Direction, Game, get_rules
 from py2048.review import judge_for
 from py2048.review.coaching import LevelJudge, Position
-from py2048.review.levels import LEVELS, TABLE, Goal, Level
+from py2048.review.levels import LEVELS, TABLE, Goals, Level
 from py2048.review.playouts import SEED, turns, words
 
 TILES = 256, 512, 1024, 2048, 4096
@@ -27,7 +27,7 @@ BANDS = (0, 1_000), (1_000, 10_000), (10_000, 30_000), (30_000, float("inf"))
 """Ranges of losses in points."""
 CLEAR_LOSS = 0.05
 CASUAL = next(level for level in LEVELS if level.name == "Casual")
-ENDLESS = Goal(1 << 30, 1 << 30)
+ENDLESS = Goals(1 << 30, 1 << 30)
 
 
 def show_curves() -> None:

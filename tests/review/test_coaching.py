@@ -11,7 +11,6 @@ import pytest
 from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.core.errors import PlayerError
 from py2048.core.game import Record
-from py2048.players.search.expectimax import Expectimax
 from py2048.review import Grade, Review
 from py2048.review.coaching import (
     Judgement,
@@ -25,7 +24,6 @@ from py2048.review.coaching import (
 )
 from py2048.review.levels import Level
 from py2048.review.reasons import MIN_Z, ReasonKind
-from py2048.review.simulation import evaluation_of
 
 CLASSIC = get_rules("classic")
 CASUAL = Level("Casual", 0.2)
@@ -173,31 +171,3 @@ def test_an_illegal_move_is_not_judged():
     """The error names it."""
     with pytest.raises(PlayerError, match="up is not a legal move"):
         judge_position(CLASSIC, Board.parse("2 4 . / . . . / . . ."), CASUAL, played=Direction.UP)
-
-
-@pytest.mark.slow
-def test_stronger_players_are_more_accurate():
-    """In the mean of some games: random, greedy, weak to strong levels, and the network itself."""
-    judge = LevelJudge(CLASSIC, Level("", 0.1))
-
-    def game(kind: str, seed: int) -> Record:
-        draws, played = random.Random(seed), Game(CLASSIC, seed=seed)
-        search = Expectimax(CLASSIC, evaluation_of(CLASSIC).value, 1)  # type: ignore[union-attr]
-        while not played.is_over and played.ply < 400:
-            values = search.rate(played.board)
-            if kind == "random":
-                values = {each: draws.random() for each in values}
-            elif kind == "greedy":
-                values = {each: played.board.slide(each).points for each in values}
-            else:
-                slip = float(kind)
-                values = {d: v * (1 + slip * draws.uniform(-1, 1)) for d, v in values.items()}
-            played.play(max(values, key=values.__getitem__))
-        return played.record()
-
-    kinds = ["random", "greedy", "0.3", "0.1", "0.02", "0"]
-    means = []
-    for kind in kinds:
-        found = [reviewed(game(kind, seed), judge).accuracy for seed in range(12)]
-        means.append(fmean(each for each in found if each is not None))
-    assert means == sorted(means)

@@ -13,7 +13,7 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rules import Rules, get_rules
 from py2048.review import _playout_kernels as kernels
-from py2048.review.levels import LEVELS, Goal
+from py2048.review.levels import LEVELS, Goals
 from py2048.review.playouts import Batch, Playouts, play_on, typical_line, words
 from py2048.review.reasons import Reason, ReasonKind, watch
 
@@ -42,7 +42,7 @@ def batches(rules: Rules, boards: list[Board], first: int, games: int) -> list[B
     """Games after every legal move, until the next tile is made twice."""
     return [
         Batch(
-            *(board, ply, Goal(2 * board.max_tile, 4 * board.max_tile), watch(rules, board)),
+            *(board, ply, Goals(2 * board.max_tile, 4 * board.max_tile), watch(rules, board)),
             *(board.legal_directions(), first, games),
         )
         for ply, board in enumerate(boards, 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 from py2048 import Board, Direction, Record
 from py2048.players import Unit
 from py2048.review import Grade, MoveReview, Review
-from py2048.review.levels import PERFECT, Goal, parse_level
+from py2048.review.levels import PERFECT, Goals, parse_level
 from py2048.review.reasons import Reason, ReasonKind
 from py2048.server.site.reviews import kept
 
@@ -23,7 +23,7 @@ def judged(record: Record, level: str) -> Review:
     board = Board.empty(*record.rules.shape).with_tile((0, record.rules.columns - 1), 2)
     move = MoveReview(
         *(1, board, 0, played, best, {played: 0.25, best: 0.75}, 0.5, 0.5, 1.0, 50.0),
-        *(Grade.BLUNDER, 0.0, "stand-in", {}, Goal(512, 1024), {played: 64, best: 64}),
+        *(Grade.BLUNDER, 0.0, "stand-in", {}, Goals(512, 1024), {played: 64, best: 64}),
         *({played: 0.0, best: 0.125}, {played: 0.05, best: 0.0}),
         Reason(ReasonKind.CORNER, {"tile": 2, "played": 62, "best": 9, "per": 100}, 5.0),
     )

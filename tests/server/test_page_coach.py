@@ -22,7 +22,7 @@ from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
 from py2048.review.coaching import Judgement, Position
-from py2048.review.levels import LEVELS, Goal
+from py2048.review.levels import LEVELS, Goals
 from py2048.review.playouts import SEED, Playouts, play_on, words
 from py2048.review.reasons import watch
 from py2048.server.http.assets import STATIC
@@ -141,7 +141,7 @@ def test_games_played_on_are_the_packages(name: str, tmp_path: Path) -> None:
     questions, expected = [], []
     for board in played_boards(rules, 5):
         direction, ply, number = draw.choice(board.legal_directions()), draw.randrange(9), 7
-        slip, goal = draw.choice(LEVELS).slip, Goal(board.max_tile * 2, board.max_tile * 4)
+        slip, goal = draw.choice(LEVELS).slip, Goals(board.max_tile * 2, board.max_tile * 4)
         watched = watch(rules, board)
         counts = play_on(rules, board, direction, goal, watched, slip, words(SEED, ply, number))
         facts = {"direction": direction.value, "key": [SEED, ply, number], "slip": slip}

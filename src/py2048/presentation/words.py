@@ -9,7 +9,7 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.levels import LEVELS, Goal, Level
+from py2048.review.levels import LEVELS, Goals, Level
 from py2048.review.moves import Grade, MoveReview
 from py2048.review.reasons import Habit, Reason, ReasonKind
 
@@ -174,7 +174,7 @@ def why_text(move: MoveReview) -> str:
     return " ".join(filter(None, [outcome_text(move, [move.best, move.played]), reason]))
 
 
-def goal_text(goal: Goal, made: int) -> str:
+def goal_text(goal: Goals, made: int) -> str:
     """Return what to say when a new largest tile is made."""
     text = _("You made {made}. Next: {tile}.")
     return text.format(made=number(made), tile=number(goal.tile))

@@ -61,7 +61,7 @@ MIN_CHANCE = 0.02
 """If even the best move makes the goal more rarely, the chance of surviving decides."""
 
 MIN_ERRORS = 2.5
-"""Losses of fewer standard errors are no mistakes."""
+"""Losses of fewer standard errors do not count as mistakes."""
 
 LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""

@@ -20,7 +20,7 @@ from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import Habit
 
 if TYPE_CHECKING:
-    from py2048.review.levels import Goal, Level
+    from py2048.review.levels import Goals, Level
 
 PERFECT = "perfect"
 """Stands for perfect play where a level is named."""
@@ -102,7 +102,7 @@ class Review:
         return accuracy_of_moves(self.moves)
 
     @property
-    def goal(self) -> Goal | None:
+    def goal(self) -> Goals | None:
         """Goal of the last move, if the review is for a level."""
         return self.moves[-1].goal if self.moves else None
 

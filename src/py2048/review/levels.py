@@ -74,7 +74,7 @@ SLIPS = tuple(round(PRIOR_SLIP * 1.1**step, 4) for step in range(-24, 24))
 """Slips among which `fit_level` chooses, 0.0102 to 0.8954."""
 
 
-class Goal(NamedTuple):
+class Goals(NamedTuple):
     """The tiles that a player is playing for.
 
     Attributes:
@@ -134,7 +134,7 @@ def parse_level(text: str) -> Level | None:
 # --- goals ---------------------------------------------------------------------------------------
 
 
-def goal_of(rules: Rules, level: Level, board: Board) -> Goal:
+def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
     """Return the goal of a level's player on a board.
 
     Goals are a fixed sequence for each level: the first is the smallest tile that fewer than 90 %
@@ -144,7 +144,7 @@ def goal_of(rules: Rules, level: Level, board: Board) -> Goal:
     """
     limit = rules.target if rules.target and rules.ends_at_target else 1 << 62
     above = (min(tile, limit) for tile in _goals(rules, level) if tile > board.max_tile)
-    return Goal(*islice(above, 2))
+    return Goals(*islice(above, 2))
 
 
 def _goals(rules: Rules, level: Level) -> Iterator[int]:

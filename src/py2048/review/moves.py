@@ -23,7 +23,7 @@ from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
 
 if TYPE_CHECKING:
-    from py2048.review.levels import Goal, Level
+    from py2048.review.levels import Goals, Level
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
@@ -137,7 +137,7 @@ class MoveReview:
     luck: float
     source: str
     chances: Mapping[Direction, float]
-    goal: Goal | None = None
+    goal: Goals | None = None
     games: Mapping[Direction, int] = field(default_factory=dict)
     next_values: Mapping[Direction, float] = field(default_factory=dict)
     errors: Mapping[Direction, float] = field(default_factory=dict)

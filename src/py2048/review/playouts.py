@@ -55,7 +55,7 @@ from py2048.players.ntuple.network import MAX_RANK, Network
 from py2048.players.search.context import new_context
 from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.review import _playout_kernels as kernels
-from py2048.review.levels import Goal, Level, goal_of
+from py2048.review.levels import Goals, Level, goal_of
 from py2048.review.reasons import Line, Reason, Watch, is_out, is_trapped, sum_above
 from py2048.review.simulation import evaluation_of, misjudgement
 
@@ -121,7 +121,7 @@ class Turn(NamedTuple):
 
 
 def turns(
-    rules: Rules, board: Board, first: Direction, goal: Goal, slip: float, draws: Iterator[int]
+    rules: Rules, board: Board, first: Direction, goal: Goals, slip: float, draws: Iterator[int]
 ) -> Iterator[Turn]:
     """Yield the turns of a game played on, the judged move first."""
     search, share, direction = _search_of(rules), misjudgement(rules, slip), first
@@ -147,7 +147,7 @@ def play_on(
     rules: Rules,
     board: Board,
     direction: Direction,
-    goal: Goal,
+    goal: Goals,
     watch: Watch,
     slip: float,
     draws: Iterator[int],
@@ -180,7 +180,7 @@ def play_on(
     )
 
 
-def _is_stopped(rules: Rules, slide: Slide, goal: Goal) -> bool:
+def _is_stopped(rules: Rules, slide: Slide, goal: Goals) -> bool:
     ends = rules.target is not None and rules.ends_at_target and _makes(slide, rules.target)
     return ends or _makes(slide, goal.next_tile)
 
@@ -275,7 +275,7 @@ class Batch:
 
     board: Board
     ply: int
-    goal: Goal
+    goal: Goals
     watch: Watch
     directions: Sequence[Direction]
     first: int

@@ -14,7 +14,7 @@ from py2048.core.game import Game, Record, Turn
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, Unit, make_player
 from py2048.review import Grade, Judge, MoveReview, Review, reviewing
-from py2048.review.levels import LEVELS, Goal
+from py2048.review.levels import LEVELS, Goals
 from py2048.review.reasons import Reason, ReasonKind
 
 FAULTS = {5: Grade.BLUNDER, 9: Grade.INACCURACY, 12: Grade.MISTAKE}
@@ -111,7 +111,7 @@ def _leveled(move: MoveReview) -> MoveReview:
         loss=loss,
         share=loss,
         stake=0.1,
-        goal=Goal(64, 128),
+        goal=Goals(64, 128),
         games=dict.fromkeys(move.values, 1000),
         next_values=dict.fromkeys(move.values, 0.2),
         errors=dict.fromkeys(move.values, 0.01),

@@ -13,7 +13,7 @@ from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Exercise, Noteboo
 from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Grade, Review
-from py2048.review.levels import LEVELS, Goal, goal_of
+from py2048.review.levels import LEVELS, Goals, goal_of
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import puzzles
 from py2048.review.reasons import Reason, ReasonKind
@@ -131,7 +131,7 @@ def test_the_worst_mistakes_of_a_game_are_kept(store):
 def test_a_mistake_at_a_level_is_asked_with_its_chances(store):
     """Its chances, goal and grades are those of the level; lost positions are not kept."""
     chances = {UP: 0.58, DOWN: 0.62, RIGHT: 0.3}
-    move = replace(mistake(), values=chances, loss=0.32, goal=Goal(512, 1024))
+    move = replace(mistake(), values=chances, loss=0.32, goal=Goals(512, 1024))
     lost = replace(move, survival=True, board=BOARD.with_tile((0, 3), 2))
     notebook, found = Notebook(store), reviewed(move, lost)
     notebook.keep(replace(found, unit=Unit.CHANCE, level=LEVELS[1]))
@@ -143,7 +143,7 @@ def test_a_mistake_at_a_level_is_asked_with_its_chances(store):
 
 
 def test_themes_of_earlier_versions_are_still_read(store):
-    """A stored theme that is no reason leaves the mistake without a kind."""
+    """A stored theme without a matching reason leaves the mistake without a kind."""
     notebook = Notebook(store)
     notebook.keep(reviewed(mistake()))
     (exercise,) = notebook.due()

@@ -40,7 +40,7 @@ from py2048.presentation.words import (
     plain_amount,
 )
 from py2048.review import Grade
-from py2048.review.levels import LEVELS, PERFECT, Goal, goal_of, parse_level
+from py2048.review.levels import LEVELS, PERFECT, Goals, goal_of, parse_level
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -109,7 +109,7 @@ def _network_script(path: Path) -> bytes:
     return browser_script(path, goals=_goals_of(get_rules(path.stem)))
 
 
-def _goals_of(rules: Rules) -> dict[str, list[Goal]]:
+def _goals_of(rules: Rules) -> dict[str, list[Goals]]:
     """Return each level's goals by the rank of the largest tile, for the page without a server."""
     boards = [
         Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows)

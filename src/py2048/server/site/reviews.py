@@ -44,7 +44,7 @@ from py2048.presentation.plots import graph
 from py2048.presentation.words import habit_text, why_text
 from py2048.review import Grade, MoveReview, Review
 from py2048.review.advice import PROGRESS_PERIOD_S
-from py2048.review.levels import PERFECT, Goal, parse_level
+from py2048.review.levels import PERFECT, Goals, parse_level
 from py2048.review.reasons import Habit, Line, Reason, ReasonKind
 from py2048.server import schema
 from py2048.server.http.limits import RateLimits
@@ -505,7 +505,7 @@ def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
 _Chances = dict[Direction, float]
 _StoredMove = tuple[
     int, Board, int, Direction, Direction, _Chances, float, float, float, float, Grade, float, str,
-    _Chances, Goal | None, dict[Direction, int], _Chances, _Chances, Reason | None, bool,
+    _Chances, Goals | None, dict[Direction, int], _Chances, _Chances, Reason | None, bool,
 ]  # fmt: skip
 """The fields of a `MoveReview`."""
 
