@@ -436,7 +436,7 @@ def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value:
 
 def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
     """Contradictory plans are refused with a reason."""
-    band = {"tile": 128, "least": 192, "goal": 1000.0}
+    band = {"tile": 128, "min_sum": 192, "goal": 1000.0}
     for values, message in (
         ({"bands": [band | {"target_tile": 100}]}, "band 128 192: target_tile = 100 is not a tile"),
         ({"bands": [band]}, "no games are collected"),
@@ -448,14 +448,3 @@ def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
         with pytest.raises((WeightsError, RulesError), match=message):
             plan_from(values)
     assert isinstance(Ascent(tmp_path / "new", plan_from({}), print).plan, AscentPlan)
-
-
-def test_earlier_names_of_band_settings_are_accepted() -> None:
-    """Plans may say `least` and `makes` for `min_sum` and `target_tile`."""
-    band: dict[str, Any] = {"tile": 128, "goal": 1000.0}
-    collected = [{"tile": 128, "games": 3}]
-    earlier, now = (
-        plan_from({"collect": collected, "bands": [band | each]})
-        for each in ({"least": 200, "makes": 128}, {"min_sum": 200, "target_tile": 128})
-    )
-    assert earlier == now

@@ -34,7 +34,7 @@ games = 10
 
 [[bands]]
 tile = 64
-least = 90
+min_sum = 90
 goal = 700
 """
 SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)

@@ -31,7 +31,7 @@ from py2048.engine._bits_kernels import ONE, SERIES, START, draw, key_of, pick_h
 from py2048.engine._board_kernels import RANKS, slides_4x4, spawn_packed, sum_packed
 from py2048.engine.jit import kernel
 from py2048.engine.rules import TileTable
-from py2048.lab.training._td_kernels import BandView, is_passed
+from py2048.lab.training._td_kernels import BandInputs, BandView, is_passed
 from py2048.players.ntuple import _network_kernels as network
 from py2048.players.ntuple._network_kernels import PackedBoardSpec, Word
 from py2048.players.ntuple.layout import Code
@@ -109,22 +109,14 @@ class CardState(NamedTuple):
 
 
 class StepInputs(NamedTuple):
-    """Fixed inputs of a step (rules and band), and scratch arrays."""
+    """Rules, band and scratch arrays of a step."""
 
     spec: PackedBoardSpec
     start_low: int | np.int64
     start_high: int | np.int64
     start: TileTable
     spawn: TileTable
-    below: PackedBoardSpec
-    weights: Any
-    """Weights of the network below, in units of `step` points."""
-    step: np.float32
-    band: BandView
-    above: BandView
-    above_weights: Any
-    starts: Any
-    """Boards from which games start, uint64 `[boards]`. If empty, games start by the rules."""
+    band: BandInputs
     boards: Any
     """Scratch boards, uint64 `[2, 2]`."""
     rows: Any
@@ -144,14 +136,14 @@ def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Wo
 @kernel(borrows=True)
 def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
     """Start the next game in a place, with the same seeds as thread `place` of a `Trainer`."""
-    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.starts
+    key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.band.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
     board, waiting = ZERO, game.waiting
     if waiting != ZERO:
         board = np.uint64(waiting)
     elif len(starts):
-        board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts))))]
+        board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts)))), 0]
     else:
         tiles = inputs.start_low
         if inputs.start_high > tiles:
@@ -283,7 +275,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
         The other results are its points, the trainable and the fixed part of its value, and whether
         the tile that ends the band is made.
         """
-        boards, rows, below, spec = inputs.boards, inputs.rows, inputs.rows_below, inputs.spec
+        boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
+        spec, band = inputs.spec, inputs.band
         beyond_least = np.float64(sum_packed(boards[0, 0], ZERO) - view.least)
         best, most, is_passed_by_best = ZERO, LOWEST, False
         reward, value, rest = NOTHING, NOTHING, NOTHING
@@ -298,8 +291,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
             if not passes:
                 indices_of(boards, 1, spec, rows, 0)
                 worth = tree_sum(weights, rows[0], 0, 1) * view.step
-                indices_below(boards, 1, inputs.below, below, 0)
-                known = np.float64(tree_sum(inputs.weights, below[0], 0, 1)) * inputs.step
+                indices_below(boards, 1, band.spec, below, 0)
+                known = np.float64(tree_sum(band.below, below[0], 0, 1)) * band.step
                 fixed = np.float32(known - view.level - view.slope * beyond_least)
             total = gained + (fixed + worth)
             if total > most:
@@ -332,11 +325,11 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
             latest = game.fixed
             if not was_over:
                 boards[0, 0] = game.board
-                is_above = sum_packed(game.board, ZERO) >= inputs.band.end
+                is_above = sum_packed(game.board, ZERO) >= inputs.band.own.end
                 if is_above:
-                    found = choose(inputs.above_weights, inputs.above, inputs)
+                    found = choose(inputs.band.above_weights, inputs.band.above, inputs)
                 else:
-                    found = choose(weights, inputs.band, inputs)
+                    found = choose(weights, inputs.band.own, inputs)
                 after, gained, value, fixed, passes = found
                 reward = gained + (fixed - game.fixed)
                 latest = reward + value

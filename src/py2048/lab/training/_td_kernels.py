@@ -137,6 +137,40 @@ class WorkerState(NamedTuple):
     points: Longs
     after: Longs
     values: Doubles
+    below_indices: Words
+    """Indices of the afterstates in the network below a band, uint64 `[4, …]`."""
+    parts: Doubles
+    """Part of each move's value that does not learn in a band, float64 `[4]`."""
+
+
+class BandView(NamedTuple):
+    """A `Band` and the location of its weights."""
+
+    ending: Word
+    least: np.int64
+    level: float
+    slope: float
+    goal: float
+    end: np.int64
+    """Sum at which the band above begins."""
+    first: Word
+    stride: Word
+    step: np.float32
+
+
+class BandInputs(NamedTuple):
+    """What a band is trained on. For a whole network, there is nothing below and no boards."""
+
+    spec: Any
+    """A `PackedBoardSpec` for the network below."""
+    below: Weights
+    """Weights of the network below, in units of `step` points."""
+    step: np.float32
+    own: BandView
+    above_weights: Weights
+    above: BandView
+    starts: Any
+    """Boards from which games start, of type `Boards`. If empty, games start by the rules."""
 
 
 class TrainingInputs(NamedTuple):
@@ -147,6 +181,7 @@ class TrainingInputs(NamedTuple):
     """Trainable weights. With temporal coherence, each is followed by its E and A."""
     values: ValueParams
     params: TDParams
+    band: BandInputs
 
 
 Train = Callable[[TrainingInputs, WorkerState, Word, Int, Int], None]
@@ -284,13 +319,21 @@ def make_start_kernel(given: Operations) -> Any:
 
     @kernel(borrows=True)
     def begin(worker: WorkerState, key: Word, inputs: TrainingInputs) -> bool:
-        """Set up the next game on board 0; return whether it starts by the rules."""
-        spec, params = inputs.spec, inputs.params
+        """Set up the next game on board 0.
+
+        Returns:
+            Whether it counts: it starts by the rules or, in a band, from a saved board.
+        """
+        spec, params, saved = inputs.spec, inputs.params, inputs.band.starts
         boards, progress = worker.boards, worker.progress
         if progress[WAITING]:
             progress[WAITING] = 0
             copy_board(boards, WAITING_BOARD, boards, BOARD)
             return False
+        if len(saved):
+            chosen = np.int64(pick_low(draw(key, START), np.uint64(len(saved))))
+            copy_board(saved, chosen, boards, BOARD)
+            return True
         stage = progress[NEXT_STAGE]
         progress[NEXT_STAGE] = stage_after(stage, params, worker)
         if stage > 0:
@@ -451,18 +494,22 @@ OPERATIONS = {
 
 
 @cache
-def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
+def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code = ()) -> Train:
     """Build the training loop for one kind of board.
 
     Args:
         kind: As in `NetworkLayout.kind`.
         stride: Distance between two weights.
         code: Tuples of a 4x4 network, for which the kernel is specialised.
+        below_code: Tuples of the network below, if a band is trained.
     """
     given = OPERATIONS[kind]
     if code:
         given = given._replace(indices_of=network.make_indices_kernel(code))
-    play_game = make_game_kernel(given, np.uint64(stride))
+    if below_code:
+        play_game = make_band_game_kernel(given.indices_of, below_code, np.uint64(stride))
+    else:
+        play_game = make_game_kernel(given, np.uint64(stride))
 
     def train(
         inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
@@ -474,7 +521,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
                 break
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
             done = play_game(inputs, worker, key)
-            played += done
+            played += max(done, 1)
             progress[GAMES] += 1
             progress[MOVES] += done
 
@@ -485,67 +532,21 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
 # --- a band ---------------------------------------------------------------------------------------
 
 
-class Below(NamedTuple):
-    """The network below the bands, and the points of the rules."""
-
-    spec: PackedBoardSpec
-    weights: Weights
-    step: np.float32
-    per_merged: float
-    per_move: float
-
-
-class BandView(NamedTuple):
-    """A `Band` and the location of its weights."""
-
-    ending: Word
-    least: np.int64
-    level: float
-    slope: float
-    goal: float
-    end: np.int64
-    """Sum at which the band above begins."""
-    first: Word
-    stride: Word
-    step: np.float32
-
-
-class BandNetwork(NamedTuple):
-    """Everything that determines values while a band is trained."""
-
-    below: Below
-    band: BandView
-    above_weights: Weights
-    above: BandView
-
-
-class BandWorker(NamedTuple):
-    """State of one thread that trains a band."""
-
-    state: WorkerState
-    below_indices: Words
-    """Indices of the afterstates in the network below, uint64 `[4, …]`."""
-    parts: Doubles
-    """Part of each move's value that does not learn, float64 `[4]`."""
-
-
-TrainBand = Callable[[BandNetwork, TrainingInputs, BandWorker, Words, Word, Int], None]
-
-
 def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
     """Build the kernel that rates moves by a band."""
 
     @kernel(borrows=True)
-    def rate(below: Below, weights: Weights, view: BandView, spec: Any, worker: BandWorker) -> Int:
+    def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
         """Write the points and values of the moves of board 0; return the best, or -1."""
-        boards, points, values = worker.state.boards, worker.state.points, worker.state.values
-        below_indices, indices = worker.below_indices, worker.state.indices
+        spec, base, params = inputs.spec, inputs.band, inputs.values
+        boards, points, values = worker.boards, worker.points, worker.values
+        below_indices, indices = worker.below_indices, worker.indices
         below_count, count = below_indices.shape[1] - SPARE, indices.shape[1] - SPARE
-        slides_square(boards, below.spec, points)
+        slides_square(boards, base.spec, points)
         for move in range(4):
             if points[move] >= 0:
-                below_indices_of(boards, move + 1, below.spec, below_indices, move)
-                fetch(below.weights, below_indices, move, below_count, ZERO, ONE)
+                below_indices_of(boards, move + 1, base.spec, below_indices, move)
+                fetch(base.below, below_indices, move, below_count, ZERO, ONE)
                 indices_of(boards, move + 1, spec, indices, move)
                 fetch(weights, indices, move, count, view.first, view.stride)
         # A slide keeps the sum.
@@ -554,12 +555,12 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
         for move in range(4):
             if points[move] < 0:
                 continue
-            value = below.per_merged * points[move] + below.per_move
-            if is_passed(boards, move + 1, points[move], view, below.spec):
+            value = params.per_merged * points[move] + params.per_move
+            if is_passed(boards, move + 1, points[move], view, base.spec):
                 value += view.goal
             else:
-                fixed = total(below.weights, below_indices, move, below_count, ZERO, ONE)
-                known = np.float64(fixed) * below.step
+                fixed = total(base.below, below_indices, move, below_count, ZERO, ONE)
+                known = np.float64(fixed) * base.step
                 worker.parts[move] = known - view.level - view.slope * beyond
                 learnt = total(weights, indices, move, count, view.first, view.stride)
                 value += worker.parts[move] + np.float64(learnt) * view.step
@@ -579,91 +580,45 @@ def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: Packe
     return bool(distinct_sum(boards, slot, spec) & view.ending)
 
 
-@kernel(borrows=True)
-def begin_saved(worker: WorkerState, starts: Words, key: Word) -> bool:
-    """Set up the next game of a band; return whether it starts from a saved board."""
-    if worker.progress[WAITING]:
-        worker.progress[WAITING] = 0
-        copy_board(worker.boards, WAITING_BOARD, worker.boards, BOARD)
-        return False
-    chosen = np.int64(pick_low(draw(key, START), np.uint64(len(starts))))
-    copy_board(starts, chosen, worker.boards, BOARD)
-    return True
-
-
-def make_band_game_kernel(below_code: Code, code: Code, stride: Word) -> Any:
+def make_band_game_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
     """Build the kernel that plays one game of a band and learns from it."""
-    indices_of = network.make_indices_kernel(code)
     rate = make_band_rate_kernel(network.make_indices_kernel(below_code), indices_of)
     learn = make_learn_kernel(indices_of, stride)
+    begin = make_start_kernel(OPERATIONS["4x4"])
     _, note_middle, _ = make_note_kernels(OPERATIONS["4x4"])
 
     @kernel(borrows=True, expand=True)
-    def play_game(
-        known: BandNetwork, inputs: TrainingInputs, worker: BandWorker, starts: Words, key: Word
-    ) -> Int:
+    def play_game(inputs: TrainingInputs, worker: WorkerState, key: Word) -> Int:
         """Play one game and learn from it; return the number of moves."""
-        state, below, view, params = worker.state, known.below, known.band, inputs.params
-        boards, is_whole = state.boards, begin_saved(state, starts, key)
+        band, values, params = inputs.band, inputs.values, inputs.params
+        view, boards, is_whole = band.own, worker.boards, begin(worker, key, inputs)
         has_passed = False
         moves, target = np.int64(0), 0.0
         while True:
             is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
             if is_above:
-                best = rate(below, known.above_weights, known.above, inputs.spec, worker)
+                best = rate(worker, band.above_weights, band.above, inputs)
             else:
-                best = rate(below, inputs.weights, view, inputs.spec, worker)
+                best = rate(worker, inputs.weights, view, inputs)
             if best < 0:
                 break
-            gained = state.points[best]
-            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, below.spec))
-            if has_passed or moves == len(state.rewards):
-                target = state.values[best]
+            gained = worker.points[best]
+            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, band.spec))
+            if has_passed or moves == len(worker.rewards):
+                target = worker.values[best]
                 break
             copy_board(boards, best + 1, boards, BOARD)
-            copy_board(boards, BOARD, state.trajectory, moves)
-            state.rewards[moves] = below.per_merged * gained + below.per_move
-            state.fixed[moves] = worker.parts[best]
+            copy_board(boards, BOARD, worker.trajectory, moves)
+            worker.rewards[moves] = values.per_merged * gained + values.per_move
+            worker.fixed[moves] = worker.parts[best]
             word = draw(key, np.uint64(moves))
-            spawn_board(boards, BOARD, word, params.ranks, params.cumulative, below.spec)
+            spawn_board(boards, BOARD, word, params.ranks, params.cumulative, band.spec)
             moves += 1
-        note_middle(state, moves, draw(key, np.uint64(moves)), inputs)
-        learn(state, moves, target, inputs)
+        note_middle(worker, moves, draw(key, np.uint64(moves)), inputs)
+        learn(worker, moves, target, inputs)
         if is_whole:
-            state.scores[FINISHED] += 1
-            state.scores[PASSED] += np.float64(has_passed)
+            worker.scores[FINISHED] += 1
+            worker.scores[PASSED] += np.float64(has_passed)
         return moves
 
     return play_game
-
-
-@cache
-def make_band_kernel(stride: int, below_code: Code, code: Code) -> TrainBand:
-    """Build the training loop for a band.
-
-    Args:
-        stride: Distance between two trainable weights.
-        below_code: Tuples of the network.
-        code: Tuples of its bands.
-    """
-    play_game = make_band_game_kernel(below_code, code, np.uint64(stride))
-
-    @kernel(borrows=True)
-    def train_band(
-        known: BandNetwork,
-        inputs: TrainingInputs,
-        worker: BandWorker,
-        starts: Words,
-        seed: Word,
-        moves: Int,
-    ) -> None:
-        """Train until `moves` are reached, and finish the last game."""
-        progress, played = worker.state.progress, np.int64(0)
-        while played < moves:
-            key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
-            done = play_game(known, inputs, worker, starts, key)
-            played += max(done, 1)
-            progress[GAMES] += 1
-            progress[MOVES] += done
-
-    return train_band

@@ -60,8 +60,6 @@ MEASURED_BOARDS = 2000
 SEARCHED_BOARDS = 200
 """Maximum number of boards played with search at a checkpoint."""
 
-_EARLIER_NAMES = {"least": "min_sum", "makes": "target_tile"}
-
 
 @dataclass(frozen=True)
 class CollectPlan:
@@ -210,15 +208,11 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
     Raises:
         WeightsError: If a name is unknown or a value is invalid.
     """
-    bands = [
-        {_EARLIER_NAMES.get(name, name): value for name, value in band.items()}
-        for band in values.get("bands", [])
-    ]
     rest = {name: value for name, value in values.items() if name not in ("collect", "bands")}
     plan = replace(
         settings_from(AscentPlan, rest),
         collect=tuple(settings_from(CollectPlan, each) for each in values.get("collect", [])),
-        bands=tuple(settings_from(BandPlan, each) for each in bands),
+        bands=tuple(settings_from(BandPlan, each) for each in values.get("bands", [])),
     )
     collected = {each.tile for each in plan.collect}
     for each in plan.collect:

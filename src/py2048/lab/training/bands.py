@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from py2048.core.errors import WeightsError
 from py2048.core.rules import Rules
-from py2048.lab.training._td_kernels import BandView
+from py2048.lab.training._td_kernels import BandInputs, BandView
 from py2048.players.ntuple.layout import NetworkLayout
-from py2048.players.ntuple.network import NEVER, Band, Bands, Network
+from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, empty_boards
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
@@ -35,28 +35,40 @@ class BandContext(NamedTuple):
         band: The band being trained.
         above: The next band of the same tile; if there is none, a band that is never active.
         above_weights: Weights of `above`, int16 `[size]`.
-        starts: Boards from which games start, uint64 `[boards]`. If empty, games start as the rules
-            define.
+        starts: Boards from which games start. If empty, games start as the rules define.
     """
 
     network: Network
     band: BandView
     above: BandView
     above_weights: NDArray[np.int16]
-    starts: NDArray[np.uint64]
+    starts: Boards
 
     @classmethod
     def without_band(cls, rules: Rules) -> BandContext:
         """Return the context for training a whole network: an empty network below, and no end."""
-        layout = NetworkLayout(4, 4, ((0,),))
+        layout = NetworkLayout(*rules.shape, ((0,),))
         view = _view_of(Band(0, 0), NEVER, 1.0)._replace(ending=np.uint64(NEVER))
         network = Network(layout, rules, np.zeros(layout.weights, np.float32))
-        return cls(network, view, view, np.zeros(1, np.int16), np.zeros(0, np.uint64))
+        return cls(network, view, view, np.zeros(1, np.int16), empty_boards(layout, 0))
+
+    def inputs(self, stride: int) -> BandInputs:
+        """Return the inputs of kernels, with `stride` numbers per trainable weight."""
+        network, view = self.network, self.band._replace(stride=np.uint64(stride))
+        return BandInputs(
+            network.spec,
+            network.table,
+            np.float32(network.step),
+            view,
+            self.above_weights,
+            self.above,
+            self.starts,
+        )
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The fixed arrays: weights below, weights above and start boards."""
-        return self.network.table, self.above_weights, self.starts
+        """The fixed arrays on a GPU: weights below, weights above and start boards."""
+        return self.network.table, self.above_weights, np.ascontiguousarray(self.starts[:, 0])
 
 
 class BandTask(NamedTuple):
@@ -88,8 +100,8 @@ class BandTask(NamedTuple):
         """Return the fixed inputs for training; `layout` is that of the bands."""
         above, weights = self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
-        boards = np.ascontiguousarray(self.starts[:, 0])
-        return BandContext(self.network, _view_of(self.band, end, 1.0), above, weights, boards)
+        view = _view_of(self.band, end, 1.0)
+        return BandContext(self.network, view, above, weights, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
         """Return the next band of the same tile with its weights, or an empty band."""

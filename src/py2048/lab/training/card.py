@@ -57,20 +57,16 @@ class ReferenceEngine:
 
     def __init__(self, config: TrainingConfig, context: BandContext) -> None:
         layout, below, rules = config.layout, context.network.layout, config.rules
-        specs = board_spec(layout, rules), board_spec(below, rules)
-        assert isinstance(specs[0], PackedBoardSpec), "the board is 4x4"
-        assert isinstance(specs[1], PackedBoardSpec), "the board is 4x4"
+        spec = board_spec(layout, rules)
+        assert isinstance(spec, PackedBoardSpec), "the board is 4x4"
         compiled = CompiledRules.of(rules)
         self._inputs = kernels.StepInputs(
-            specs[0],
+            spec,
             np.int64(rules.start.low),
             np.int64(rules.start.high),
             compiled.start,
             compiled.spawn,
-            specs[1],
-            context.network.table,
-            np.float32(context.network.step),
-            *context[1:],
+            context.inputs(1),
             np.zeros((2, 2), np.uint64),
             *(np.zeros((1, each.active), np.uint64) for each in (layout, below)),
         )
@@ -207,7 +203,7 @@ class CardTrainer(TrainerBase):
     ) -> None:
         check_settings(config)
         super().__init__(config, task)
-        context = task.context(self.layout) if task else BandContext.without_band(self.rules)
+        context = self.context
         if task:
             last = max(task.band.ending, int(context.above.ending))
             if task.starts[:, 1].any() or last > 1 << MAX_RANK:

@@ -20,9 +20,9 @@ from py2048.core.rng import checked_seed, derive_seed
 from py2048.core.rules import Rules
 from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.bands import MAX_BAND_MOVES, BandTask
+from py2048.lab.training.bands import MAX_BAND_MOVES, BandContext, BandTask
 from py2048.lab.training.boards import ScoreTally, evaluate
-from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
+from py2048.players.ntuple._network_kernels import SPARE
 from py2048.players.ntuple.layout import (
     PACKED_RANKS,
     NetworkLayout,
@@ -268,6 +268,7 @@ class TrainerBase:
         check_rules(config.layout, config.rules)
         self.config, self.task = config, task
         self.layout, self.rules = config.layout, config.rules
+        self.context = task.context(self.layout) if task else BandContext.without_band(self.rules)
         self.history: tuple[Mapping[str, Any], ...] = ()
         self.changes: tuple[Mapping[str, object], ...] = ()
 
@@ -353,36 +354,17 @@ class Trainer(TrainerBase):
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
         self._values = value_params(self.layout, self.rules)
-        self.kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
+        self._band = self.context.inputs(self.stride)
+        below = self.context.network.layout
+        self.kernel = kernels.make_train_kernel(
+            *(self.layout.kind, self.stride, self.layout.code), below.code if task else ()
+        )
         length = MAX_BAND_MOVES if task else config.trajectory_length
         starts = STARTS_PER_STAGE if config.carousel else 0
-        self.workers = [new_worker(self.layout, length, starts) for _ in range(config.threads)]
-        self._seeds = [np.uint64(derive_seed(config.seed, n)) for n in range(config.threads)]
-        if task:
-            self._prepare_band(task)
-
-    def _prepare_band(self, task: BandTask) -> None:
-        context = task.context(self.layout)
-        below, rules = context.network, CompiledRules.of(self.rules)
-        assert isinstance(below.spec, PackedBoardSpec), "the board is 4x4"
-        self._band_network = kernels.BandNetwork(
-            kernels.Below(
-                *(below.spec, below.table, np.float32(below.step)),
-                *(float(rules.merge_points), rules.points_per_move),
-            ),
-            context.band._replace(stride=np.uint64(self.stride)),
-            context.above_weights,
-            context.above,
-        )
-        self._band_kernel = kernels.make_band_kernel(
-            self.stride, below.layout.code, self.layout.code
-        )
-        self._band_workers = [
-            kernels.BandWorker(
-                worker, np.zeros((4, below.layout.active + SPARE), np.uint64), np.zeros(4)
-            )
-            for worker in self.workers
+        self.workers = [
+            new_worker(self.layout, below, length, starts) for _ in range(config.threads)
         ]
+        self._seeds = [np.uint64(derive_seed(config.seed, n)) for n in range(config.threads)]
 
     # --- training --------------------------------------------------------------------------------
 
@@ -405,7 +387,8 @@ class Trainer(TrainerBase):
             *rules.start[:2],
             *rules.spawn[:2],
         )
-        return kernels.TrainingInputs(self.spec, self.records.reshape(-1), self._values, params)
+        weights = self.records.reshape(-1)
+        return kernels.TrainingInputs(self.spec, weights, self._values, params, self._band)
 
     @property
     def games(self) -> int:
@@ -447,13 +430,8 @@ class Trainer(TrainerBase):
         move_share = -(-moves // count)
 
         def train(number: int) -> None:
-            seed, end = self._seeds[number], np.int64(move_share)
-            if self.task is None:
-                share = np.int64(game_shares[number])
-                self.kernel(inputs, self.workers[number], seed, share, end)
-            else:
-                known, worker = self._band_network, self._band_workers[number]
-                self._band_kernel(known, inputs, worker, self.task.starts, seed, end)
+            ends = np.int64(game_shares[number]), np.int64(move_share)
+            self.kernel(inputs, self.workers[number], self._seeds[number], *ends)
 
         if count == 1:
             train(0)
@@ -511,11 +489,14 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
     return [(f"training for {name}", partial(compile_for, name)) for name in kinds]
 
 
-def new_worker(layout: NetworkLayout, length: int, starts: int = 0) -> kernels.WorkerState:
+def new_worker(
+    layout: NetworkLayout, below: NetworkLayout, length: int, starts: int
+) -> kernels.WorkerState:
     """Create the state of a thread.
 
     Args:
         layout: The network's layout.
+        below: Layout of the network below a band.
         length: Capacity of the trajectory.
         starts: Number of start boards kept per stage.
     """
@@ -534,5 +515,7 @@ def new_worker(layout: NetworkLayout, length: int, starts: int = 0) -> kernels.W
         np.zeros((6, layout.active + SPARE), np.uint64),
         np.zeros(4, np.int64),
         np.zeros(4, np.int64),
+        np.zeros(4),
+        np.zeros((4, below.active + SPARE), np.uint64),
         np.zeros(4),
     )
