@@ -48,7 +48,8 @@ def test_beyond_what_is_shipped_it_searches(monkeypatch):
     """Boards beyond the bundled moves are solved exactly, with values."""
     rules = get_rules("classic:size=2x3")
     solution = solve(rules)
-    moves = maker.distil(solution, covered=40)
+    monkeypatch.setitem(maker.COVERED, rules.shape, 40)
+    moves = maker.distil(solution)
     monkeypatch.setattr("py2048.players.perfect.shipped_moves", lambda _: moves)
     player = PerfectPlayer()
     for seed in range(10):
