@@ -334,7 +334,10 @@ GREEDY = ("evaluate", "greedy", "--quiet")
             ["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"],
             "does not exist; create it first",
         ),
-        (["practice", "--only", "cornr"], "no kind of mistake is called 'cornr'; did you mean 'corner'?"),
+        (
+            ["practice", "--only", "cornr"],
+            "no kind of mistake is called 'cornr'; did you mean 'corner'?",
+        ),
         (["practice", "--table", "L3-256", "--only", "row"], "--table excludes --only"),
         (["puzzle", "--rating", "high"], "'high' is not a range of ratings: give one such as"),
         (["puzzle", "--rating", "9-1"], "'9-1' is not a range of ratings: give one such as"),

@@ -10,6 +10,7 @@ from tests.server.browser.visiting import Player
 
 from py2048.core.board import Board
 from py2048.core.rules import list_rules
+from py2048.presentation.words import percent
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 """Two equal tiles side by side: one move ends the game."""
@@ -183,23 +184,22 @@ async def test_undo_and_redo(guest):
 
 
 async def test_hint(player):
-    """A hint marks the best direction and lists the others' losses until the next move."""
+    """A hint marks the best direction and lists every direction's chance until the next move."""
     await player.visit()
     await player.ask()
     best = player.page.locator("#losses .best")
-    hint = next(message for message in player.heard if message["type"] == "hint")
+    await player.page.locator("#losses .loss", has_text="%").first.wait_for()
+    hint = [message for message in player.heard if message["type"] == "hint"][-1]
     shown = {}
     for row in await player.page.locator("#losses li").all():
         shown[await row.get_attribute("data-direction")] = await row.locator(".loss").text_content()
-    most = max(hint["values"].values())
-    losses = {name: round(most - value) for name, value in hint["values"].items()}
-    texts = {n: f"\N{MINUS SIGN}{loss:,}" if loss else "as good" for n, loss in losses.items()}
-    assert shown == texts | {hint["direction"]: "best"}
+    assert shown == {name: percent(value) for name, value in hint["values"].items()}
     board = Board.from_rows(await player.board())
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]
-    await player.said(f"{hint['direction'].capitalize()} is best")
-    assert await player.text("#status") == f"{hint['direction'].capitalize()} is best."
+    name = hint["direction"].capitalize()
+    await player.said(f"{name}. ")
+    assert await player.text("#status") == f"{name}."
     assert await player.page.get_attribute("#board", "data-best") == hint["direction"]
     await player.look("hint")
     await player.press(f"Arrow{hint['direction'].capitalize()}")
