@@ -130,7 +130,7 @@ def test_no_game_is_for_training_and_for_measuring() -> None:
 
 
 def test_a_band_learns_from_saved_boards() -> None:
-    """A trained band makes the next tile more often without search, and is worth more."""
+    """A trained band makes the next tile more often, with and without search."""
     boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
     training, held_out = boards.of((1024, 1920)).split()
     play = player(network())()
@@ -142,10 +142,13 @@ def test_a_band_learns_from_saved_boards() -> None:
         trainer.reset_coherence()
         learn(trainer, 700_000, rate)
     better = trainer.with_band(1.0)
-    before, after = (play_to_tile(player(each), held_out) for each in (network(), better))
-    assert len(before.successes) == len(after.successes) == len(held_out)
-    assert after.last_stretch.share > before.last_stretch.share
-    assert after.worth(8000.0).mean() > before.worth(8000.0).mean()
+    for depth in (1, 2):
+        before = play_to_tile(player(network(), depth), held_out)
+        after = play_to_tile(player(better, depth), held_out)
+        assert len(before.successes) == len(after.successes) == len(held_out)
+        assert after.last_stretch.share > before.last_stretch.share
+        if depth == 1:  # with search, points are chance on so few boards
+            assert after.worth(8000.0).mean() > before.worth(8000.0).mean()
 
 
 def test_boards_are_played_on_until_a_larger_tile() -> None:
