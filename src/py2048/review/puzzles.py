@@ -94,7 +94,7 @@ def get_puzzle(number: int) -> Puzzle:
     """Return the puzzle with this number.
 
     Raises:
-        Py2048Error: There is no such puzzle.
+        Py2048Error: If no puzzle has this number.
     """
     by_number = {puzzle.id: puzzle for puzzle in puzzles()}
     if number not in by_number:

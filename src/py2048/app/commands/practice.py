@@ -110,7 +110,7 @@ def _kind(text: str) -> ReasonKind:
     """Return the kind of mistake with this name.
 
     Raises:
-        Py2048Error: There is no such kind.
+        Py2048Error: If no kind has this name.
     """
     from py2048.review.reasons import ReasonKind
 

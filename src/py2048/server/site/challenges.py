@@ -327,7 +327,7 @@ def _puzzle_and_answer(fields: Mapping[str, str]) -> tuple[Puzzle, Direction | N
     try:
         puzzle = get_puzzle(int(number)) if number else _puzzle_of(day)
     except (ValueError, Py2048Error):
-        raise HTTPException(404, _("There is no such puzzle.")) from None
+        raise HTTPException(404, _("No puzzle has this number.")) from None
     legal = {str(direction): direction for direction in puzzle.values}
     if answer is not None and answer not in legal:
         raise HTTPException(404, _("That move is not possible in this puzzle."))

@@ -1,5 +1,5 @@
-// A web worker that judges moves, so that the page never waits. It is told the rules and the network
-// first. Newer requests go first, and a hint replaces a hint that is not finished.
+// A web worker that judges moves without blocking the page. Its first message has the rules and the
+// network. Newer requests take precedence, and a hint replaces an unfinished one.
 import { Coaching } from "./coaching.js";
 import { Network } from "./network.js";
 import { Playouts } from "./playouts.js";
