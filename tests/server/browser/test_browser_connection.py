@@ -115,7 +115,7 @@ async def test_far_from_the_server(browser, server):
             state = await player.state()
             assert await player.board() == await player.cells() == state["board"]
             assert await player.text("#score") == f"{state['score']:,}"
-            said = "Left: merged 2 and 2 into 4, +4."
+            said = "Left: merged 2 and 2 into 4, plus 4."
             assert (await player.text("#live")).count(said) == 1
 
 

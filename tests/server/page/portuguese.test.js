@@ -24,7 +24,7 @@ test("Moves, undo and the end of a game without the server are told in Portugues
   tell(offline.redo());
   while (offline.game.outcome === "playing") tell(offline.play(offline.game.legal[0]));
   assert.equal(said[0], "Cima: nada se mexe.");
-  assert.match(said[1], /^(Esquerda|Direita): juntou 2 e 2 em 4, \+4\. Um 2 na linha 1, coluna \d\. Pontuação \d+\.$/);
+  assert.match(said[1], /^(Esquerda|Direita): juntou 2 e 2 em 4, mais 4\. Um 2 na linha 1, coluna \d\. Pontuação \d+\.$/);
   assert.equal(said[2], "Fez 4: ganhou.");
   assert.match(said[3], /^Desfeito: (esquerda|direita)\. Pontuação 0\.$/);
   assert.match(said.at(-1), /^Fim do jogo\. Pontuação \d+\.$/);

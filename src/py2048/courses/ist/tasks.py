@@ -880,11 +880,12 @@ def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object,
 
 
 MAX_GAMES = 40
+MAX_LETTERS = 800  # 3,000 random games ended after at most 319.
 
 
 def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
     for seed in map(session.seed_for, range(2)):
-        played = play(session, _letters(seed, 3000), seed, words)
+        played = play(session, _letters(seed, MAX_LETTERS), seed, words)
         last = played.scenes[-1]
         asked_at = played.scenes[:-1] if played.has_final_board else played.scenes
         for number, scene in enumerate(asked_at):
