@@ -275,15 +275,15 @@ def test_a_file_is_not_replaced_unasked(tmp_path):
     """A file is only replaced after confirmation; an invalid name is reported."""
     controller, screen = controlled()
     path, wrote = tmp_path / "game.2048.json", list[str]()
-    controller.records.replace_file(path, lambda: wrote.append("new"))
+    controller.game.replace_file(path, lambda: wrote.append("new"))
     path.touch()
-    controller.records.replace_file(path, lambda: wrote.append("again"))
+    controller.game.replace_file(path, lambda: wrote.append("again"))
     assert (wrote, screen.question) == (["new"], f"Replace {path}?")
     screen.agree()
     assert wrote == ["new", "again"]
     for name, told in (("a\0b", "embedded null"), ("n" * 300, "too long")):
         save = partial(controller.session.save_record, name)
-        controller.records.replace_file(Path(name), save)
+        controller.game.replace_file(Path(name), save)
         assert told in screen.warnings.pop()
 
 
@@ -292,14 +292,14 @@ def test_finished_games_can_be_chosen(kept):
     kept.start(get_rules("2x4"), seed=1)
     controller, screen = controlled(kept)
     found: list[Record] = []
-    controller.records.choose("Which?", found.append)
+    controller.game.choose("Which?", found.append)
     assert [choice.title for choice in screen.list.choices] == ["This game"]
     kept.move(kept.game.legal_directions()[0])
     while not kept.game.is_over:
         kept.move(kept.game.legal_directions()[0])
     kept.flush()
     kept.start(get_rules("classic"), seed=2)
-    controller.records.choose("Which?", found.append)
+    controller.game.choose("Which?", found.append)
     for choice in screen.list.choices:
         screen.list.take(choice.value)
     assert [record.rules.name for record in found] == ["classic", "2x4"]

@@ -29,7 +29,7 @@ from py2048.app.terminal.screens import (
     ReviewGraph,
     ReviewScreen,
 )
-from py2048.presentation.screen import Choice
+from py2048.presentation.screen import Choice, ListRequest
 from py2048.presentation.themes import get_theme
 
 SIZES = ((80, 24), (40, 24), (20, 10))
@@ -77,7 +77,7 @@ async def test_there_is_no_accuracy_before_a_move_is_judged():
     """While no move is judged, the accuracy is an ellipsis rather than 0 %."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ReviewScreen(known_review(0), get_theme("dark")))
+        await app.push_screen(ReviewScreen(known_review(0), str, get_theme("dark")))
         await until(pilot, lambda: "Accuracy …" in shown(app))
 
 
@@ -170,7 +170,8 @@ async def test_a_level_is_chosen_in_the_review():
     """O lists the levels; a choice is passed on."""
     async with leveled([]) as pilot:
         review, chosen = pilot.app.screen.review, list[str]()
-        review.levels, review.choose_level = [Choice("expert", "Expert")], chosen.append
+        offered = ListRequest("Level", [Choice("expert", "Expert")], chosen.append)
+        review.levels = lambda: offered
         await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, ListScreen))
         await pilot.press("enter")

@@ -1,6 +1,6 @@
 """`ScreenController`, which performs the player's actions in the terminal and the window.
 
-One object per subject (game, players, records, reviews, practice) provides handlers for actions of
+One object per subject (game, players, reviews) provides handlers for actions of
 `py2048.presentation.actions`.
 """
 
@@ -83,9 +83,8 @@ class ScreenController:
         presenter: Shows events.
         coach: Judges moves during the game.
         players: Provides hints and autoplay.
-        game: Makes moves and starts or resumes games.
-        records: Handles game files and finished games.
-        reviews: Opens reviews of games.
+        game: Makes moves, and starts, resumes, opens and saves games.
+        reviews: Opens reviews of games, and practice.
         commands: Handlers by action name; a front end adds handlers of its own.
     """
 
@@ -110,17 +109,11 @@ class ScreenController:
         presenter.follow = self._follow
         self.players = PlayerCommands(presenter, adviser, self.coach, player)
         self.game = GameCommands(presenter, self.players.stop)
-        self.records = RecordCommands(presenter, self.game)
-        practice = PracticeCommands(presenter, foreground)
-        self.reviews = ReviewCommands(
-            presenter, (foreground, background), self.game, self.records, practice
-        )
+        self.reviews = ReviewCommands(presenter, foreground, background, self.game)
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
-            **self.records.commands,
             **self.reviews.commands,
-            **practice.commands,
             "coach": self._toggle_coach,
             "level": self._choose_level,
             "language": self._choose_language,
@@ -178,9 +171,7 @@ class ScreenController:
 
     def _choose_level(self) -> None:
         """Let the player choose the level at which moves are judged."""
-        title, now = _("Whose chances count?"), str(self.session.get_setting(LEVEL_SETTING, ME))
-        choices = level_choices(self.session)
-        self.screen.choose(ListRequest(title, choices, self._set_level, current=now))
+        self.screen.choose(level_request(self.session, self._set_level))
 
     def _set_level(self, text: str) -> None:
         self.presenter.remember(LEVEL_SETTING, text)
@@ -409,7 +400,7 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Makes moves and starts or resumes games.
+    """Makes moves, and starts, resumes, opens and saves games.
 
     Args:
         presenter: Shows events.
@@ -435,6 +426,8 @@ class GameCommands:
             "new": lambda: self.start(session.start),
             "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
+            "open": self._open,
+            "save": self._save,
         }
 
     def _move(self, direction: Direction) -> None:
@@ -522,19 +515,7 @@ class GameCommands:
 
         self._presenter.attempt(open_text)
 
-
-class RecordCommands:
-    """Game files and finished games.
-
-    Args:
-        presenter: Shows events.
-        game: Continues an opened game.
-    """
-
-    def __init__(self, presenter: Presenter, game: GameCommands) -> None:
-        self._presenter, self._game = presenter, game
-        self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"open": self._open, "save": self._save}
+    # Game files and finished games
 
     @property
     def file_name(self) -> str:
@@ -563,7 +544,7 @@ class RecordCommands:
 
     def _open(self) -> None:
         def load(path: Path) -> None:
-            self._game.replace(lambda: self._session.start_from(load_record_file(path)))
+            self.replace(lambda: self._session.start_from(load_record_file(path)))
 
         self._screen.ask_to_open(_("Choose a game to continue"), RECORDS, load)
 
@@ -603,30 +584,27 @@ class RecordCommands:
 
 
 class ReviewCommands:
-    """Reviews of games.
+    """Reviews of games, and practice of mistakes, puzzles and endings.
 
     Args:
         presenter: Shows events.
-        workers: One for reviews that the player requests, and one for the automatic review of a
-            game that has ended.
-        game: Continues play from a reviewed position.
-        records: Lists the games to choose from.
-        practice: Offers drills.
+        worker: Reviews the games that the player asks for, and prepares drills, because dealing an
+            ending takes a while.
+        background: Reviews a game that has ended.
+        game: Lists the games to choose from, and continues play from a reviewed position.
     """
 
     def __init__(
         self,
         presenter: Presenter,
-        workers: tuple[BackgroundWorker, BackgroundWorker],
+        worker: BackgroundWorker,
+        background: BackgroundWorker,
         game: GameCommands,
-        records: RecordCommands,
-        practice: PracticeCommands,
     ) -> None:
-        self._presenter, (self._worker, self._background) = presenter, workers
-        self._game, self._records, self._practice = game, records, practice
-        self._session, self._screen = presenter.session, presenter.screen
+        self._presenter, self._worker, self._background = presenter, worker, background
+        self._game, self._session, self._screen = game, presenter.session, presenter.screen
         self._auto_review: GameReview | None = None  # started when the game ended
-        self.commands: Commands = {"review": self._choose}
+        self.commands: Commands = {"review": self._choose, "practice": self._choose_drill}
 
     def follow(self, event: Event) -> None:
         """Start a review when a person's game ends; cancel it when play continues."""
@@ -649,7 +627,7 @@ class ReviewCommands:
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self._records.choose(_("Choose a game to review"), own, self.open)
+            self._game.choose(_("Choose a game to review"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
         """Open a review; reviewing the game in progress counts as a hint.
@@ -687,39 +665,17 @@ class ReviewCommands:
         def leave(name: str) -> None:
             if name == "practice":
                 habits = review.review.habits if review.review else ()
-                self._practice.choose(habits[0].kind if habits else None)
+                self._choose_drill(habits[0].kind if habits else None)
             else:
                 self._game.play_from(review.board, record.rules)
 
-        review.levels, review.choose_level = level_choices(session), choose_level
+        review.levels = lambda: level_request(session, choose_level)
         self._screen.show_review(review, leave)
         review.start(self._worker, on_done)
 
+    # Practice
 
-def level_choices(session: Session) -> list[Choice]:
-    """Return the levels to choose from: the player's own, the named ones, and perfect play."""
-    own = level_name(session.level(text=ME))
-    return [
-        Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
-        *(Choice(str(level), level_name(level)) for level in reversed(LEVELS)),
-        Choice(PERFECT, level_name(None), _("For experts, in points")),
-    ]
-
-
-class PracticeCommands:
-    """Practice of mistakes, puzzles and endings.
-
-    Args:
-        presenter: Shows events.
-        worker: Prepares drills, because dealing an ending takes a while.
-    """
-
-    def __init__(self, presenter: Presenter, worker: BackgroundWorker) -> None:
-        self._presenter, self._worker = presenter, worker
-        self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"practice": self.choose}
-
-    def choose(self, kind: ReasonKind | None = None) -> None:
+    def _choose_drill(self, kind: ReasonKind | None = None) -> None:
         """Let the player choose what to practise, with a kind of mistake selected."""
         from py2048.app.controller.practice import choice_of, list_offers  # slow: imports the store
 
@@ -743,6 +699,18 @@ class PracticeCommands:
         attempt = self._presenter.attempt
         self._screen.say("")
         self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
+
+
+def level_request(session: Session, take: Callable[[str], object]) -> ListRequest:
+    """Offer the levels to choose from: the player's own, the named ones, and perfect play."""
+    own = level_name(session.level(text=ME))
+    choices = [
+        Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
+        *(Choice(str(level), level_name(level)) for level in reversed(LEVELS)),
+        Choice(PERFECT, level_name(None), _("For experts, in points")),
+    ]
+    current = str(session.get_setting(LEVEL_SETTING, ME))
+    return ListRequest(_("Whose chances count?"), choices, take, current)
 
 
 def is_written(path: Path) -> bool:

@@ -28,7 +28,7 @@ from py2048.presentation.hints import (
     rows_of,
 )
 from py2048.presentation.motion import BoardTransition, sliding
-from py2048.presentation.screen import points
+from py2048.presentation.screen import ListRequest, points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.presentation.words import (
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
-    from py2048.presentation.screen import Choice
     from py2048.review.levels import Level
 
 PAGE = 10  # moves skipped by Page Up and Page Down
@@ -187,8 +186,7 @@ class GameReview:
         frame: Current step of "Show me", if it is running.
         is_retrying: Whether the player is looking for a better move; the answer is hidden.
         changed: Called when more moves have been judged.
-        levels: Levels to choose from.
-        choose_level: Called with one of `levels`; judges the game again.
+        levels: Returns the levels to choose from; a choice judges the game again.
 
     Raises:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
@@ -200,8 +198,7 @@ class GameReview:
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.changed: Callable[[], object] = lambda: None
-        self.levels: Sequence[Choice] = ()
-        self.choose_level: Callable[[str], object] = lambda _: None
+        self.levels: Callable[[], ListRequest] = lambda: ListRequest("", (), lambda _: None)
         self._worker: JobRunner | None = None
         self._on_done: Callable[[Review | None], object] = lambda _: None
         self._reset(level)

@@ -193,7 +193,7 @@ class DesktopApp:
             take(chosen)
         else:  # the dialog did not check whether this file exists
             path = chosen.with_name(chosen.name + kind.ending)
-            self.controller.records.replace_file(path, lambda: take(path))
+            self.controller.game.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Open the system's file dialog to choose a file to read."""
@@ -330,7 +330,7 @@ class DesktopApp:
 
     def choose_replay(self) -> None:
         """Choose a game to watch: the current game, a finished game or a file."""
-        self.controller.records.choose(_("Watch a game"), self.watch)
+        self.controller.game.choose(_("Watch a game"), self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
@@ -374,7 +374,7 @@ class DesktopApp:
 
             self._exporter.run(export, report)
 
-        self.ask_to_save(title, kind, self.controller.records.file_name, save)
+        self.ask_to_save(title, kind, self.controller.game.file_name, save)
 
 
 # Menus

@@ -174,8 +174,9 @@ class ReviewWindow(Dialog):
     def _choose_level(self) -> None:
         """Open the menu of levels."""
         self._levels.delete(0, "end")
-        for each in self.review.levels:
-            choose = partial(self.review.choose_level, each.value)
+        levels = self.review.levels()
+        for each in levels.choices:
+            choose = partial(levels.take, each.value)
             self._levels.add_command(label=f"{each.title}  {each.detail}".rstrip(), command=choose)
         colour_menu(self._levels)
         button = self.level

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -41,8 +41,6 @@ from py2048.presentation.screen import FileKind, ListRequest
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
-
-T = TypeVar("T")
 
 FILE_PROMPT = N_("the name of a file")
 MIN_TIMER_S = 0.001  # must not be 0, because Textual divides by it
@@ -170,12 +168,11 @@ class GameApp(App[None]):
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a yes-no question; run `action` on yes."""
-        question = screens.ConfirmDialog(text, yes.lower(), no.lower())
-        self._open(question, lambda _: action())
+        self.push_screen(screens.ConfirmDialog(text, yes.lower(), no.lower(), action))
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self._open(screens.ListScreen(request), request.take)
+        self.push_screen(screens.ListScreen(request))
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -184,7 +181,7 @@ class GameApp(App[None]):
 
         def write(typed: str) -> None:
             path = expanded(typed)
-            self.controller.records.replace_file(path, lambda: take(path))
+            self.controller.game.replace_file(path, lambda: take(path))
 
         unused = _unused_name(name, kind.ending)
         self.choose(ListRequest(title, (), write, current=unused, own=_(FILE_PROMPT)))
@@ -196,8 +193,8 @@ class GameApp(App[None]):
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open the review screen."""
         theme, is_animated = self.controller.theme, self.controller.presenter.is_animated
-        screen = screens.ReviewScreen(review, self._displayable(theme), is_animated=is_animated)
-        self._open(screen, leave)
+        shown = self._displayable(theme)
+        self.push_screen(screens.ReviewScreen(review, leave, shown, is_animated=is_animated))
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""
@@ -207,16 +204,7 @@ class GameApp(App[None]):
 
     def show_help(self) -> None:
         """Show all actions and their keys."""
-        self._open(screens.MoreScreen(), self.controller.do)
-
-    def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
-        """Open a dialog, and call `take` with the answer unless the dialog is cancelled."""
-
-        def on_close(answer: T | None) -> None:
-            if answer is not None:
-                take(answer)
-
-        self.push_screen(dialog, on_close)
+        self.push_screen(screens.MoreScreen(self.controller.do))
 
     def share(self) -> None:
         """Copy the result as text, or the board if there is no result."""
