@@ -540,7 +540,7 @@ class Session:
     @property
     def unsaved(self) -> str:
         """One-line reason why changes are not saved yet; empty if everything is saved."""
-        return "" if self._autosave is None else self._autosave.unsaved
+        return "" if self._autosave is None else self._autosave.writer.unsaved
 
     @property
     def keeps_games(self) -> bool:
@@ -550,7 +550,7 @@ class Session:
     def flush(self) -> str:
         """Wait a few seconds for pending writes; return `unsaved` afterwards."""
         if self._autosave is not None:
-            self._autosave.flush()
+            self._autosave.writer.flush()
             self._poll_saving(self._autosave)
         return self.unsaved
 
@@ -567,7 +567,7 @@ class Session:
     def _poll_saving(self, autosave: StoreAutosave) -> None:
         while autosave.notices:
             self._events.append(events.StorageFailed(autosave.notices.popleft()))
-        unsaved = autosave.unsaved
+        unsaved = autosave.writer.unsaved
         if unsaved != self._reported_unsaved:
             self._reported_unsaved = unsaved
             self._events.append(events.SavingChanged(unsaved))
