@@ -18,7 +18,7 @@ from tests.app.controller.reviewing import MOVES, ended_record, known_record, wo
 from tests.core.game.foreign_games import new_text, played
 from tests.review.test_advice import CompiledPlayer
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.controller.controller import SPEEDS
 from py2048.app.session import Session, autosave, open_session
 from py2048.core.direction import Direction
@@ -528,7 +528,7 @@ def test_the_coach_is_switched_and_remembered(kept):
     again, other = controlled(kept)
     assert again.coach.is_on
     again.do("coach")
-    assert (other.coach, kept.get_setting(SETTING)) == (None, False)
+    assert (other.coach, kept.get_setting(COACH_SETTING)) == (None, False)
     for each in (controller, again):
         each.close()
 

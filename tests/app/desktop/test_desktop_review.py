@@ -15,7 +15,7 @@ from tests.app.controller.reviewing import (
     leveled_review,
 )
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.app.desktop.dialogs import ListDialog
 from py2048.app.session import Session, open_session
@@ -185,7 +185,7 @@ def test_the_coach_shows_and_hides_its_bar(desk):
     height = desk.board.winfo_height()
     desk.key("c")
     assert "The coach judges your moves" in shown(desk.window.header)
-    assert desk.session.get_setting(SETTING) is True
+    assert desk.session.get_setting(COACH_SETTING) is True
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in shown(desk.window.header))
     assert desk.session.category == "assisted"

@@ -18,7 +18,7 @@ from tests.app.controller.reviewing import (
 from tests.app.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Session, open_session
 from py2048.app.terminal.app import GameApp
@@ -194,11 +194,11 @@ async def test_the_coach_comments_without_moving_the_board():
         assert app.view.board.region == region
         app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
         await until(pilot, lambda: "accuracy 100 %" in shown(app))
-        assert session.get_setting(SETTING) is True
+        assert session.get_setting(COACH_SETTING) is True
         await pilot.press("c")
         await until(pilot, lambda: "accuracy" not in shown(app))
         assert app.view.board.region == region
-        assert session.get_setting(SETTING) is False
+        assert session.get_setting(COACH_SETTING) is False
 
 
 # Practice

@@ -68,12 +68,12 @@ def replay(
     print(
         f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
     )
-    print(game.board)
+    print(game.position.board)
     while game.index < last and (event := game.forward()):
         time.sleep(delay)
         print(f"{game.index}. {describe(event)}")
         if not no_boards:
-            print(game.board, flush=True)
+            print(game.position.board, flush=True)
 
 
 def verify(

@@ -14,7 +14,7 @@ from py2048.core.language import LANGUAGES, language_of_environment, set_languag
 from py2048.presentation import streams
 
 if TYPE_CHECKING:
-    from py2048.app.controller.presenter import Start
+    from py2048.app.controller.controller import Start
     from py2048.app.session import Event, Session
 
 DEMO_PLAYER = "greedy"
@@ -86,14 +86,15 @@ class LaunchOptions(NamedTuple):
     """How to open a game.
 
     Attributes:
-        begin: Function that starts or resumes the game.
+        begin: Function that starts or resumes the game. By default, the last unfinished game is
+            resumed, or a new game is started.
         theme: Name of a theme, or None for the last theme used.
         reduced_motion: Whether to disable animations.
         player: Spec of a player that plays automatically, or None for a human player.
         save: Whether to save the game and the score.
     """
 
-    begin: Start
+    begin: Start | None = None
     theme: str | None = None
     reduced_motion: bool = False
     player: str | None = None
@@ -113,12 +114,7 @@ class LaunchOptions(NamedTuple):
 
 def open_last_game() -> int:
     """Resume the last game, or start one, on the best screen; return the exit status."""
-    return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
-
-
-def resume_or_start(session: Session) -> Iterable[Event]:
-    """Resume the last game, or start a classic game."""
-    return session.resume() or session.start()
+    return open_screen(UserInterface.AUTO, LaunchOptions())
 
 
 def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
@@ -201,7 +197,7 @@ def _demonstrate(options: LaunchOptions) -> int:
 
     print("2048, played by the computer for a few seconds.")
     session = Session()
-    happened = options.begin(session)
+    happened = (options.begin or Session.start)(session)
     end = time.monotonic() + DEMO_S
     while happened:
         print(*map(describe, happened), sep="\n", flush=True)

@@ -26,7 +26,7 @@ from py2048.presentation.words import (
 from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
 from py2048.review.games import accuracy_of_moves
-from py2048.review.levels import goal_of
+from py2048.review.levels import Level, goal_of
 from py2048.review.moves import Grade
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from py2048.core.direction import Direction
     from py2048.core.rules import Rules
     from py2048.engine.jit.progress import Compiling
-    from py2048.review.levels import Level
 
-SETTING = "coach"
+COACH_SETTING = "coach"
 
 SPOKEN = Grade.MISTAKE, Grade.BLUNDER
 """Grades that the coach comments on."""

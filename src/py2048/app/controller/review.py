@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.session import Session, review_game
+from py2048.app.session import ReviewUpdate, Session, review_game
 from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
@@ -47,14 +47,12 @@ from py2048.presentation.words import (
 from py2048.presentation.words import name_of as direction_name
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import moments_of
-from py2048.review.levels import LEVELS
+from py2048.review.levels import LEVELS, Level
 
 if TYPE_CHECKING:
-    from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
-    from py2048.review.levels import Level
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 
@@ -127,15 +125,10 @@ _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
 
 
-def badge_of(grade: Grade, lost: float) -> str:
-    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
-    title = _(GRADE_TITLES[grade])
-    return f"{title} \N{MINUS SIGN}{percent(lost)}" if grade.is_mistake else title
-
-
 def badge(move: MoveReview) -> str:
-    """Return the badge of a move."""
-    return badge_of(move.grade, move.loss if move.goal else move.share)
+    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
+    title, lost = _(GRADE_TITLES[move.grade]), move.loss if move.goal else move.share
+    return f"{title} \N{MINUS SIGN}{percent(lost)}" if move.grade.is_mistake else title
 
 
 def headline_of(played: Direction, best: Direction) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from py2048.core.errors import Py2048Error
 
 if TYPE_CHECKING:
-    from py2048.app.controller.presenter import Start
+    from py2048.app.controller.controller import Start
     from py2048.app.desktop.launch import GameWindow
     from py2048.app.session import Session
 

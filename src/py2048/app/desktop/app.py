@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.controller import ScreenController
-from py2048.app.controller.presenter import fault_of
+from py2048.app.controller.controller import ScreenController, fault_of
 from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import colour_menu
 from py2048.app.desktop.window import MainWindow, action_of
-from py2048.app.session import Event, Session
+from py2048.app.session import Event, Hint, Session
 from py2048.core.errors import Py2048Error, os_errors_as
 from py2048.core.game import Record
 from py2048.core.language import N_, _
@@ -36,7 +35,6 @@ from py2048.presentation.words import name_of
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
     from py2048.app.controller.review import GameReview
-    from py2048.app.session import Hint
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that go to a focused button instead of the game."""
@@ -112,7 +110,7 @@ class DesktopApp:
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": self.edit_board,
-            "replay": self.choose_replay,
+            "replay": lambda: controller.game.choose(_("Watch a game"), self.watch),
             "picture": self.export_picture,
             "animated_gif": self.export_gif,
             "copy": self.copy,
@@ -248,10 +246,7 @@ class DesktopApp:
         def start(seed: str) -> None:
             self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
 
-        def check(seed: str) -> str:
-            return fault_of(lambda: parse_seed(seed))
-
-        seed = str(self.session.game.seed)
+        check, seed = partial(fault_of, parse_seed), str(self.session.game.seed)
         self.choose(ListRequest(_("New game from a seed"), (), start, seed, own, check))
 
     def open_rules_form(self) -> None:
@@ -327,10 +322,6 @@ class DesktopApp:
             self.export_picture()
 
     # Replays and exports
-
-    def choose_replay(self) -> None:
-        """Choose a game to watch: the current game, a finished game or a file."""
-        self.controller.game.choose(_("Watch a game"), self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.

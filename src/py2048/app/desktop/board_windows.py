@@ -9,7 +9,14 @@ from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, record_title
+from py2048.app.controller.review import (
+    FRAME_S,
+    PAGE,
+    Frame,
+    GameReview,
+    grade_colour,
+    record_title,
+)
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
@@ -29,7 +36,6 @@ from py2048.review import MoveReview
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
-    from py2048.app.controller.review import Frame, GameReview
     from py2048.presentation.hints import DirectionRow
 
 # Unscaled pixels.

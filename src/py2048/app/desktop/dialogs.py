@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tkinter import ttk
 
-from py2048.app.controller.presenter import fault_of
+from py2048.app.controller.controller import fault_of
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.style import ROW_HEIGHT, Button, Text, text_width
 from py2048.app.desktop.window import MainWindow, tk_keys

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ME = "me"
 """Stands for the player's own level, which is fitted to their games."""
 
-SETTING = "level"
+LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
 """Maximum number of unfinished games that count; each must be replayed."""

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
-from py2048.app.session.levels import ME, find_level
-from py2048.app.session.levels import SETTING as LEVEL_SETTING
+from py2048.app.session.levels import LEVEL_SETTING, ME, find_level
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -393,6 +392,11 @@ class Session:
             return ()
         return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
+    @property
+    def best_player(self) -> str:
+        """Spec of the best player for the current board."""
+        return hint_player(self.rules, self.game.board)
+
     def get_player(self, player: Player | str | None = None) -> Player:
         """Return a player as given, or create and cache the player with a spec.
 
@@ -401,7 +405,7 @@ class Session:
         """
         if player is not None and not isinstance(player, str):
             return player
-        spec = player or hint_player(self.rules, self.game.board)
+        spec = player or self.best_player
         if spec not in self._players:
             self._players[spec] = make_player(spec)
         return self._players[spec]

@@ -296,16 +296,6 @@ class Replay:
         """The current position."""
         return self._positions[self.index]
 
-    @property
-    def board(self) -> Board:
-        """The current board."""
-        return self.position.board
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        """Scores at the start and after each turn, for a graph."""
-        return tuple(position.score for position in self._positions)
-
     def forward(self) -> Moved | None:
         """Step forward; return the event to animate, or `None` at the end."""
         before, after = self.position, self.seek(self.index + 1)

@@ -23,8 +23,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
-from py2048.app.controller.controller import ScreenController
-from py2048.app.controller.presenter import Start
+from py2048.app.controller.controller import ScreenController, Start
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
 from py2048.app.terminal import screens

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from py2048.app.controller.background import JobRunner, results
 from py2048.app.controller.coach import Coach
-from py2048.app.controller.controller import is_written
-from py2048.app.controller.presenter import Start, opening
+from py2048.app.controller.controller import Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session, hint_player, review_game
-from py2048.app.session.levels import SETTING as LEVEL_SETTING
+from py2048.app.session import Event, Hint, Session, review_game
+from py2048.app.session.levels import LEVEL_SETTING
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.core.folders import expanded
@@ -217,19 +216,18 @@ class PlainTextGame:
     @property
     def _player(self) -> str:
         """Spec of the player for hints and for the command `auto`."""
-        default = hint_player(self._session.rules, self._session.game.board)
-        return self._preferred_player or str(self._session.get_setting("player", "")) or default
+        chosen = self._preferred_player or str(self._session.get_setting("player", ""))
+        return chosen or self._session.best_player
 
     def _name(self, spec: str) -> str:
-        return player_name(spec, hint_player(self._session.rules, self._session.game.board))
+        return player_name(spec, self._session.best_player)
 
     def _hint(self) -> None:
         """Write the player's hint, or a quick player's hint while the player is being compiled."""
         if self._is_over():
             return
         session, player = self._session, self._player
-        is_default = player == hint_player(session.rules, session.game.board)
-        level = session.level() if is_default else None
+        level = session.level() if player == session.best_player else None
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
