@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import closing
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from py2048.presentation import streams
 
 if TYPE_CHECKING:
     from py2048.app.controller.controller import Start
-    from py2048.app.session import Event, Session
+    from py2048.app.session import Session
 
 DEMO_PLAYER = "greedy"
 """Player for the demonstration. It needs no compilation."""
