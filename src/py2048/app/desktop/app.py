@@ -109,7 +109,9 @@ class DesktopApp:
         controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
-            "edit": self.edit_board,
+            "edit": lambda: self.open(
+                dialogs.EditorDialog, session.game.board, controller.game.play_from
+            ),
             "replay": lambda: controller.game.choose(_("Watch a game"), self.watch),
             "picture": self.export_picture,
             "animated_gif": self.export_gif,
@@ -252,10 +254,6 @@ class DesktopApp:
     def open_rules_form(self) -> None:
         """Open the form for custom rules."""
         self.open(dialogs.RulesDialog, self.session.rules, self.controller.game.play_by)
-
-    def edit_board(self) -> None:
-        """Open the board editor."""
-        self.open(dialogs.EditorDialog, self.session.game.board, self.controller.game.play_from)
 
     def show_statistics(self) -> None:
         """Show statistics of the finished games."""

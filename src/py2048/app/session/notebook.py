@@ -64,11 +64,6 @@ class Exercise:
     kind: ReasonKind | None
     saved: SavedMistake
 
-    @property
-    def box(self) -> int:
-        """Repetition box; a higher box means a later repetition (see `py2048.review.mistakes`)."""
-        return self.saved.box
-
     @classmethod
     def of(cls, saved: SavedMistake) -> Exercise:
         """Create an exercise from a stored mistake."""
@@ -144,7 +139,7 @@ class Notebook:
         """
         move = exercise.graded(direction)
         is_success = not move.grade.is_mistake
-        box = next_box(exercise.box, is_success=is_success)
+        box = next_box(exercise.saved.box, is_success=is_success)
         self._store.mistakes.answer(
             exercise.saved,
             box=box,

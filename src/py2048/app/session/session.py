@@ -537,7 +537,7 @@ class Session:
         self._settings[key] = value
         if self._autosave is not None:
             self._autosave.set_setting(key, value)
-            self._poll_saving(self._autosave)
+            self._poll_saving()
 
     # Saving
 
@@ -555,7 +555,7 @@ class Session:
         """Wait a few seconds for pending writes; return `unsaved` afterwards."""
         if self._autosave is not None:
             self._autosave.writer.flush()
-            self._poll_saving(self._autosave)
+            self._poll_saving()
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
@@ -564,11 +564,13 @@ class Session:
         Every method that changes the game also does this. Screens call it repeatedly while
         something is unsaved.
         """
-        if self._autosave is not None:
-            self._poll_saving(self._autosave)
+        self._poll_saving()
         return self._take_events()
 
-    def _poll_saving(self, autosave: StoreAutosave) -> None:
+    def _poll_saving(self) -> None:
+        autosave = self._autosave
+        if autosave is None:
+            return
         while autosave.notices:
             self._events.append(events.StorageFailed(autosave.notices.popleft()))
         unsaved = autosave.writer.unsaved
@@ -587,7 +589,7 @@ class Session:
     def _save(self) -> None:
         if self._autosave is not None:
             self._autosave.save(self._current)
-            self._poll_saving(self._autosave)
+            self._poll_saving()
 
     def _update_best(self) -> None:
         """Raise the best score to the current score if that may become the best."""

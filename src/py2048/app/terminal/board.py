@@ -503,16 +503,6 @@ class TerminalGrid:
         """Height of the board with its frame, in characters."""
         return -(-self.height // 2)
 
-    @property
-    def shows_powers(self) -> bool:
-        """Whether tiles show their rank, because they are too narrow for digits."""
-        return self.label_columns <= MAX_POWER_COLUMNS
-
-    @property
-    def has_large_digits(self) -> bool:
-        """Whether four-digit numbers are drawn with dots."""
-        return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
-
     def corner(self, row: float, column: float) -> tuple[int, int]:
         """Return the top left pixel ``(x, y)`` of a cell or of a tile moving between cells."""
         return (
@@ -587,7 +577,8 @@ def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
-    return columns, grid.has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
+    has_large_digits = dot_size(4, grid.tile_width, grid.tile_height) > (0, 0)
+    return columns, has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
 
 
 # Tile labels

@@ -53,7 +53,6 @@ HELP = (
     N_("help: this help. quit: leave; the game is saved."),
 )
 
-WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "level", "save"
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
 MAX_LINE = 1000  # in characters; limits memory, as the input may lack line breaks
 
@@ -78,21 +77,23 @@ class PlainTextGame:
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
         self._next_progress = 0.0
-        self._commands: dict[str, Callable[[str], object]] = {
-            "undo": lambda _: self._step(session.undo, N_("There is nothing to undo.")),
-            "redo": lambda _: self._step(session.redo, N_("There is nothing to redo.")),
+        self._commands: dict[str, Callable[[], object]] = {
+            "undo": partial(self._step, session.undo, N_("There is nothing to undo.")),
+            "redo": partial(self._step, session.redo, N_("There is nothing to redo.")),
+            "hint": self._hint,
+            "board": lambda: self._write_all(describe_board(session.game.board)),
+            "score": self._score,
+            "rules": self._rules,
+            "coach": self._toggle_coach,
+            "help": lambda: self._write_all(map(_, HELP)),
+        }
+        self._commands_with_argument: dict[str, Callable[[str], object]] = {
             "new": self._new,
             "resume": self._resume,
-            "hint": lambda _: self._hint(),
             "auto": self._auto,
-            "board": lambda _: self._write_all(describe_board(session.game.board)),
-            "score": lambda _: self._score(),
-            "rules": lambda _: self._rules(),
-            "coach": lambda _: self._toggle_coach(),
             "review": self._review,
             "level": self._level,
             "save": self._save,
-            "help": lambda _rest: self._write_all(map(_, HELP)),
         }
 
     def begin(self, start: Start | None = None) -> None:
@@ -140,20 +141,25 @@ class PlainTextGame:
         return True
 
     def _do(self, word: str, rest: str) -> None:
-        command = self._commands.get(ALIASES.get(word, word))
+        name = ALIASES.get(word, word)
+        if name in self._commands_with_argument:
+            self._commands_with_argument[name](rest)
+            return
         try:
-            direction = None if command else direction_of_word(word)
+            command = self._commands.get(name) or partial(self._move, direction_of_word(word))
         except DirectionError:
-            known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
+            known = [*self._commands, *self._commands_with_argument, "quit", *map(str, Direction)]
             text = _("Unknown command {word}. Type help.")
             self._write(text.format(word=f"{word!r}{did_you_mean(word, known)}"))
             return
-        if rest and word not in WITH_ARGUMENT:
+        if rest:
             text = _("{line}: {word} takes no argument; type it alone.")
             self._write(text.format(line=f"{word} {rest}", word=word))
-        elif command:
-            command(rest)
-        elif direction and not self._is_over():
+        else:
+            command()
+
+    def _move(self, direction: Direction) -> None:
+        if not self._is_over():
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
