@@ -146,6 +146,13 @@ def verdict_of(move: MoveReview) -> str:
     return f"{badge(move)}. {headline_of(move.played, move.best)}"
 
 
+def why_of(move: MoveReview) -> str:
+    """Return the reason why a move was a mistake, or else what it costs; empty if unknown."""
+    if move.reason:
+        return reason_text(move.reason, move.played, move.best)
+    return outcome_text(move, [move.best, move.played]) if move.goal else ""
+
+
 def sentence(text: str) -> str:
     """Capitalise a clause and end it with a full stop."""
     return f"{text[0].upper()}{text[1:]}."
@@ -486,11 +493,7 @@ class GameReview:
     def why(self) -> str:
         """Why the move was a mistake, or what it costs; empty unless it was one."""
         move = self.move
-        if move is None or not move.goal or not move.grade.is_mistake:
-            return ""
-        if move.reason:
-            return reason_text(move.reason, move.played, move.best)
-        return outcome_text(move, [move.best, move.played])
+        return why_of(move) if move and move.goal and move.grade.is_mistake else ""
 
     @property
     def rows_title(self) -> str:

@@ -31,7 +31,7 @@ from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTION
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import grade_word
+from py2048.presentation.words import counted
 from py2048.review import MoveReview
 
 if TYPE_CHECKING:
@@ -246,12 +246,11 @@ class ReviewWindow(Dialog):
         best, played = review.marks
         if best:
             self.view.mark(best, played)
-        counts = [f"{number(n)} {grade_word(grade, n)}" for grade, n in review.counts.items() if n]
         for name, text in {
             "accuracy": review.accuracy,
             "accuracy_note": review.accuracy_note,
             "luck": _("luck: {luck}").format(luck=review.luck) if review.luck else "",
-            "counts": " · ".join(counts),
+            "counts": " · ".join(counted(review.counts)),
             "habits": "\n".join(review.habits),
             "summary": self.summary,
             "place": review.place_title,

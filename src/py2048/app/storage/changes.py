@@ -9,7 +9,7 @@ from operator import attrgetter
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Repository, is_sqlite
+from py2048.app.storage.database import Repository
 from py2048.app.storage.records import retract_records
 from py2048.app.storage.schema import json_text, reviews
 from py2048.app.storage.values import GameChange, utc_now
@@ -72,24 +72,28 @@ class Changes(Repository):
         Returns:
             The ids of games that another process has changed; their changes were not written.
         """
-        ordered = sorted(changes, key=attrgetter("id"))
+        ordered, on_sqlite = sorted(changes, key=attrgetter("id")), self._database.is_sqlite
         try:
             with self._database.write() as connection:
-                if not _write(connection, ordered):
+                if not _write(connection, ordered, on_sqlite=on_sqlite):
                     raise StaleGameError("a change is stale")  # roll back
         except StaleGameError:
             with self._database.write() as connection:
-                return {each.id for each in ordered if not _write(connection, [each])}
+                return {
+                    each.id
+                    for each in ordered
+                    if not _write(connection, [each], on_sqlite=on_sqlite)
+                }
         return set()
 
 
-def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
+def _write(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: bool) -> bool:
     """Write changes; return False if any game is stale.
 
     If there are several changes, the caller must then roll back. A single stale change writes
     nothing.
     """
-    on_sqlite, now = is_sqlite(connection.engine), utc_now()
+    now = utc_now()
     rows = [
         (
             each.revision, each.length, each.position, each.score, each.is_over, each.undos,
