@@ -13,7 +13,7 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import TYPE_CHECKING, Protocol, TypedDict, assert_never
 
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.coach import COACH_SETTING, Coach
@@ -73,6 +73,25 @@ SAVING_POLL_S = 0.25
 CATEGORY_LABELS = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
 
 Start = Callable[[Session], Iterable[Event]]
+
+
+class ScreenOptions(TypedDict, total=False):
+    """How to open a game on a screen.
+
+    Attributes:
+        theme: Name of a theme. By default, the last theme used.
+        reduced_motion: Whether to show moves without animation. By default, the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
+            automatically, and the last player chosen gives hints.
+        begin: Function that starts a game if there is none. By default, the last unfinished game is
+            resumed, or a new game is started if all games are finished.
+    """
+
+    theme: str | None
+    reduced_motion: bool
+    player: str | None
+    begin: Start | None
+
 
 Commands = Mapping[str, Callable[[], object]]
 """Handlers by action name; see `py2048.presentation.actions`."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,7 +23,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
-from py2048.app.controller.controller import ScreenController, Start
+from py2048.app.controller.controller import ScreenController, ScreenOptions
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
 from py2048.app.terminal import screens
@@ -51,11 +51,7 @@ class GameApp(App[None]):
     Args:
         session: The session. If it has no game, the last unfinished game is resumed, or a new game
             is started if all games are finished.
-        theme: Name of a theme. By default, the last theme used.
-        reduced_motion: Whether to show moves without animation. By default, the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
-            automatically, and the last player chosen gives hints.
-        begin: Function that starts a game if there is none, instead of the default.
+        options: See `ScreenOptions`.
 
     Raises:
         ThemeError: If the theme does not exist.
@@ -70,17 +66,9 @@ class GameApp(App[None]):
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        theme: str | None = None,
-        reduced_motion: bool = False,
-        player: str | None = None,
-        begin: Start | None = None,
-    ) -> None:
+    def __init__(self, session: Session, **options: Unpack[ScreenOptions]) -> None:
         super().__init__()
-        self._begin = begin
+        self._begin = options.get("begin")
         self.view = view = GameView()
         # Methods of `GameScreen` that the view implements.
         self.show_status, self.show_hint = view.show_status, view.show_hint
@@ -88,11 +76,12 @@ class GameApp(App[None]):
         self.show_coach, self.show_gain = view.show_coach, view.show_gain
         self._dialog_closed_at = 0.0
         saved = themes.BY_NAME.get(str(session.get_setting("theme", "")), themes.DEFAULT_THEME)
-        initial = themes.get_theme(theme) if theme else saved
+        name, player = options.get("theme"), options.get("player")
+        initial = themes.get_theme(name) if name else saved
         for each in themes.THEMES:
             self.register_theme(_textual_theme(self._displayable(each)))
         self.theme = initial.name
-        is_still = reduced_motion or self.animation_level == "none"
+        is_still = options.get("reduced_motion", False) or self.animation_level == "none"
         self.controller = ScreenController(
             session, self, initial, reduced_motion=is_still, player=player, text_of=brief
         )
