@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypedDict, assert_never
 
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.coach import COACH_SETTING, Coach
+from py2048.app.controller.coach import COACH_SETTING, Coach, CoachScreen
 from py2048.app.controller.review import GameReview, keep_mistakes
 from py2048.app.session import Event, Hint, Session
 from py2048.app.session.levels import LEVEL_SETTING, ME
@@ -34,7 +34,6 @@ from py2048.presentation.result import Result, result_of
 from py2048.presentation.screen import (
     RECORDS,
     Choice,
-    CoachStatus,
     FileKind,
     ListRequest,
     Status,
@@ -97,7 +96,7 @@ Commands = Mapping[str, Callable[[], object]]
 """Handlers by action name; see `py2048.presentation.actions`."""
 
 
-class GameScreen(Protocol):
+class GameScreen(CoachScreen, Protocol):
     """What a `ScreenController` requires of a front end."""
 
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
@@ -118,14 +117,8 @@ class GameScreen(Protocol):
     def say(self, text: str) -> None:
         """Show a message until the next message."""
 
-    def warn(self, text: str) -> None:
-        """Show a warning that the player cannot miss."""
-
     def show_unsaved(self, reason: str) -> None:
         """Show why changes are not saved; an empty string removes the message."""
-
-    def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` hides the coach's bar."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.

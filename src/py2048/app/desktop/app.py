@@ -33,7 +33,6 @@ from py2048.presentation.themes import THEMES, Theme
 from py2048.presentation.words import name_of
 
 if TYPE_CHECKING:
-    from py2048.app.controller.practice import PracticeRun
     from py2048.app.controller.review import GameReview
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
@@ -92,6 +91,7 @@ class DesktopApp:
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.ask = partial(self.open, dialogs.ask)
         self.choose = partial(self.open, dialogs.ListDialog)
+        self.show_practice = partial(self.open, board_windows.PracticeWindow)
         self.dialog: Dialog | None = None
         self._is_closed = False
         self._remember = remember
@@ -205,10 +205,6 @@ class DesktopApp:
         """Open the review window."""
         is_animated = self.controller.presenter.is_animated
         self.open(board_windows.ReviewWindow, review, leave, is_animated)
-
-    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open the practice window."""
-        self.open(board_windows.PracticeWindow, run, answer)
 
     def show_help(self) -> None:
         """Show all keys and mouse gestures."""

@@ -80,6 +80,7 @@ class Session:
     Attributes:
         game: The current game, read-only; change it through the session.
         best: Best human score under these rules, including the current game; read-only.
+        version: Incremented whenever the position changes; older hints are stale. Read-only.
     """
 
     def __init__(self, autosave: StoreAutosave | None = None, *, player: str = "") -> None:
@@ -91,7 +92,7 @@ class Session:
         self._best_scores: dict[str, int] = {}  # by rules
         self._settings: dict[str, object] = {}
         self._players: dict[str, Player] = {}
-        self._version = 0
+        self.version = 0
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
@@ -126,11 +127,6 @@ class Session:
         game, current = self.game, self._current
         is_best = current.may_be_best and 0 < game.score == self.best
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
-
-    @property
-    def version(self) -> int:
-        """Incremented whenever the position changes; older hints are stale."""
-        return self._version
 
     # Starting and resuming
 
@@ -229,7 +225,7 @@ class Session:
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
         self.reset_best(max(stored or 0, self._best_scores.get(text, 0)))
-        self._version += 1
+        self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
         self._events.append(events.GameStarted(board, score, self.best, is_resumed))
         if self.game.is_over:
@@ -261,7 +257,7 @@ class Session:
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._update_best()
-            self._version += 1
+            self.version += 1
             self._save()
         if turn is None or turn.spawn is None:
             score = self.game.position.score
@@ -276,7 +272,7 @@ class Session:
         turn = self._current.undo()
         if turn is None:
             return ()
-        self._version += 1
+        self.version += 1
         self._save()
         self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
         return self._take_events()
@@ -291,7 +287,7 @@ class Session:
         if turn is None:
             return ()
         self._update_best()
-        self._version += 1
+        self.version += 1
         self._save()
         self._report_turn(turn, before, redone=True)
         return self._take_events()
@@ -303,7 +299,7 @@ class Session:
         """
         self._current, self.game = game, game.game
         self._won = self.game.has_won
-        self._version += 1
+        self.version += 1
         self._save()
 
     def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
@@ -326,12 +322,12 @@ class Session:
         """Return a snapshot of the position for a worker thread."""
         game = self.game
         return PositionSnapshot(
-            self.rules, game.board, self._version, ply=game.ply + 1, score=game.score
+            self.rules, game.board, self.version, ply=game.ply + 1, score=game.score
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
-        if hint.version != self._version:
+        if hint.version != self.version:
             return ()
         # A quick hint may have been shown and counted in place of this player's, and any hint in
         # place of its chances.
@@ -348,9 +344,9 @@ class Session:
 
         If the hint makes the game assisted, it is saved immediately, otherwise with the next turn.
         """
-        if self._counted_hint[0] == self._version:
+        if self._counted_hint[0] == self.version:
             return
-        self._counted_hint = self._version, ""
+        self._counted_hint = self.version, ""
         before = self.category
         self._current.count_hint()
         if self.category != before:
@@ -361,7 +357,7 @@ class Session:
 
         From then on the game counts as a computer game and its record names the player.
         """
-        if hint.version != self._version:
+        if hint.version != self.version:
             return ()
         self._current.computer = True
         self._current.game.player = hint.player
