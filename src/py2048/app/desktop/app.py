@@ -8,11 +8,12 @@ import tkinter as tk
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.controller import ScreenController, fault_of
+from py2048.app.controller.review import GameReview
 from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
@@ -31,9 +32,6 @@ from py2048.presentation.hints import headline, options_of, reason_of
 from py2048.presentation.screen import FileKind, ListRequest, Status
 from py2048.presentation.themes import THEMES, Theme
 from py2048.presentation.words import name_of
-
-if TYPE_CHECKING:
-    from py2048.app.controller.review import GameReview
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that go to a focused button instead of the game."""
