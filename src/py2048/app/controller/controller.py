@@ -749,10 +749,8 @@ class GameCommands:
 
     def _resume(self, game_id: str) -> None:
         """Resume a game in its latest state; another window may have continued or finished it."""
-        resume, gone = (
-            partial(self._session.resume_game, game_id),
-            N_("This game has already ended."),
-        )
+        resume = partial(self._session.resume_game, game_id)
+        gone = N_("This game has already ended.")
         self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:

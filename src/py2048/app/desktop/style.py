@@ -173,10 +173,8 @@ class Look:
             kind: "primary", "plain", "danger" or "ghost" (without a face).
         """
         room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
-        style, default = (
-            f"{background}.{kind}.TButton",
-            "panel" if background != "panel" else "raised",
-        )
+        style = f"{background}.{kind}.TButton"
+        default = "panel" if background != "panel" else "raised"
         face = {"primary": "accent", "ghost": background}.get(kind, default)
         side = 4 * radius + 2 * room
 

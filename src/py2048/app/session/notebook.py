@@ -218,10 +218,8 @@ class PuzzleBook:
         """
         is_solved = direction is puzzle.best
         mine, its = self.rating, self.strength(puzzle)
-        after, its_after = (
-            mine.after(its, has_won=is_solved),
-            its.after(mine, has_won=not is_solved),
-        )
+        after = mine.after(its, has_won=is_solved)
+        its_after = its.after(mine, has_won=not is_solved)
         answer = PuzzleAnswer(puzzle.id, is_solved, after.rating, after.deviation)
         strength = PuzzleStrength(puzzle.id, its_after.rating, its_after.deviation)
         return answer if self._saved.add(answer, strength, owner=self._owner) else None
