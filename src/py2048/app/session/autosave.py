@@ -415,11 +415,13 @@ class BackgroundWriter:
             if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
                 self.unsaved = self._no_answer
 
-    def flush(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Wait until all jobs are done or a job has failed."""
+    def flush(self) -> None:
+        """Wait until all jobs are done or a job has failed, at most `CLOSE_TIMEOUT_S`."""
         hopeful = "", self._no_answer
         with self._changed:
-            self._changed.wait_for(lambda: self.unsaved not in hopeful or not self._jobs, timeout_s)
+            self._changed.wait_for(
+                lambda: self.unsaved not in hopeful or not self._jobs, CLOSE_TIMEOUT_S
+            )
 
     def close(self, timeout_s: float) -> None:
         """Finish the pending jobs and stop.

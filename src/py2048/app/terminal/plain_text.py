@@ -13,11 +13,11 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TextIO
 
-from py2048.app.controller.background import JobRunner, results
+from py2048.app.controller.background import JobRunner
 from py2048.app.controller.coach import Coach
 from py2048.app.controller.controller import Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session, review_game
+from py2048.app.session import Event, Hint, Session
 from py2048.app.session.levels import LEVEL_SETTING
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error, did_you_mean
@@ -264,8 +264,8 @@ class PlainTextGame:
         raise AssertionError("advice ends with a hint")
 
     def _write_progress(self, text: str) -> None:
-        """Report progress, at most once every `PROGRESS_PERIOD_S` seconds."""
-        if monotonic() >= self._next_progress:
+        """Report progress, if any, at most once every `PROGRESS_PERIOD_S` seconds."""
+        if text and monotonic() >= self._next_progress:
             self._next_progress = monotonic() + PROGRESS_PERIOD_S
             self._write(text)
 
@@ -347,11 +347,8 @@ class PlainTextGame:
             keep: Whether to add the mistakes to the practice notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
-        for answer, pause_s in results(lambda: review_game(review.record, review.level)):
-            review.receive(answer)
-            if review.is_running:
-                self._write_progress(review.progress)
-                sleep(pause_s)
+        review.changed = lambda: self._write_progress(review.progress)
+        review.start(JobRunner(), lambda _review: None)
         if review.review is None:
             self._write(review.error)
             return
