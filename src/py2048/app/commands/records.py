@@ -57,8 +57,7 @@ def replay(
     if json:
         positions = []
         for index in range(start, last + 1):
-            game.seek(index)
-            now = game.position
+            now = game.seek(index)
             positions.append(
                 {"turn": index, "ply": now.ply, "score": now.score, "board": now.board.rows}
             )

@@ -153,6 +153,14 @@ def why_of(move: MoveReview) -> str:
     return outcome_text(move, [move.best, move.played]) if move.goal else ""
 
 
+def place_text(ply: int, count: int, score: int | None = None) -> str:
+    """Return a position in a game: "Move 12 of 340", or "Move 12 of 340, score 1,234"."""
+    place = _("Move {ply} of {count}").format(ply=written(ply), count=written(count))
+    if score is None:
+        return place
+    return _("{place}, score {score}").format(place=place, score=written(score))
+
+
 def sentence(text: str) -> str:
     """Capitalise a clause and end it with a full stop."""
     return f"{text[0].upper()}{text[1:]}."
@@ -537,14 +545,12 @@ class GameReview:
     @property
     def place_title(self) -> str:
         """Position in the game: "Move 12 of 340"."""
-        ply, count = written(self.index + 1), written(len(self))
-        return _("Move {ply} of {count}").format(ply=ply, count=count)
+        return place_text(self.index + 1, len(self))
 
     @property
     def place(self) -> str:
         """Position and score: "Move 12 of 340, score 1,234"."""
-        text = _("{place}, score {score}")
-        return text.format(place=self.place_title, score=written(self.score))
+        return place_text(self.index + 1, len(self), self.score)
 
     @property
     def sentences(self) -> str:

@@ -15,6 +15,7 @@ from py2048.app.controller.review import (
     Frame,
     GameReview,
     grade_colour,
+    place_text,
     record_title,
 )
 from py2048.app.desktop.board_view import CanvasBoard
@@ -500,10 +501,7 @@ class ReplayWindow(Dialog):
     def _show_index(self, text: str) -> None:
         index, score = self.replay.index, self.replay.position.score
         self.slider.configure(value=index)
-        moves = number(index), number(len(self.replay))
-        place = _("Move {ply} of {count}").format(ply=moves[0], count=moves[1])
-        place = _("{place}, score {score}").format(place=place, score=number(score))
-        self.line.show(f"{place}. {text}")
+        self.line.show(f"{place_text(index, len(self.replay), score)}. {text}")
 
     def _on_slide(self, index: int) -> None:
         if index != self.replay.index:
