@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import starmap
+from itertools import chain, starmap
 from operator import attrgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -99,7 +99,7 @@ class _BufferedGame:
         if not changes:
             return 0, None
         newest = self.revision + changes[-1].revision - changes[0].seen
-        turns = tuple(turn for change in changes for turn in change.turns)
+        turns = tuple(chain.from_iterable(map(attrgetter("turns"), changes)))
         whole = replace(changes[-1], id=self.id, seen=self.revision, revision=newest, turns=turns)
         return len(changes), whole
 
