@@ -14,7 +14,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -197,17 +196,13 @@ class StoreAutosave:
             self.writer.wait(WRITE_WAIT_S)
 
     def release(self, game: TrackedGame) -> None:
-        """Stop saving a game: finished games become records, games without turns are discarded.
+        """Stop saving a game; a finished game becomes a record.
 
         A game in progress stays in the store and can be resumed.
         """
         buffer, self._current = self._current, None
-        if buffer is None:
-            return
-        if buffer.turns and game.game.is_over:
+        if buffer is not None and buffer.turns and game.game.is_over:
             self.writer.put(buffer, partial(self._finish, buffer, game))
-        elif not game.codes and buffer.is_stored:
-            self.writer.put(buffer, partial(self._discard, buffer))
 
     def finalize_orphans(self) -> None:
         """Turn finished games into records if the process that played them ended first.
@@ -354,10 +349,6 @@ class StoreAutosave:
         except StaleGameError:
             self._reconcile(buffer)
             self._finish(buffer, game)
-
-    def _discard(self, buffer: _BufferedGame) -> None:
-        with suppress(StaleGameError):  # another process is playing it
-            self._store.games.discard(buffer.id, buffer.revision)
 
 
 def unreadable_notice(error: StorageError) -> str:
