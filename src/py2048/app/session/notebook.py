@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.app.storage import Store
-from py2048.app.storage.values import (
-    PuzzleAnswer,
-    PuzzleStrength,
-    SavedMistake,
-    ThemeSummary,
-    utc_text,
-)
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_text
 from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Record
@@ -221,13 +215,11 @@ class PuzzleBook:
         after = mine.after(its, has_won=is_solved)
         its_after = its.after(mine, has_won=not is_solved)
         answer = PuzzleAnswer(puzzle.id, is_solved, after.rating, after.deviation)
-        strength = PuzzleStrength(puzzle.id, its_after.rating, its_after.deviation)
+        strength = its_after.rating, its_after.deviation
         return answer if self._saved.add(answer, strength, owner=self._owner) else None
 
     def _strengths(self) -> dict[int, Rating]:
-        return {
-            each.puzzle: Rating(each.rating, each.deviation) for each in self._saved.strengths()
-        }
+        return {puzzle: Rating(*each) for puzzle, each in self._saved.strengths().items()}
 
 
 def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
