@@ -9,15 +9,7 @@ from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.review import (
-    FRAME_S,
-    PAGE,
-    Frame,
-    GameReview,
-    grade_colour,
-    place_text,
-    record_title,
-)
+from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, place_text, record_title
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
@@ -37,6 +29,7 @@ from py2048.review import MoveReview
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
+    from py2048.app.controller.review import Frame, GameReview
     from py2048.presentation.hints import DirectionRow
 
 # Unscaled pixels.
