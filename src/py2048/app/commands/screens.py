@@ -82,12 +82,9 @@ def best_screen(context: LaunchContext) -> UserInterface:
     return UserInterface.DEMO
 
 
-def open_last_game() -> int:
-    """Resume the last game, or start one, on the best screen; return the exit status."""
-    return open_screen(UserInterface.AUTO)
-
-
-def open_screen(ui: UserInterface, *, save: bool = True, **options: Unpack[ScreenOptions]) -> int:
+def open_screen(
+    ui: UserInterface = UserInterface.AUTO, *, save: bool = True, **options: Unpack[ScreenOptions]
+) -> int:
     """Open a game on a screen; return the exit status when the player leaves.
 
     Args:
@@ -155,16 +152,15 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
 
 
 def _open_in_terminal(screen: UserInterface, save: bool, options: ScreenOptions) -> int:
-    begin, player = options.get("begin"), options.get("player")
     if screen is UserInterface.DEMO:
-        return _demonstrate(begin, player or DEMO_PLAYER)
+        return _demonstrate(options.get("begin"), options.get("player") or DEMO_PLAYER)
     with closing(_open_session(save=save)) as session:
         if (chosen := str(session.get_setting("language", ""))) in LANGUAGES:
             set_language(chosen)
         if screen is UserInterface.LINES:
             from py2048.app.terminal import plain_text
 
-            return plain_text.run(session, sys.stdin, sys.stdout, player=player, begin=begin)
+            return plain_text.run(session, sys.stdin, sys.stdout, **options)
         from py2048.app import terminal
 
         return terminal.run(session, **options)

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, Unpack
 
 from py2048.app.controller.background import JobRunner
 from py2048.app.controller.coach import Coach
-from py2048.app.controller.controller import Start, is_written, opening
+from py2048.app.controller.controller import ScreenOptions, Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
 from py2048.app.session import Event, Hint, Session
 from py2048.app.session.levels import LEVEL_SETTING
@@ -362,30 +362,22 @@ class PlainTextGame:
             self._write(review.summary)
 
 
-def run(
-    session: Session,
-    stdin: TextIO,
-    stdout: TextIO,
-    *,
-    player: str | None = None,
-    begin: Start | None = None,
-) -> int:
+def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[ScreenOptions]) -> int:
     """Execute commands until `quit` or the end of input; return the exit status.
 
     Args:
         session: An open session, which is not closed.
         stdin: Input with one command per line.
         stdout: Output.
-        player: Spec of a player that plays the game to the end and then gives hints.
-        begin: Function that starts a game if the session has none. By default, the last unfinished
-            game is resumed, or a new game is started if all games are finished.
+        options: See `ScreenOptions`. A player plays the game to the end, and then gives hints.
 
     Raises:
         KeyboardInterrupt: If the player presses Ctrl-C.
     """
+    player = options.get("player")
     game = PlainTextGame(session, lambda line: print(line, file=stdout, flush=True), player)
     try:
-        game.begin(begin)
+        game.begin(options.get("begin"))
         while player is not None and game.autoplay_step():
             pass
         # Iterating over a pipe would read ahead and delay the output.
