@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from py2048.app.storage.database import Repository, insert_new
+from py2048.app.storage.database import Repository, insert_new, is_sqlite
 from py2048.app.storage.schema import games, records, reviews
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_now
 
@@ -45,7 +45,7 @@ class Reviews(Repository):
             The end time of each game, ISO 8601 in UTC, and the number, oldest game first.
         """
         # PostgreSQL needs a cast to read text as JSON; SQLite does not.
-        typed = sa.type_coerce if self._database.is_sqlite else sa.cast
+        typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
         figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)[name].as_float()
         query = (
             sa.select(records.c.finished, figure.label("figure"))
