@@ -77,7 +77,9 @@ async def test_there_is_no_accuracy_before_a_move_is_judged():
     """While no move is judged, the accuracy is an ellipsis rather than 0 %."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ReviewScreen(known_review(0), str, get_theme("dark")))
+        await app.push_screen(
+            ReviewScreen(known_review(0), str, get_theme("dark"), is_animated=False)
+        )
         await until(pilot, lambda: "Accuracy …" in shown(app))
 
 

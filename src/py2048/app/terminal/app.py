@@ -180,9 +180,9 @@ class GameApp(App[None]):
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open the review screen."""
-        theme, is_animated = self.controller.theme, self.controller.presenter.is_animated
-        shown = self._displayable(theme)
-        self.push_screen(screens.ReviewScreen(review, leave, shown, is_animated=is_animated))
+        theme = self._displayable(self.controller.theme)
+        is_animated = self.controller.presenter.is_animated
+        self.push_screen(screens.ReviewScreen(review, leave, theme, is_animated))
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""

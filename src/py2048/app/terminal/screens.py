@@ -361,12 +361,7 @@ class ReviewScreen(BoardScreen):
     )
 
     def __init__(
-        self,
-        review: GameReview,
-        leave: Callable[[str], object],
-        theme: Theme,
-        *,
-        is_animated: bool = False,
+        self, review: GameReview, leave: Callable[[str], object], theme: Theme, is_animated: bool
     ) -> None:
         super().__init__(theme)
         self.review, self._leave, self._is_animated = review, leave, is_animated
