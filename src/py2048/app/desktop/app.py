@@ -12,7 +12,7 @@ from typing import Any
 
 from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.controller import ScreenController, fault_of
+from py2048.app.controller.controller import ScreenController, ScreenOptions, fault_of
 from py2048.app.controller.review import GameReview
 from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
@@ -69,8 +69,7 @@ class DesktopApp:
         window: The main window.
         session: The session.
         remember: Function that saves window settings.
-        reduced_motion: Whether to show moves without animation.
-        player: Spec of the player that gives hints and plays in autoplay.
+        options: How the game is opened.
     """
 
     def __init__(
@@ -78,9 +77,7 @@ class DesktopApp:
         window: MainWindow,
         session: Session,
         remember: Callable[..., None],
-        *,
-        reduced_motion: bool = False,
-        player: str | None = None,
+        options: ScreenOptions,
     ) -> None:
         self.window, self.root, self.session = window, window.root, session
         # Methods of `GameScreen` that the widgets implement.
@@ -98,8 +95,8 @@ class DesktopApp:
             session,
             self,
             window.look.theme,
-            reduced_motion=reduced_motion,
-            player=player,
+            reduced_motion=options.get("reduced_motion", False),
+            player=options.get("player"),
             text_of=text_of,
         )
         self._follow, controller.presenter.follow = controller.presenter.follow, self._animate

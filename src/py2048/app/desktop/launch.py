@@ -104,13 +104,7 @@ class GameWindow:
         options, theme = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
         if not options.get("theme") and theme is not None and theme != self.window.look.theme:
             self.window.set_theme(theme)
-        self.app = app = DesktopApp(
-            self.window,
-            session,
-            self._state.set,
-            reduced_motion=options.get("reduced_motion", False),
-            player=options.get("player"),
-        )
+        self.app = app = DesktopApp(self.window, session, self._state.set, options)
         app.controller.begin(options.get("begin"))
         for event in self._early_keys:
             app.press(event)
