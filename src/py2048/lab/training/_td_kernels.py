@@ -144,7 +144,7 @@ class WorkerState(NamedTuple):
 
 
 class BandView(NamedTuple):
-    """A `Band` and the location of its weights."""
+    """A `Band`, and the points per unit of its weights."""
 
     ending: Word
     least: np.int64
@@ -153,8 +153,6 @@ class BandView(NamedTuple):
     goal: float
     end: np.int64
     """Sum at which the band above begins."""
-    first: Word
-    stride: Word
     step: np.float32
 
 
@@ -532,8 +530,8 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
 # --- a band ---------------------------------------------------------------------------------------
 
 
-def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
-    """Build the kernel that rates moves by a band."""
+def make_band_rate_kernel(below_indices_of: Any, indices_of: Any, stride: Word) -> Any:
+    """Build the kernel that rates moves by a band whose weights are `stride` numbers apart."""
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
@@ -548,7 +546,7 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
                 below_indices_of(boards, move + 1, base.spec, below_indices, move)
                 fetch(base.below, below_indices, move, below_count, ZERO, ONE)
                 indices_of(boards, move + 1, spec, indices, move)
-                fetch(weights, indices, move, count, view.first, view.stride)
+                fetch(weights, indices, move, count, ZERO, stride)
         # A slide keeps the sum.
         beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
         best, most = np.int64(-1), -np.inf
@@ -562,7 +560,7 @@ def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
                 fixed = total(base.below, below_indices, move, below_count, ZERO, ONE)
                 known = np.float64(fixed) * base.step
                 worker.parts[move] = known - view.level - view.slope * beyond
-                learnt = total(weights, indices, move, count, view.first, view.stride)
+                learnt = total(weights, indices, move, count, ZERO, stride)
                 value += worker.parts[move] + np.float64(learnt) * view.step
             values[move] = value
             if value > most:
@@ -582,7 +580,9 @@ def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: Packe
 
 def make_band_game_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
     """Build the kernel that plays one game of a band and learns from it."""
-    rate = make_band_rate_kernel(network.make_indices_kernel(below_code), indices_of)
+    below_indices_of = network.make_indices_kernel(below_code)
+    rate_own = make_band_rate_kernel(below_indices_of, indices_of, stride)
+    rate_above = make_band_rate_kernel(below_indices_of, indices_of, ONE)
     learn = make_learn_kernel(indices_of, stride)
     begin = make_start_kernel(OPERATIONS["4x4"])
     _, note_middle, _ = make_note_kernels(OPERATIONS["4x4"])
@@ -597,9 +597,9 @@ def make_band_game_kernel(indices_of: Any, below_code: Code, stride: Word) -> An
         while True:
             is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
             if is_above:
-                best = rate(worker, band.above_weights, band.above, inputs)
+                best = rate_above(worker, band.above_weights, band.above, inputs)
             else:
-                best = rate(worker, inputs.weights, view, inputs)
+                best = rate_own(worker, inputs.weights, view, inputs)
             if best < 0:
                 break
             gained = worker.points[best]

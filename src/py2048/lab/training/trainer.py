@@ -20,7 +20,7 @@ from py2048.core.rng import checked_seed, derive_seed
 from py2048.core.rules import Rules
 from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.bands import MAX_BAND_MOVES, BandContext, BandTask
+from py2048.lab.training.bands import MAX_BAND_MOVES, BandTask
 from py2048.lab.training.boards import ScoreTally, evaluate
 from py2048.players.ntuple._network_kernels import SPARE
 from py2048.players.ntuple.layout import (
@@ -268,7 +268,6 @@ class TrainerBase:
         check_rules(config.layout, config.rules)
         self.config, self.task = config, task
         self.layout, self.rules = config.layout, config.rules
-        self.context = task.context(self.layout) if task else BandContext.without_band(self.rules)
         self.history: tuple[Mapping[str, Any], ...] = ()
         self.changes: tuple[Mapping[str, object], ...] = ()
 
@@ -354,8 +353,8 @@ class Trainer(TrainerBase):
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
         self._values = value_params(self.layout, self.rules)
-        self._band = self.context.inputs(self.stride)
-        below = self.context.network.layout
+        band = task or BandTask.whole(self.rules)
+        self._band, below = band.inputs(self.layout), band.network.layout
         self.kernel = kernels.make_train_kernel(
             *(self.layout.kind, self.stride, self.layout.code), below.code if task else ()
         )
