@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar, get_type_hints
+from itertools import product
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 import numpy as np
@@ -70,6 +71,13 @@ _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 _LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list of numbers"}
 
 
+class Range(NamedTuple):
+    """Bounds of a setting, in its annotation."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class TrainingConfig:
     """Settings of a training run.
@@ -110,34 +118,24 @@ class TrainingConfig:
     tuples: str = ""
     stages: tuple[int, ...] = ()
     ranks: int = PACKED_RANKS
-    learning_rate: float = 1.0
-    lambda_: float = 0.5
-    trajectory_length: int = 65536
+    learning_rate: Annotated[float, Range(0.0, 10.0)] = 1.0
+    lambda_: Annotated[float, Range(0.0, 1.0)] = 0.5
+    trajectory_length: Annotated[int, Range(1, 10**8)] = 65536
     temporal_coherence: bool = True
-    optimistic_init: float = 0.0
+    optimistic_init: Annotated[float, Range(-1e9, 1e9)] = 0.0
     carousel: bool = False
-    restart_length: int = 0
-    restart_after: int = 0
+    restart_length: Annotated[int, Range(0, 10**8)] = 0
+    restart_after: Annotated[int, Range(0, 10**15)] = 0
     seed: int = 1
-    threads: int = 1
+    threads: Annotated[int, Range(1, 1024)] = 1
     device: str = "cpu"
-    games_at_once: int = 8448
+    games_at_once: Annotated[int, Range(1, 1 << 20)] = 8448
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
         if self.device not in DEVICES:
             raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
-        check_ranges(
-            self,
-            ("learning_rate", 0.0, 10.0),
-            ("lambda_", 0.0, 1.0),
-            ("trajectory_length", 1, 10**8),
-            ("optimistic_init", -1e9, 1e9),
-            ("restart_length", 0, 10**8),
-            ("restart_after", 0, 10**15),
-            ("threads", 1, 1024),
-            ("games_at_once", 1, 1 << 20),
-        )
+        check_ranges(self)
         if self.carousel and not self.stages:
             raise WeightsError("a carousel needs stages, such as 8192,16384")
         check_rules(self.layout, self.rules)
@@ -226,15 +224,16 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     return kind(**arguments)
 
 
-def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
-    """Check that settings, or all items of list settings, lie between two bounds.
+def check_ranges(settings: object) -> None:
+    """Check that settings, or all items of list settings, lie in the ranges of their annotations.
 
     Raises:
         WeightsError: If a value is out of range.
     """
-    for name, low, high in ranges:
+    for name, kind in get_type_hints(type(settings), include_extras=True).items():
         value = getattr(settings, name)
-        for number in value if isinstance(value, tuple) else (value,):
+        numbers = value if isinstance(value, tuple) else (value,)
+        for number, (low, high) in product(numbers, getattr(kind, "__metadata__", ())):
             if not low <= number <= high:
                 user_name = _USER_NAMES.get(name, name)
                 raise WeightsError(f"{user_name} must be {low} to {high}, not {shown(number)}")
