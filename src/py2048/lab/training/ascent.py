@@ -48,9 +48,10 @@ from py2048.lab.training.trainer import (
 )
 from py2048.players.ntuple.layout import PACKED_RANKS, NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Network
-from py2048.players.ntuple.weights import load, save, save_packed, shipped_network
+from py2048.players.ntuple.weights import load, save, save_packed
 from py2048.players.search.limits import MAX_DEPTH, SearchLimits
 from py2048.players.search.searcher import Searcher
+from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
@@ -246,35 +247,26 @@ class Ascent:
             WeightsError: If the plan's tuples, ranks or step differ from those of existing bands,
                 or another process trains in the folder.
         """
+        path = self.folder / WEIGHTS
         with folder_lock(self.folder):
-            self._run()
-
-    def _run(self) -> None:
-        network = self._network()
-        self._layout, self._step = self._layout_and_step(network)
-        inherited = len(network.history)
-        if (self.folder / WEIGHTS).exists():
-            inherited = max((int(entry.get("begun", 0)) for entry in network.history), default=0)
-        done = {tuple(entry["band"]) for entry in network.history[inherited:] if "band" in entry}
-        for number, band in enumerate(self.plan.bands):
-            if (band.tile, band.min_sum) in done:
-                continue
-            network = self._trained(network, band, derive_seed(self.plan.seed, number), inherited)
-            if network.table.dtype == np.int16:
-                save_packed(network, self.folder / WEIGHTS, step=network.step)
-            else:
-                save(network, self.folder / WEIGHTS, compress=True)
-            self._checkpoint(band).unlink(missing_ok=True)
-
-    def _network(self) -> Network:
-        if (self.folder / WEIGHTS).exists():
-            return load(self.folder / WEIGHTS)
-        network = load(self.plan.weights) if self.plan.weights else shipped_network(self._rules)
-        if network is None:
-            raise WeightsError(
-                f"no weights come with py2048 for the rules {self._rules.name}: name a file"
-            )
-        return network
+            is_begun = path.exists()
+            network = load(path) if is_begun else network_for(self._rules, self.plan.weights)
+            self._layout, self._step = self._layout_and_step(network)
+            history = network.history
+            inherited = len(history)
+            if is_begun:
+                inherited = max((int(entry.get("begun", 0)) for entry in history), default=0)
+            done = {tuple(entry["band"]) for entry in history[inherited:] if "band" in entry}
+            for number, band in enumerate(self.plan.bands):
+                if (band.tile, band.min_sum) in done:
+                    continue
+                seed = derive_seed(self.plan.seed, number)
+                network = self._trained(network, band, seed, inherited)
+                if network.table.dtype == np.int16:
+                    save_packed(network, path, step=network.step)
+                else:
+                    save(network, path, compress=True)
+                self._checkpoint(band).unlink(missing_ok=True)
 
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
         """Return the bands' layout and weight step."""

@@ -319,31 +319,26 @@ class TrainingRun:
             WeightsError: If another process trains in the folder, or files cannot be written.
         """
         with folder_lock(self.folder):
-            self._run(stop, watch, listeners)
-
-    def _run(
-        self, stop: StopCriteria, watch: Callable[[], None], listeners: Sequence[Listener]
-    ) -> None:
-        self.trainer.prepare()
-        self.stop = stop
-        saved, chunk = self.seconds, FIRST_CHUNK_MOVES
-        try:
-            while self.share_of(stop) < 1:
-                before = len(self.curve)
-                self._train(stop, chunk)
-                for point, listener in product(self.curve[before:], listeners):
-                    listener(point)
-                chunk = max(int(self.moves_per_second * CHUNK_S), 1)
-                watch()
-                if self.seconds - saved >= 60 * stop.checkpoint_minutes:
+            self.trainer.prepare()
+            self.stop = stop
+            saved, chunk = self.seconds, FIRST_CHUNK_MOVES
+            try:
+                while self.share_of(stop) < 1:
+                    before = len(self.curve)
+                    self._train(stop, chunk)
+                    for point, listener in product(self.curve[before:], listeners):
+                        listener(point)
+                    chunk = max(int(self.moves_per_second * CHUNK_S), 1)
+                    watch()
+                    if self.seconds - saved >= 60 * stop.checkpoint_minutes:
+                        self.save()
+                        saved = self.seconds
+            finally:
+                with delayed_interrupts(redeliver=False):
                     self.save()
-                    saved = self.seconds
-        finally:
-            with delayed_interrupts(redeliver=False):
-                self.save()
-                network = self.network()
-                packed = archive.is_sparse(network.weights)
-                weights.save(network, self.folder / WEIGHTS, compress=packed)
+                    network = self.network()
+                    packed = archive.is_sparse(network.weights)
+                    weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
         """Return the completed share of the work up to the nearest limit, or 0 if unlimited."""
