@@ -80,8 +80,10 @@ class RayCluster:
             Py2048Error: If a task raises one, or its process is lost too often.
         """
         waiting = [self._do.remote(task, version("py2048")) for task in tasks]
-        death = lambda how: self._error(f"a task ended its process {how}")  # noqa: E731 - only here
-        return [self._answer(each, death) for each in waiting]
+        return [self._answer(each, self._task_death) for each in waiting]
+
+    def _task_death(self, how: str) -> Py2048Error:
+        return self._error(f"a task ended its process {how}")
 
     def _answer(self, future: Any, death: Callable[[str], Py2048Error]) -> Any:
         try:

@@ -22,9 +22,6 @@ from py2048.players.ntuple.weights import MAX_STEP
 OVERLAP_SUM = 64
 """How far, in points of sum, a band also learns the boards of the band above. Searches from boards
 at its end reach that far."""
-MAX_BAND_MOVES = 1 << 14
-"""Longer games are cut off, and the value of the last afterstate stands for the remaining
-points."""
 
 
 class BandTask(NamedTuple):

@@ -21,7 +21,7 @@ from py2048.core.rng import checked_seed, derive_seed
 from py2048.core.rules import Rules
 from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.bands import MAX_BAND_MOVES, BandTask
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally, evaluate
 from py2048.players.ntuple._network_kernels import SPARE
 from py2048.players.ntuple.layout import (
@@ -357,8 +357,7 @@ class Trainer(TrainerBase):
         self.kernel = kernels.make_train_kernel(
             *(self.layout.kind, self.stride, self.layout.code), below.code if task else ()
         )
-        length = MAX_BAND_MOVES if task else config.trajectory_length
-        starts = STARTS_PER_STAGE if config.carousel else 0
+        length, starts = config.trajectory_length, STARTS_PER_STAGE if config.carousel else 0
         self.workers = [
             new_worker(self.layout, below, length, starts) for _ in range(config.threads)
         ]
