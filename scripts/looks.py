@@ -206,7 +206,7 @@ def terminal(folder: Path) -> None:
         seat = seats.Terminal(
             [*command, "--theme", theme], SIZE, TERM="xterm", COLORTERM="truecolor"
         )
-        for keys, pattern in (("", "F1"), ("?", "\u2212\\d")):
+        for keys, pattern in (("", "F1"), ("?", r"\d %")):
             seat.process.send(keys)
             seat.until(functools.partial(seat.finds, pattern), pattern)
         for _ in range(20):  # wait for the rest of the screen
