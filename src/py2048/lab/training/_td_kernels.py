@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from py2048.engine._bits_kernels import ONE, START, derive_seed, draw, key_of, pick_high, pick_low
 from py2048.engine._board_kernels import sum_cells, sum_packed
 from py2048.engine.jit import kernel
+from py2048.engine.rules import LEGAL_POINTS, MERGE_POINTS, START_HIGH, START_LOW, SUM_POINTS
 from py2048.players.ntuple import _network_kernels as network
 from py2048.players.ntuple._network_kernels import (
     SPARE,
@@ -101,12 +102,8 @@ class TDParams(NamedTuple):
     """After a game with more moves, the next starts from its middle; 0 for never."""
     restart_after: Int
     """Moves per thread before restarts begin."""
-    merge_points: Int
-    """This and the next two are as in `CompiledRules`."""
-    legal_points: Int
-    sum_points: Int
-    start_low: Int
-    start_high: Int
+    rules: Longs
+    """Numbers of the rules, as in `RuleArrays`."""
     start_ranks: NDArray[np.uint8]
     start_cumulative: Words
     ranks: NDArray[np.uint8]
@@ -410,8 +407,9 @@ def make_start_kernel(given: Operations) -> Any:
             copy_board(worker.starts, stage * capacity + chosen, boards, BOARD)
             return False
         boards[BOARD] = 0
-        extra = pick_high(draw(key, START), np.uint64(params.start_high - params.start_low + 1))
-        for number in range(params.start_low + np.int64(extra)):
+        low, high = params.rules[START_LOW], params.rules[START_HIGH]
+        extra = pick_high(draw(key, START), np.uint64(high - low + 1))
+        for number in range(low + np.int64(extra)):
             word = draw(key, START + ONE + np.uint64(number))
             spawn_board(boards, BOARD, word, params.start_ranks, params.start_cumulative, spec)
         return True
@@ -455,11 +453,11 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         inputs: TrainingInputs,
     ) -> None:
         """Add the result of a complete game, after the last spawn if it was won."""
-        spec, params = inputs.spec, inputs.params
-        score = np.float64(params.merge_points * points + params.legal_points * moves)
+        spec, params, rules = inputs.spec, inputs.params, inputs.params.rules
+        score = np.float64(rules[MERGE_POINTS] * points + rules[LEGAL_POINTS] * moves)
         if is_won:
             spawn_board(worker.boards, BOARD, word, params.ranks, params.cumulative, spec)
-        if params.sum_points and moves:
+        if rules[SUM_POINTS] and moves:
             score += np.float64(sum_of(worker.boards, BOARD))
         worker.scores[FINISHED] += 1
         worker.scores[SUM] += score

@@ -376,11 +376,7 @@ class Trainer(TrainerBase):
             config.carousel,
             np.int64(config.restart_length),
             np.int64(config.restart_after // config.threads),
-            np.int64(rules.merge_points),
-            np.int64(rules.legal_points),
-            np.int64(rules.sum_points),
-            np.int64(self.rules.start.low),
-            np.int64(self.rules.start.high),
+            rules.arrays.numbers,
             *rules.start[:2],
             *rules.spawn[:2],
         )
