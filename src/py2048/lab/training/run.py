@@ -299,8 +299,8 @@ class TrainingRun:
         with archive.faults_of(path, "notes"):
             curve = tuple(settings_from(CurvePoint, point) for point in notes["curve"])
             stop = settings_from(StopCriteria, notes["stop"]) if notes.get("stop") else None
-            before = ScoreTally.from_data(notes["before"])
-            return cls(folder, trainer, curve, float(notes["seconds"]), stop, before)
+            seconds, before = float(notes["seconds"]), ScoreTally.from_data(notes["before"])
+            return cls(folder, trainer, curve, seconds, stop, before)
 
     def run(
         self,
