@@ -89,7 +89,7 @@ mutants: $(VENV)/.ready-dev ## mutate code to test its tests (ARGS="src/py2048/c
 
 looks: $(VENV)/.ready-dev ## take the screenshots of the documentation
 	@scripts/system-packages test
-	@$(BIN)/python scripts/looks.py $(ARGS)
+	@xvfb-run -a -s "-screen 0 1280x1024x24 -noreset" $(BIN)/python scripts/looks.py $(ARGS)
 
 format: $(VENV)/.ready-dev ## format the sources, mend what lint can
 	$(BIN)/ruff format .

@@ -38,19 +38,15 @@ def problems(tag: str, root: Path = ROOT) -> list[str]:
     return found
 
 
-def main(arguments: list[str]) -> int:
-    """Print the release notes, or the problems."""
+def main(arguments: list[str]) -> None:
+    """Print the release notes, or exit with the problems."""
     if len(arguments) != 1 or not re.fullmatch(r"v\d+\.\d+\.\d+\w*", arguments[0]):
-        print("usage: check_release.py vX.Y.Z", file=sys.stderr)
-        return 2
-    found = problems(arguments[0])
-    for line in found:
-        print(line, file=sys.stderr)
-    if not found:
-        changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-        print(release_notes(changelog, arguments[0].removeprefix("v")))
-    return 1 if found else 0
+        sys.exit("usage: check_release.py vX.Y.Z")
+    if found := problems(arguments[0]):
+        sys.exit("\n".join(found))
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    print(release_notes(changelog, arguments[0].removeprefix("v")))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

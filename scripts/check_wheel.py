@@ -108,13 +108,9 @@ def check_entry(environment: Path) -> None:
 def install(folder: Path, *wheels: Path) -> Path:
     """Install wheels into an environment, creating it if needed; return its folder of programs."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
-    uv = shutil.which("uv")
     if not folder.exists():
-        run(*([uv, "venv", "--quiet"] if uv else [sys.executable, "-m", "venv"]), folder)
-    pip: list[str | Path] = [programs / "python", "-m", "pip", "install"]
-    if uv:
-        pip = [uv, "pip", "install", "--python", programs / "python"]
-    run(*pip, "--quiet", *wheels)
+        run(sys.executable, "-m", "venv", folder)
+    run(programs / "python", "-m", "pip", "install", "--quiet", *wheels)
     return programs
 
 

@@ -1,6 +1,7 @@
 """Take the documentation's screenshots of the web, the window and the terminal (`make looks`).
 
-All of them show the same game. They are written to `docs/images`, or to the folder given.
+All of them show the same game. They are written to `docs/images`, or to the folder given. The
+window needs a display, such as the one that ``xvfb-run`` provides.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import functools
 import gc
 import os
 import secrets
-import subprocess
 import sys
 import tempfile
 import tkinter as tk
@@ -114,9 +114,8 @@ def populated(server: Any) -> tuple[Any, str]:
             finish(store, name, when, 8 + place, day=when.date().isoformat(), mode="daily")
     for seed in range(20, 32):
         finish(store, ME, now - timedelta(hours=9 * seed), seed, mode="casual")
-    return [{"name": each.key, "value": each.value, "url": server.url} for each in kept], deal(
-        store
-    )
+    cookies = [{"name": each.key, "value": each.value, "url": server.url} for each in kept]
+    return cookies, deal(store)
 
 
 def owner_of(store: Store, name: str) -> str:
@@ -161,20 +160,13 @@ def deal(store: Store) -> str:
 
 
 def window(folder: Path) -> None:
-    """Take the screenshots of the window, on a virtual display."""
-    reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-noreset"]
-    screen = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
-    with os.fdopen(reading) as answer:
-        os.environ["DISPLAY"] = f":{answer.readline().strip()}"
+    """Take the screenshots of the window."""
     gc.disable()  # Tk objects must be freed by the thread that created them
     for theme in THEMES:
         keep(folder, f"desktop-{theme}", window_after(MIDDLE, theme))
     last = str(the_game().turns[-1].direction).capitalize()
     keep(folder, "desktop-review", window_after(the_game().ply - 1, "light", last, "b"))
     gc.collect()
-    screen.terminate()
-    screen.wait()
 
 
 def window_after(plies: int, theme: str, *keys: str) -> Image.Image:
@@ -201,10 +193,8 @@ def window_after(plies: int, theme: str, *keys: str) -> Image.Image:
 
 SIZE, CELL = (24, 80), (10, 20)
 """Rows and columns of the terminal; width and height of a cell in pixels."""
-QUARTERS = dict(
-    zip("▘▝▖▗▀▄▌▐▚▞▛▜▙▟█", (1, 2, 4, 8, 3, 12, 5, 10, 9, 6, 7, 11, 13, 14, 15), strict=True)
-)
-"""Quadrant block characters, which fonts draw with gaps, and the quadrants they fill."""
+QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
+"""Block characters, which fonts draw with gaps. The bits of an index are the filled quadrants."""
 
 
 def terminal(folder: Path) -> None:
@@ -216,7 +206,7 @@ def terminal(folder: Path) -> None:
         seat = seats.Terminal(
             [*command, "--theme", theme], SIZE, TERM="xterm", COLORTERM="truecolor"
         )
-        for keys, pattern in (("", "F1"), ("?", "\u2212\\d")):
+        for keys, pattern in (("", "F1"), ("?", r"\d %")):
             seat.process.send(keys)
             seat.until(functools.partial(seat.finds, pattern), pattern)
         for _ in range(20):  # wait for the rest of the screen
@@ -240,11 +230,12 @@ def drawn(screen: Any) -> Image.Image:
         if cell.reverse:
             ink, ground = ground, ink
         pen.rectangle((x, y, x + wide - 1, y + high - 1), ground)
+        filled = QUADRANTS.find(cell.data)
         for quarter in range(4):
-            if QUARTERS.get(cell.data, 0) >> quarter & 1:
+            if filled >= 0 and filled >> quarter & 1:
                 left, top = x + quarter % 2 * wide // 2, y + quarter // 2 * high // 2
                 pen.rectangle((left, top, left + wide // 2 - 1, top + high // 2 - 1), ink)
-        if cell.data not in QUARTERS and cell.data.strip():
+        if filled < 0:
             pen.text((x, y + 16), cell.data, ink, fonts[cell.bold], anchor="ls")
     return picture
 

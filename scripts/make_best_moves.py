@@ -14,6 +14,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ from py2048.players.solving.distilled import (
 Vector = NDArray[np.float32]
 Places = NDArray[np.int64]
 
+LEARNING_RATE = np.float32(0.3)
+ORDER_SEED = 1
+"""Seed of the order in which a predictor is trained on boards."""
+
 PART = 4096
 """Approximate number of keys per part; each part is solved as a system of equations."""
 
@@ -63,11 +68,6 @@ SURE = np.float32(0.001)
 
 SEEDS = 6
 """Number of seeds tried before a part gets more columns."""
-
-MAX_COLUMNS = 2**16 - 1
-
-FEW_BOARDS = 1 << 16
-"""Solutions with fewer boards get no predictor."""
 
 BLOCK = 1 << 20
 """Boards per training call."""
@@ -86,15 +86,11 @@ class Training:
         tuples: Cells of each tuple.
         step: Weight of a quantisation step.
         passes: Approximate number of times that each board is used.
-        rate: Learning rate.
-        seed: Seed of the boards' order.
     """
 
     tuples: tuple[tuple[int, ...], ...]
     step: float
     passes: float = 1.0
-    rate: float = 0.3
-    seed: int = 1
 
 
 TRAININGS = {
@@ -135,7 +131,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for a solution's boards; for few boards, return one without preferences.
+    """Train a predictor for a solution's boards; without settings, it has no preferences.
 
     Args:
         solution: The solution.
@@ -145,8 +141,7 @@ def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Pred
     """
     shape = solution.rules.shape
     plan = TRAININGS.get(shape)
-    is_sliding_simply = solution.rules.merging is Merging.ONCE
-    if len(boards) < FEW_BOARDS or plan is None or not is_sliding_simply:
+    if plan is None or solution.rules.merging is not Merging.ONCE:
         nothing = np.zeros((0, 1), np.int8)
         return Predictor(nothing.astype(np.int64), 1, nothing, np.zeros(GAINS, np.int8))
     tuples = np.array(plan.tuples, np.int64)
@@ -160,12 +155,12 @@ def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Pred
         np.int64,
     )
     weights, squares = np.zeros((2, len(tuples) * size + GAINS), np.float32)
-    generator = np.random.default_rng(plan.seed)
+    generator = np.random.default_rng(ORDER_SEED)
     for _ in range(round(plan.passes * len(boards) / BLOCK) or 1):
         part = generator.integers(len(boards), size=min(BLOCK, len(boards)))
         train(
             *(boards[part], masks[part], solution.problem.spec, places, radix),
-            *(weights, squares, np.float32(plan.rate)),
+            *(weights, squares),
         )
     whole = np.clip(np.rint(weights / plan.step), -127, 127).astype(np.int8)
     tables, gains = whole[:-GAINS].reshape(len(tuples), size), whole[-GAINS:]
@@ -281,7 +276,7 @@ def retrieval(keys: Words, bits: Bits) -> Retrieval:
 def _attempts(keys: int) -> list[tuple[int, int]]:
     """Return the numbers of columns and the seeds to try for a part, in ascending order."""
     widths = [max(WINDOW, keys + 32 + keys * more // 256) for more in range(2, 256, 2)]
-    return [(width, seed) for width in widths if width <= MAX_COLUMNS for seed in range(SEEDS)]
+    return list(product(widths, range(SEEDS)))
 
 
 # --- the file ------------------------------------------------------------------------------------
@@ -315,7 +310,7 @@ def write_moves(moves: DistilledMoves, path: Path) -> None:
 # --- best moves ----------------------------------------------------------------------------------
 
 
-@kernel(borrows=True)
+@kernel
 def find_best(
     keys: Words, spec: SolverSpec, afters: Lookup, error: float, boards: Words, masks: Bytes
 ) -> None:
@@ -330,18 +325,15 @@ def find_best(
         masks: Receives uint8 masks: bit ``d`` if direction ``d`` is best, bit ``d + 4`` if it is
             legal.
     """
+    values = np.empty(4)
     for at in range(len(keys)):
         boards[at] = board_of(keys[at], spec)
-        best, mask = -np.inf, 0
         for direction in range(4):
-            value = worth(boards[at], direction, spec, afters)
-            if value > -np.inf:
-                mask |= 16 << direction
-                best = max(best, value)
+            values[direction] = worth(boards[at], direction, spec, afters)
+        least, mask = values.max() - error, 0
         for direction in range(4):
-            if mask >> (4 + direction) & 1:
-                value = worth(boards[at], direction, spec, afters)
-                mask |= (value >= best - error) << direction
+            if values[direction] > -np.inf:
+                mask |= (17 if values[direction] >= least else 16) << direction
         masks[at] = mask
 
 
@@ -441,7 +433,6 @@ def train(
     radix: Int,
     weights: Vector,
     squares: Vector,
-    rate: np.float32,
 ) -> None:
     """Train on each board once, minimising the cross-entropy of its best moves.
 
@@ -456,7 +447,6 @@ def train(
         radix: Number of ranks.
         weights: Trainable weights of the tuples and, last, of the gains: float32, updated.
         squares: Sums of squared gradients per weight: float32, updated.
-        rate: Learning rate.
     """
     scores, slopes = np.zeros(4, np.float32), np.zeros(4, np.float32)
     chosen = np.zeros((4, len(places) + 1), np.int64)
@@ -473,7 +463,9 @@ def train(
             if abs(slope) > SURE:
                 for place in chosen[direction]:
                     squares[place] += slope * slope
-                    weights[place] -= rate * slope / np.sqrt(squares[place] + np.float32(1))
+                    weights[place] -= (
+                        LEARNING_RATE * slope / np.sqrt(squares[place] + np.float32(1))
+                    )
 
 
 if __name__ == "__main__":

@@ -8,15 +8,14 @@ texts for JavaScript to `static/js/messages-<code>.js`.
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from zxcvbn import feedback
 
 from py2048.core.language import CATALOGUES, ENGLISH, LANGUAGES
 from py2048.courses import COURSES
@@ -44,10 +43,7 @@ def extracted() -> Catalog:
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
         found.add(text, None, [(name, 0)], auto_comments=comments, context=context)
-    source = find_spec("zxcvbn.feedback")
-    assert source is not None
-    assert source.origin is not None
-    hints = extract_from_file("python", source.origin)  # password advice
+    hints = extract_from_file("python", feedback.__file__)  # password advice
     for _line, text, _comments, _context in hints:
         found.add(text, None, [("server/site/accounts.py", 0)])
     for task in COURSES["ist"].grading().tasks:  # the course in Portuguese
@@ -110,13 +106,12 @@ def update(code: str, template: Catalog) -> int:
     return sum(bool(message.id) and not is_translated(message) for message in catalogue)
 
 
-def main() -> int:
+def main() -> None:
     """Update every language and print the number of untranslated texts."""
     template = extracted()
     for code in LANGUAGES.keys() - {ENGLISH}:
         print(f"{code}: {update(code, template)} of {len(template)} texts are untranslated")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

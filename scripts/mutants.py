@@ -94,9 +94,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tests", nargs="+", help="test files or folders")
     options = parser.parse_args()
-    listed = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for name in filter(None, listed.split("\0")):
             if not name.startswith(("weights/", "docs/images")):

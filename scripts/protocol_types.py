@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -39,12 +38,9 @@ _SIMPLE: dict[type[mi.Type], str] = {
 
 def structs() -> list[type[msgspec.Struct]]:
     """Return the structs of the schema except base classes, sorted by name."""
-    found = inspect.getmembers(schema, lambda each: isinstance(each, type))
-    named = [
-        each
-        for _name, each in found
-        if issubclass(each, msgspec.Struct) and each.__module__ == schema.__name__
-    ]
+    found = [each for _, each in inspect.getmembers(schema, inspect.isclass)]
+    ours = [each for each in found if each.__module__ == schema.__name__]
+    named = [each for each in ours if issubclass(each, msgspec.Struct)]
     bases = {base for each in named for base in each.__bases__}
     return [each for each in named if each not in bases and each is not schema.Reply]
 
@@ -110,11 +106,5 @@ def declarations() -> str:
     return "\n".join(lines).rstrip() + "\n}\n"
 
 
-def main() -> int:
-    """Write the declarations."""
-    PATH.write_text(declarations(), encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    PATH.write_text(declarations(), encoding="utf-8")

@@ -2,8 +2,6 @@
 
 Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
        run_benchmarks.py --list
-
-A NAME that is not in `SUBJECTS` runs the script ``benchmarks/bench_NAME.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import subprocess
 import sys
 import tempfile
 from functools import partial
@@ -23,7 +20,8 @@ from py2048.lab.commands.bench import machine
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 sys.path.insert(0, str(FOLDER))
 
-from measuring import Effort, Measurement, report  # noqa: E402  # needs the path above
+from baselines import compiler_version  # noqa: E402  # needs the path above
+from measuring import Effort, Measurement, report  # noqa: E402
 
 SUBJECTS = {
     "engine": "random play: batches, whole games, one game in Python",
@@ -31,39 +29,11 @@ SUBJECTS = {
     "startup": "imports and first steps, compiled and not",
     "memory": "bytes a game",
 }
-"""The benchmarks that run by default. Each is a module with a function of the same name."""
+"""The benchmarks. Each is a module with a function of the same name."""
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str]) -> None:
     """Run the selected benchmarks."""
-    scripts = {path.stem.removeprefix("bench_"): path for path in FOLDER.glob("bench_*.py")}
-    options = _parsed(words, [*SUBJECTS, *sorted(scripts)])
-    if options.list:
-        for name, summary in SUBJECTS.items():
-            print(f"{name:<14}{summary}")
-        for name, path in sorted(scripts.items()):
-            print(f"{name:<14}benchmarks/{path.name}; not run by default")
-        return 0
-    names: list[str] = options.names or _usual()
-    effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
-    with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:
-        subjects = {
-            name: partial(_measure, name, folder=Path(folder)) for name in names if name in SUBJECTS
-        }
-        if subjects:
-            found = machine() | {
-                "compiler": importlib.import_module("baselines").compiler_version()
-            }
-            report(effort, subjects, found=found, json=options.json)
-    where = sys.stderr if options.json else None
-    for name in names:
-        if name in scripts:
-            print(f"\n== {name}", file=where, flush=True)
-            subprocess.run([sys.executable, scripts[name]], check=True, stdout=where)
-    return 0
-
-
-def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
     parser.add_argument("--rounds", type=int, default=15, help="measurements per contestant")
@@ -72,9 +42,17 @@ def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="list what can be measured")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args(words)
-    if unknown := set(options.names) - set(names):
-        parser.error(f"there is no benchmark {min(unknown)!r}; choose from {', '.join(names)}")
-    return options
+    if unknown := set(options.names) - set(SUBJECTS):
+        parser.error(f"there is no benchmark {min(unknown)!r}; choose from {', '.join(SUBJECTS)}")
+    if options.list:
+        print("\n".join(f"{name:<14}{summary}" for name, summary in SUBJECTS.items()))
+        return
+    names: list[str] = options.names or _usual()
+    effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
+    with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:
+        subjects = {name: partial(_measure, name, folder=Path(folder)) for name in names}
+        found = machine() | {"compiler": compiler_version()}
+        report(effort, subjects, found=found, json=options.json)
 
 
 def _usual() -> list[str]:
@@ -86,9 +64,8 @@ def _usual() -> list[str]:
 
 
 def _measure(name: str, effort: Effort, folder: Path) -> list[Measurement]:
-    module = importlib.import_module(name)
-    return list(getattr(module, name)(effort, folder))
+    return list(getattr(importlib.import_module(name), name)(effort, folder))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -33,7 +33,6 @@ class Trace:
     """Records calls of functions in `src/py2048`, in all threads, while it is active."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[str, str]] = []
         self._moves: list[list[tuple[str, str]]] = []
         self._frames: set[FrameType] = set()
         self._is_active = False
@@ -43,8 +42,7 @@ class Trace:
     @contextmanager
     def active(self) -> Iterator[None]:
         """Record the calls of a move within the block."""
-        self.calls = []
-        self._moves.append(self.calls)
+        self._moves.append([])
         self._is_active = True
         yield
         self._is_active = False
@@ -54,15 +52,15 @@ class Trace:
         is_new = event == "call" and frame not in self._frames  # a generator resumes by a call
         if self._is_active and is_new and file.startswith(PACKAGE):
             self._frames.add(frame)
-            self.calls.append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
+            self._moves[-1].append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
 
     def report(self, name: str, *, in_full: bool) -> None:
         """Print the calls of the median move, with the files in the order of their first call."""
-        self.calls = sorted(self._moves, key=len)[len(self._moves) // 2]
-        files = dict.fromkeys(file for file, _ in self.calls)
-        print(f"{name}: {len(self.calls)} calls in {len(files)} files")
+        median = sorted(self._moves, key=len)[len(self._moves) // 2]
+        files = dict.fromkeys(file for file, _ in median)
+        print(f"{name}: {len(median)} calls in {len(files)} files")
         for file in files:
-            calls = [qualname for each, qualname in self.calls if each == file]
+            calls = [qualname for each, qualname in median if each == file]
             listed = calls if in_full else dict.fromkeys(each.partition(".")[0] for each in calls)
             print(f"  {file} ({len(calls)}): {', '.join(listed)}")
 

@@ -309,7 +309,10 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["play", "--ui", "terminal"], "needs a terminal"),
         (["watch", "--delay", "nan"], "'--delay': 'nan' should be less than or equal to 3600"),
         (["train", "folder", "--minutes", "nan"], "'nan' should be less than or equal to"),
-        (["train", "folder", "--set", "checkpoint_minutes=nan"], "checkpoint_minutes must not be"),
+        (
+            ["train", "folder", "--set", "checkpoint_minutes=nan"],
+            "checkpoint_minutes must be 0.0 to",
+        ),
         (["watch", "--games", "0"], "'0' should be greater than or equal to 1"),
         (["watch", "--delay", "soon"], "'--delay': 'soon' should be a valid number"),
         (["serve", "--port", "99999"], "'99999' should be less than or equal to 65535"),

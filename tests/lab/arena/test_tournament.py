@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from multiprocessing import active_children
 
 import pytest
@@ -204,8 +205,9 @@ def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side():
 def test_closing_a_pool_ends_its_processes():
     """Closing a pool ends its processes even while they work."""
     before, pool = set(active_children()), ProcessPool(2)
-    for number in range(4):
-        pool.submit(Job("expectimax:depth=3", get_rules("classic"), 0, (number,)))
+    long = (Job("expectimax:depth=3", get_rules("classic"), 0, (number,)) for number in range(3))
+    jobs = chain([Job("random", SMALL, 0, (0,))], long)
+    assert next(pool.run_jobs(lambda: next(jobs, None)))[0].player == "random"
     processes = set(active_children()) - before
     assert len(processes) == 2
     pool.close()

@@ -97,18 +97,15 @@ def test_command_measures_and_prints_json(capsys):
 def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     """Run ``make bench`` with arguments."""
     monkeypatch.setattr(sys, "argv", ["run_benchmarks.py", *words])
-    with pytest.raises(SystemExit) as caught:
-        runpy.run_path(str(ROOT / "scripts" / "run_benchmarks.py"), run_name="__main__")
-    if caught.value.code:
-        raise ValueError(caught.value.code)
+    runpy.run_path(str(ROOT / "scripts" / "run_benchmarks.py"), run_name="__main__")
 
 
 def test_the_repository_measures_more(capsys, monkeypatch):
     """``make bench`` lists its subjects, rejects unknown ones and measures memory."""
     repository_command(monkeypatch, "--list")
     listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
-    assert {"engine", "environments", "startup", "memory", "web"} <= listed
-    with pytest.raises(ValueError, match="2"):
+    assert listed == {"engine", "environments", "startup", "memory"}
+    with pytest.raises(SystemExit, match="2"):
         repository_command(monkeypatch, "enjine")
     assert "there is no benchmark 'enjine'" in capsys.readouterr().err
     repository_command(monkeypatch, "memory", "--json")

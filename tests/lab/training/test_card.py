@@ -14,7 +14,7 @@ from tests.engine.emulation import every_card
 from py2048.cli import main
 from py2048.core.errors import Py2048Error, WeightsError
 from py2048.engine import cuda
-from py2048.lab.training.bands import BandContext
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.card import CardTrainer, source_of
 from py2048.lab.training.run import load_checkpoint, save_checkpoint
 from py2048.lab.training.trainer import Trainer, TrainingConfig
@@ -55,7 +55,7 @@ def test_a_card_learns_what_the_reference_learns(
 def test_the_source_compiles_for_a_card() -> None:
     """NVRTC compiles the source without a GPU."""
     pytest.importorskip("cupy")
-    assert b"learn" in cuda.compiled(source_of(ODD, BandContext.without_band(ODD.rules)), "90")
+    assert b"learn" in cuda.compiled(source_of(ODD, BandTask.whole(ODD.rules)), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:

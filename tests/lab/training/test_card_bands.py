@@ -89,9 +89,9 @@ def test_the_source_of_a_band_compiles_for_a_card() -> None:
     """NVRTC compiles the source for rounded and exact weights below."""
     pytest.importorskip("cupy")
     for kind in (np.int16, np.float32):
-        context = BandTask(network(kind=kind), BAND, starts()).context(LAYOUT)
+        task = BandTask(network(kind=kind), BAND, starts())
         config = TrainingConfig(tuples="0123 4567", device="cuda")
-        assert b"learn" in cuda.compiled(source_of(config, context), "90")
+        assert b"learn" in cuda.compiled(source_of(config, task), "90")
 
 
 def test_values_and_endings_are_those_of_threads() -> None:

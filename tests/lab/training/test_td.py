@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.players.ntuple.networks import put_board
 
 from py2048 import Board, Game, Rules
 from py2048.core.errors import WeightsError
@@ -19,7 +20,7 @@ from py2048.engine.jit import plain_form
 from py2048.lab.training import _td_kernels as kernels
 from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig
 from py2048.players.ntuple._network_kernels import SPARE, indices_small
-from py2048.players.ntuple.network import Network, put_board
+from py2048.players.ntuple.network import Network
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
 

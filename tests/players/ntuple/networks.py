@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Rules
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
-from py2048.players.ntuple.network import Network
+from py2048.players.ntuple.network import Boards, Network, ranks_of
 
 SHAPES = {
     "classic": ("0123 4567 0145 1259", (256, 1024, 1536), 16),
@@ -32,6 +32,16 @@ def network_of(text: str) -> Network:
     layout = NetworkLayout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
     weights = np.random.default_rng(7).integers(-500, 500, layout.weights).astype(np.float32)
     return Network(layout, rules, weights, ({"games": 3, "moves": 4, "seconds": 5.0},))
+
+
+def put_board(layout: NetworkLayout, boards: Boards, slot: int, board: Board) -> None:
+    """Write a board to a slot of `boards`."""
+    ranks = ranks_of(layout, board)
+    if layout.is_packed:
+        boards[slot, 0] = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
+        boards[slot, 1] = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
+    else:
+        boards[slot] = ranks
 
 
 NETWORKS = {text: network_of(text) for text in SHAPES}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.players.ntuple.networks import NETWORKS, positions
+from tests.players.ntuple.networks import NETWORKS, positions, put_board
 
 from py2048 import Board, Game, Rules, get_rules, make_player
 from py2048.core.errors import BoardError, PlayerError, RulesError, WeightsError
@@ -14,7 +14,7 @@ from py2048.engine.jit import kernel, plain_form
 from py2048.lab.training.trainer import TrainingConfig
 from py2048.players.ntuple import _network_kernels as kernels
 from py2048.players.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples, parts_of
-from py2048.players.ntuple.network import Network, add_changes, empty_boards, put_board
+from py2048.players.ntuple.network import Network, add_changes, empty_boards
 from py2048.players.ntuple.weights import save, save_packed, shipped_network
 
 

@@ -91,7 +91,6 @@ def test_a_trained_predictor_leaves_less_to_be_stored(monkeypatch: pytest.Monkey
     blind = maker.distil(solution)
     plan = maker.Training(((0, 1, 3, 4), (0, 1, 2, 3)), step=0.25, passes=20)
     monkeypatch.setitem(maker.TRAININGS, (2, 3), plan)
-    monkeypatch.setattr(maker, "FEW_BOARDS", 0)
     moves = maker.distil(solution)
     assert wrong_moves(moves, solution) == 0
     sizes = [len(each.filters.words) + len(each.decisions.words) for each in (moves, blind)]

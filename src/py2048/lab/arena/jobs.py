@@ -117,20 +117,20 @@ def _games(job: Job) -> Iterator[GameResult]:
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
     """Play games with the player's own loop; a player with a seed is created anew for each game."""
-    is_random = own_seed(job.player, 0) != job.player
-    parts = [[n] for n in range(len(seeds))] if is_random else [list(range(len(seeds)))]
-    for part in parts:
-        player = _ready(own_seed(job.player, seeds[part[0]]), job.rules)
+    groups: dict[str, list[tuple[int, int]]] = {}
+    for number, seed in zip(job.games, seeds, strict=True):
+        groups.setdefault(own_seed(job.player, seed), []).append((number, seed))
+    for spec, games in groups.items():
+        player = _ready(spec, job.rules)
         assert isinstance(player, PlaysGames)
         start = time.process_time()
-        finished = player.play_games(job.rules, [seeds[n] for n in part])
+        finished = player.play_games(job.rules, [seed for _, seed in games])
         seconds = time.process_time() - start
-        moves = sum(game.moves for game in finished) or 1
-        boards = _usage(player).boards
-        for n, game in zip(part, finished, strict=True):
+        moves, boards = sum(game.moves for game in finished) or 1, _usage(player).boards
+        for (number, seed), game in zip(games, finished, strict=True):
             share = game.moves / moves
             costs = share * seconds, round(share * boards)
-            yield GameResult(job.player, job.games[n], seeds[n], *game, *costs)
+            yield GameResult(job.player, number, seed, *game, *costs)
 
 
 def own_seed(spec: str, seed: int) -> str:

@@ -46,15 +46,11 @@ class GameLog:
         head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
         with os_errors_as(TournamentError, f"cannot read {path}"):
             data = path.read_bytes() if path.exists() else b""
-        whole = data[: data.rfind(b"\n") + 1]
-        if whole:
-            first, *lines = whole.splitlines()
-            self._check_head(first, head)
-            self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
-        elif json.dumps(head).encode().startswith(data):
-            self.played = []
-        else:  # not a log: must not be truncated
-            raise self._foreign()
+        whole, new = data[: data.rfind(b"\n") + 1], json.dumps(head).encode()
+        # A file that does not begin like a log must not be truncated.
+        first, *lines = whole.splitlines() or [new if new.startswith(data) else data]
+        self._check_head(first, head)
+        self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
         if not to_add:
             return
         with self._writing():
@@ -77,16 +73,13 @@ class GameLog:
         except (msgspec.MsgspecError, UnicodeDecodeError):
             head = {}
         if head.get("format") != FORMAT:
-            raise self._foreign()
+            raise TournamentError(f"{self._path} is not a tournament log: choose another file")
         for name, value in wanted.items():
             if head.get(name) != value:
                 raise TournamentError(
                     f"{self._path} belongs to a tournament with {name} {head.get(name)!r}, "
                     f"not {value!r}: choose another file"
                 )
-
-    def _foreign(self) -> TournamentError:
-        return TournamentError(f"{self._path} is not a tournament log: choose another file")
 
     def _game(self, number: int, line: bytes) -> GameResult:
         try:

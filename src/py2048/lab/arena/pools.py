@@ -5,11 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
-from collections import Counter, deque
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from typing import Protocol
+from typing import Any, Protocol
 
 from py2048.core.errors import PlayerError, Py2048Error
 from py2048.engine.jit import available_threads
@@ -17,6 +17,10 @@ from py2048.lab.arena.jobs import Job, JobResult, run_job
 
 MAX_DEATHS = 3
 """Number of dead workers after which a job fails."""
+
+
+NextJob = Callable[[], Job | None]
+"""Returns a job to run next, or None if there is none now."""
 
 
 class Pool(Protocol):
@@ -30,14 +34,11 @@ class Pool(Protocol):
     def place(self) -> str:
         """Where games are played, such as "in 4 processes"."""
 
-    def submit(self, job: Job) -> None:
-        """Queue a job."""
-
-    def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it with its result.
+    def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
+        """Run jobs while there are any; yield each finished job with its result.
 
         Raises:
-            Py2048Error: If the job failed.
+            Py2048Error: As soon as a job fails.
         """
 
     def close(self) -> None:
@@ -50,21 +51,13 @@ class SerialPool:
     width = 1
     place = "in one process"
 
-    def __init__(self) -> None:
-        self._waiting: deque[Job] = deque()
-
-    def submit(self, job: Job) -> None:
-        """Queue a job."""
-        self._waiting.append(job)
-
-    def take(self) -> tuple[Job, JobResult]:
-        """Run the oldest job."""
-        job = self._waiting.popleft()
-        return job, run_job(job)
+    def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
+        """Run jobs while there are any."""
+        while job := next_job():
+            yield job, run_job(job)
 
     def close(self) -> None:
-        """Drop queued jobs."""
-        self._waiting.clear()
+        """Do nothing, because no job runs between two results."""
 
 
 class ProcessPool:
@@ -77,54 +70,47 @@ class ProcessPool:
     def __init__(self, width: int) -> None:
         self.width = width
         self.place = f"in {width} processes"
-        self._waiting: deque[Job] = deque()
         self._workers = [_JobProcess() for _ in range(width)]
         self._deaths: Counter[Job] = Counter()
 
-    def submit(self, job: Job) -> None:
-        """Queue a job."""
-        self._waiting.append(job)
-        self._dispatch()
-
-    def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it with its result."""
+    def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
+        """Run jobs while there are any."""
         while True:
-            busy = [worker for worker in self._workers if worker.job]
-            ready = wait([worker.pipe for worker in busy])
-            worker = next(worker for worker in busy if worker.pipe in ready)
-            job, worker.job = worker.job, None
-            assert job is not None, "it is busy"
+            for worker in self._workers:
+                if worker.job is None and (job := next_job()):
+                    worker.send(job)
+            busy: dict[Any, _JobProcess] = {
+                worker.pipe: worker for worker in self._workers if worker.job
+            }
+            if not busy:
+                return
+            worker = busy[wait(busy)[0]]
+            assert worker.job is not None, "it is busy"
             try:
                 answer: JobResult | Py2048Error = worker.pipe.recv()
             except (EOFError, OSError):
-                self._replace(worker, job)
+                self._replace(worker, worker.job)
                 continue
-            self._dispatch()
+            job, worker.job = worker.job, None
             if isinstance(answer, Py2048Error):
                 raise answer
-            return job, answer
+            yield job, answer
 
     def close(self) -> None:
         """Kill the processes."""
         for worker in self._workers:
             worker.kill()
 
-    def _dispatch(self) -> None:
-        for worker in self._workers:
-            if worker.job is None and self._waiting:
-                worker.send(self._waiting.popleft())
-
     def _replace(self, worker: _JobProcess, job: Job) -> None:
-        """Replace a dead process and requeue its job, unless it failed too often."""
+        """Replace a dead process and retry its job, unless it failed too often."""
         worker.kill()
-        self._workers[self._workers.index(worker)] = _JobProcess()
         self._deaths[job] += 1
         if self._deaths[job] >= MAX_DEATHS:
             raise worker_death(
                 job, f"{MAX_DEATHS} processes in turn; the last one {worker.exit_reason}"
             )
-        self._waiting.appendleft(job)
-        self._dispatch()
+        new = self._workers[self._workers.index(worker)] = _JobProcess()
+        new.send(job)
 
 
 def worker_death(job: Job, how: str) -> PlayerError:
@@ -147,7 +133,7 @@ class _JobProcess:
         there.close()
 
     def send(self, job: Job) -> None:
-        """Send a job. If the process is dead, `ProcessPool.take` will notice."""
+        """Send a job. If the process is dead, waiting for its answer will show it."""
         self.job = job
         with suppress(OSError):
             self.pipe.send(job)

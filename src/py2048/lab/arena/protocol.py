@@ -35,8 +35,6 @@ TRACKS: Mapping[str, tuple[str, int]] = {
 }
 """Rules and number of games of each track. ``short`` is for agents with expensive moves."""
 
-COSTS = ("ms", "boards", "tokens")
-
 
 class AgentSubmission(msgspec.Struct, frozen=True):
     """Contents of ``submission.json``.
@@ -44,7 +42,7 @@ class AgentSubmission(msgspec.Struct, frozen=True):
     Attributes:
         agent: The player's spec.
         track: A name in `TRACKS`, optionally limited to its first games, as in ``classic:10``.
-        budget: Maximum mean cost per move, keyed by the names in `COSTS`.
+        budget: Maximum mean cost per move, keyed as in `costs_of`.
         machine: Machine on which the games were played.
         py2048: Version of py2048 with which they were played.
     """
@@ -152,16 +150,15 @@ def verified(folder: Path, tournament: Tournament) -> Results:
 
 
 def costs_of(results: Results) -> dict[str, float]:
-    """Return the mean cost per move, keyed by the names in `COSTS`; 0 means unknown."""
+    """Return the mean cost per move in milliseconds, boards and tokens; 0 means unknown."""
     (agent,) = results.tournament.players
     games = results.of(agent).values()
     moves = max(1, sum(game.moves for game in games))
-    sums = (
-        1000 * sum(game.seconds for game in games),
-        sum(game.boards for game in games),
-        sum(game.tokens for game in games),
-    )
-    return {name: total / moves for name, total in zip(COSTS, sums, strict=True)}
+    return {
+        "ms": 1000 * sum(game.seconds for game in games) / moves,
+        "boards": sum(game.boards for game in games) / moves,
+        "tokens": sum(game.tokens for game in games) / moves,
+    }
 
 
 def over_budget(submission: AgentSubmission, results: Results) -> list[str]:

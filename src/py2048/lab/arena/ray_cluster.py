@@ -8,14 +8,14 @@ Results stay the same, because a game depends on its seed alone.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from py2048.core.errors import Py2048Error, TournamentError, extra_for
 from py2048.lab.arena.jobs import Job, JobResult, run_job
-from py2048.lab.arena.pools import worker_death
+from py2048.lab.arena.pools import NextJob, worker_death
 
 RETRIES = 5
 """How many times a task is retried after its process or machine was lost."""
@@ -62,15 +62,16 @@ class RayCluster:
     def _processors(self) -> int:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def submit(self, job: Job) -> None:
-        """Queue a job."""
-        self._jobs[self._do.remote(partial(run_job, job), version("py2048"))] = job
-
-    def take(self) -> tuple[Job, JobResult]:
-        """Wait for a job to finish; return it with its result."""
-        (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
-        job = self._jobs.pop(ready)
-        return job, self._answer(ready, partial(worker_death, job))
+    def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
+        """Run jobs while there are any; yield each finished job with its result."""
+        while True:
+            while len(self._jobs) < self.width and (job := next_job()):
+                self._jobs[self._do.remote(partial(run_job, job), version("py2048"))] = job
+            if not self._jobs:
+                return
+            (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
+            job = self._jobs.pop(ready)
+            yield job, self._answer(ready, partial(worker_death, job))
 
     def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run tasks and return their results.

@@ -167,15 +167,7 @@ def run_tournament(
         Py2048Error: As soon as a player fails. `results` has the games finished before.
     """
     schedule = Schedule(results, pool.width)
-    running = 0
-    while True:
-        while running < pool.width and keep_going() and (job := schedule.next_job()):
-            pool.submit(job)
-            running += 1
-        if not running:
-            return
-        job, done = pool.take()
-        running -= 1
+    for job, done in pool.run_jobs(lambda: schedule.next_job() if keep_going() else None):
         schedule.note(job, done)
         for played in done.played:
             with delayed_interrupts():

@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from py2048.core.errors import TournamentError
+from py2048.lab.commands.evaluate import SolutionOption
 from py2048.presentation import options
 from py2048.presentation.streams import INTERRUPTED, StatusLine
 
@@ -52,9 +53,7 @@ def benchmark_agent(
     ms: Annotated[float | None, options.taking("N", "Budget in milliseconds per move.")] = None,
     boards: Annotated[float | None, options.taking("N", "Budget in rated boards per move.")] = None,
     tokens: Annotated[float | None, options.taking("N", "Budget in tokens per move.")] = None,
-    solution: Annotated[
-        Path | None, options.taking("FILE", "A solution file, for the regret on 3x3.")
-    ] = None,
+    solution: SolutionOption = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Replay a submission and check its claims.")
     ] = False,

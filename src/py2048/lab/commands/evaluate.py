@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from py2048.lab.arena import Results
     from py2048.lab.arena.statistics import Regret
 
+_SOLUTION = "A solution file, for the regret on boards of more than 8 cells."
+SolutionOption = Annotated[Path | None, options.taking("FILE", _SOLUTION)]
+
 
 def evaluate(
     players: Annotated[
@@ -39,10 +42,7 @@ def evaluate(
     regret: Annotated[
         bool, typer.Option("--regret", help="Report what moves lose against perfect play.")
     ] = False,
-    solution: Annotated[
-        Path | None,
-        options.taking("FILE", "A solution file, for --regret on boards of more than 8 cells."),
-    ] = None,
+    solution: SolutionOption = None,
     quiet: options.QuietOption = False,
 ) -> int:
     """Let each PLAYER play the same games, by default on all processors; compare their scores.

@@ -6,7 +6,7 @@ import signal
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -14,40 +14,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from py2048.core.errors import WeightsError, need_compiler, shown
+from py2048.core.errors import WeightsError, need_compiler
 from py2048.lab.commands import plots
 from py2048.presentation import options
 from py2048.presentation.screen import points
 from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
 
 if TYPE_CHECKING:
+    from py2048.lab.training.boards import ScoreTally
     from py2048.lab.training.run import CurvePoint, Listener, StopCriteria, TrainingRun
-    from py2048.players.ntuple.network import Network, StageRecord
+    from py2048.players.ntuple.network import StageRecord
 
 Settings = dict[str, Any]
 
-LIMITS = "games", "moves", "minutes"
-DEFAULT_MINUTES = 10.0
 NOTHING_LEFT = (
     "nothing is left to train, because the limits count from the beginning: give a larger one, "
     "such as --minutes"
 )
 CALIBRATION_GAMES = 200
 
-SHIPPED = "shipped"
-"""Value of ``--weights`` for the weights that come with py2048. For a file of that name, write
-``./shipped``."""
-
 
 def _initial(incomplete: str) -> list[str]:
-    return [SHIPPED, *options.weights_files(incomplete)]
-
-
-def devices() -> list[str]:
-    """Return device names for shell completion."""
-    from py2048.lab.training.trainer import DEVICES
-
-    return list(DEVICES)
+    return ["shipped", *options.weights_files(incomplete)]
 
 
 def settings() -> list[str]:
@@ -75,7 +63,10 @@ class TrainOptions:
     seed: options.SeedOption = None
     threads: options.ThreadsOption = None
     device: Annotated[
-        str | None, options.taking("DEVICE", "cpu, cuda or reference.", words=devices)
+        str | None,
+        options.taking(
+            "DEVICE", "cpu, cuda or reference.", words=lambda: ["cpu", "cuda", "reference"]
+        ),
     ] = None
     games: Annotated[int | None, options.counting("Stop after this many games.")] = None
     minutes: Annotated[
@@ -86,16 +77,12 @@ class TrainOptions:
     ] = None
 
     def chosen(self) -> Settings:
-        """Return the values of the options; None for those that are not given."""
+        """Return the given settings. Options override ``--set``."""
         names = "rules", "threads", "device", "games", "minutes"
         found = {name: getattr(self, name) for name in names}
-        return found | {"seed": options.chosen_seed(self.seed)}
-
-    def file(self) -> Settings:
-        """Return the settings in the configuration file."""
-        from py2048.lab.training.run import load_toml
-
-        return load_toml(self.config) if self.config else {}
+        found["seed"] = options.chosen_seed(self.seed)
+        given = {name: value for name, value in found.items() if value is not None}
+        return dict(map(_setting, self.settings or [])) | given
 
 
 def train(
@@ -117,28 +104,27 @@ def train(
     If the settings have bands, these are trained one after the other. The device cuda plays
     thousands of games at once on a GPU, and reference does the same on the CPU.
     """
-    from py2048.lab.training.run import PLAN, WEIGHTS, event_log
+    from py2048.lab.training import run as training
 
     if given.device != "cuda":
         need_compiler("training")
-    chosen, kept, texts = given.chosen(), given.file(), given.settings or []
-    own = dict(map(_setting, texts))
-    if resume and (weights or own.get("weights")):
+    chosen, kept = given.chosen(), training.load_toml(given.config) if given.config else {}
+    if resume and (weights or chosen.get("weights")):
         raise WeightsError("--resume keeps the weights: leave out --weights")
-    if "bands" in kept or (resume and (folder / PLAN).exists()):
+    if "bands" in kept or (resume and (folder / training.PLAN).exists()):
         if plot or tensorboard:
             raise WeightsError(
                 "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
             )
-        changes = chosen | own | {"weights": weights}
-        return _ascend(folder, given.config, changes, resume=resume, quiet=quiet)
-    values, limits = split_settings(kept, texts, chosen)
+        chosen |= {"weights": weights} if weights else {}
+        return _ascend(folder, given.config, chosen, resume=resume, quiet=quiet)
+    values, limits = training.split_settings(kept, chosen)
     plots.check_plots(plot)
     listeners: list[Listener] = [] if quiet else [_print_point]
-    listeners += [event_log(folder)] if tensorboard else []
+    listeners += [training.event_log(folder)] if tensorboard else []
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
-        run = _run_of(folder, values, weights, resume=resume)
-        stop = stop_criteria(limits, run.stop)
+        run = training.open_run(folder, values, weights or "", resume=resume)
+        stop = training.stop_criteria(limits, run.stop)
         if run.share_of(stop) >= 1:
             complain(NOTHING_LEFT)
         try:
@@ -150,7 +136,9 @@ def train(
     if plot:
         plots.draw_curve(run.curve, plot)
     trainer = run.trainer
-    print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
+    print(
+        f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / training.WEIGHTS}"
+    )
     return status
 
 
@@ -180,42 +168,6 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def split_settings(
-    values: Settings, texts: list[str], options: Settings
-) -> tuple[Settings, Settings]:
-    """Merge file, ``--set`` and options; return settings and stop criteria separately.
-
-    Options override ``--set``, which overrides the file.
-    """
-    from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import settings_from
-
-    own = values.pop("run", {})
-    if not isinstance(own, dict):
-        raise WeightsError(f"run = {shown(own)} must be a table, [run]")
-    values = values | own | dict(map(_setting, texts))
-    values |= {name: value for name, value in options.items() if value is not None}
-    limits = {
-        name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
-    }
-    settings_from(StopCriteria, limits)  # reports invalid values before anything is loaded
-    return values, limits
-
-
-def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
-    """Merge given stop criteria with those of the checkpoint; the default is ten minutes."""
-    from py2048.lab.training.run import StopCriteria
-    from py2048.lab.training.trainer import settings_from
-
-    values = asdict(kept) if kept else {}
-    if any(given.get(name) for name in LIMITS):
-        values |= dict.fromkeys(LIMITS, 0)
-    values |= given
-    if not any(values.get(name) for name in LIMITS):
-        values["minutes"] = DEFAULT_MINUTES
-    return settings_from(StopCriteria, values)
-
-
 def _setting(text: str) -> tuple[str, Any]:
     """Parse ``name=value``. A value that is not TOML is taken as a string."""
     name, equals, value = (part.strip() for part in text.partition("="))
@@ -241,7 +193,7 @@ def _ascend(
     elif not kept.exists():
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
     values = load_toml(config or kept)
-    plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
+    plan = plan_from(values | changes)
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
         ascent = Ascent(folder, plan, (lambda _: None) if quiet else _print_timestamped)
         if config:
@@ -257,23 +209,6 @@ def _ascend(
 
 def _print_timestamped(text: str) -> None:
     print(f"{datetime.now():%Y-%m-%d %H:%M}  {text}", flush=True)
-
-
-def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
-    from py2048.core.rules import Rules
-    from py2048.lab.training.run import TrainingRun
-    from py2048.lab.training.trainer import TrainingConfig, network_settings
-    from py2048.players.ntuple.weights import load
-    from py2048.players.searching import network_for
-
-    if resume:
-        return TrainingRun.resume(folder, values)
-    if not weights:
-        return TrainingRun.begin(folder, TrainingConfig.from_data(values))
-    rules = Rules.parse(str(values.get("rules", "classic")))
-    network = network_for(rules) if weights == SHIPPED else load(weights)
-    config = TrainingConfig.from_data(network_settings(network) | values)
-    return TrainingRun.begin(folder, config, network)
 
 
 def weights(
@@ -305,7 +240,7 @@ def weights(
     json: options.JsonOption = False,
 ) -> None:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
-    from py2048.lab.training.boards import calibrate, usual_stages
+    from py2048.lab.training.boards import calibrate, evaluate, usual_stages
     from py2048.players.ntuple import weights as files
     from py2048.players.search.limits import SearchLimits
     from py2048.players.search.searcher import Searcher
@@ -323,24 +258,22 @@ def weights(
             stages = [each._asdict() for each in kept.stages]
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
-            data["strength"] = _strength(network, games, first, at_once)
+            data["strength"] = _strength(evaluate(network, games, first, threads=at_once))
         if network and pack:
             small = files.save_packed(network, pack, step=step, prune=prune)
             data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
             if games:
-                data["packed"]["strength"] = _strength(small, games, first, at_once)
+                tally = evaluate(small, games, first, threads=at_once)
+                data["packed"]["strength"] = _strength(tally)
     if json:
         options.print_json(data)
     else:
         _print_weights(data, kept.stages if kept and calibrated else ())
 
 
-def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
-    from py2048.lab.training.boards import evaluate
-
-    tally = evaluate(network, games, seed, threads=threads)
+def _strength(tally: ScoreTally) -> Settings:
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
-    return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
+    return {"games": tally.games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
 
 
 def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:

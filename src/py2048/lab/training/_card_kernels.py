@@ -145,10 +145,8 @@ def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) ->
     elif len(starts):
         board = starts[np.int64(pick_low(draw(key, START), np.uint64(len(starts)))), 0]
     else:
-        tiles = inputs.start_low
-        if inputs.start_high > tiles:
-            tiles += np.int64(pick_high(draw(key, START), np.uint64(inputs.start_high - tiles + 1)))
-        for number in range(tiles):
+        extra = pick_high(draw(key, START), np.uint64(inputs.start_high - inputs.start_low + 1))
+        for number in range(inputs.start_low + np.int64(extra)):
             word = draw(key, START + ONE + np.uint64(number))
             board = spawned(board, word, inputs.start, inputs)
     game.whole, game.waiting = waiting == ZERO, 0

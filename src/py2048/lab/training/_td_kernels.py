@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from py2048.engine._bits_kernels import ONE, START, derive_seed, draw, key_of, pick_high, pick_low
 from py2048.engine._board_kernels import sum_cells, sum_packed
 from py2048.engine.jit import kernel
+from py2048.engine.rules import LEGAL_POINTS, MERGE_POINTS, START_HIGH, START_LOW, SUM_POINTS
 from py2048.players.ntuple import _network_kernels as network
 from py2048.players.ntuple._network_kernels import (
     SPARE,
@@ -101,12 +102,8 @@ class TDParams(NamedTuple):
     """After a game with more moves, the next starts from its middle; 0 for never."""
     restart_after: Int
     """Moves per thread before restarts begin."""
-    merge_points: Int
-    """This and the next two are as in `CompiledRules`."""
-    legal_points: Int
-    sum_points: Int
-    start_low: Int
-    start_high: Int
+    rules: Longs
+    """Numbers of the rules, as in `RuleArrays`."""
     start_ranks: NDArray[np.uint8]
     start_cumulative: Words
     ranks: NDArray[np.uint8]
@@ -144,7 +141,7 @@ class WorkerState(NamedTuple):
 
 
 class BandView(NamedTuple):
-    """A `Band` and the location of its weights."""
+    """A `Band`, and the points per unit of its weights."""
 
     ending: Word
     least: np.int64
@@ -153,8 +150,6 @@ class BandView(NamedTuple):
     goal: float
     end: np.int64
     """Sum at which the band above begins."""
-    first: Word
-    stride: Word
     step: np.float32
 
 
@@ -243,6 +238,75 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
             worker.after[direction], worker.values[direction] = after, value
             if value > most:
                 best, most = np.int64(direction), value
+        return best
+
+    return rate
+
+
+@kernel(inline=True, borrows=True)
+def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
+    """Return whether a slide that gained `points` made the tile that ends a band."""
+    if points < np.int64(view.ending):
+        return False
+    return bool(distinct_sum(boards, slot, spec) & view.ending)
+
+
+def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> Any:
+    """Build the kernel that rates moves by a band whose weights are `stride` numbers apart."""
+
+    @kernel(borrows=True)
+    def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
+        """Rate the moves of board 0 as `make_rate_kernel` does; write the fixed parts of values."""
+        spec, base, params = inputs.spec, inputs.band, inputs.values
+        boards, points, values = worker.boards, worker.points, worker.values
+        below_indices, indices = worker.below_indices, worker.indices
+        below_count, count = below_indices.shape[1] - SPARE, indices.shape[1] - SPARE
+        slides_square(boards, base.spec, points)
+        for move in range(4):
+            if points[move] >= 0:
+                below_indices_of(boards, move + 1, base.spec, below_indices, move)
+                fetch(base.below, below_indices, move, below_count, ZERO, ONE)
+                indices_of(boards, move + 1, spec, indices, move)
+                fetch(weights, indices, move, count, ZERO, stride)
+        # A slide keeps the sum.
+        beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
+        best, most = np.int64(-1), -np.inf
+        for move in range(4):
+            if points[move] < 0:
+                continue
+            value = params.per_merged * points[move] + params.per_move
+            worker.after[move] = 0
+            if is_passed(boards, move + 1, points[move], view, base.spec):
+                value += view.goal
+                worker.after[move] = TERMINAL
+            else:
+                fixed = total(base.below, below_indices, move, below_count, ZERO, ONE)
+                known = np.float64(fixed) * base.step
+                worker.parts[move] = known - view.level - view.slope * beyond
+                learnt = total(weights, indices, move, count, ZERO, stride)
+                value += worker.parts[move] + np.float64(learnt) * view.step
+            values[move] = value
+            if value > most:
+                best, most = np.int64(move), value
+        return best
+
+    return rate
+
+
+def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
+    """Build the kernel that rates moves in a band and, beyond its end, by the band above."""
+    below_indices_of = network.make_indices_kernel(below_code)
+    rate_own: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, stride)
+    rate_above: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, ONE)
+
+    @kernel(borrows=True)
+    def rate(worker: WorkerState, _stage: Int, inputs: TrainingInputs) -> Int:
+        """Rate the moves of board 0; the arguments and results are as in `make_rate_kernel`."""
+        band, board = inputs.band, worker.boards[BOARD]
+        if sum_packed(board[0], board[1]) < band.own.end:
+            return rate_own(worker, inputs.weights, band.own, inputs)
+        best = rate_above(worker, band.above_weights, band.above, inputs)
+        worker.after[:] = TERMINAL
         return best
 
     return rate
@@ -343,11 +407,9 @@ def make_start_kernel(given: Operations) -> Any:
             copy_board(worker.starts, stage * capacity + chosen, boards, BOARD)
             return False
         boards[BOARD] = 0
-        tiles = params.start_low
-        if params.start_high > tiles:
-            spread = np.uint64(params.start_high - tiles + 1)
-            tiles += np.int64(pick_high(draw(key, START), spread))
-        for number in range(tiles):
+        low, high = params.rules[START_LOW], params.rules[START_HIGH]
+        extra = pick_high(draw(key, START), np.uint64(high - low + 1))
+        for number in range(low + np.int64(extra)):
             word = draw(key, START + ONE + np.uint64(number))
             spawn_board(boards, BOARD, word, params.start_ranks, params.start_cumulative, spec)
         return True
@@ -391,11 +453,11 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         inputs: TrainingInputs,
     ) -> None:
         """Add the result of a complete game, after the last spawn if it was won."""
-        spec, params = inputs.spec, inputs.params
-        score = np.float64(params.merge_points * points + params.legal_points * moves)
+        spec, params, rules = inputs.spec, inputs.params, inputs.params.rules
+        score = np.float64(rules[MERGE_POINTS] * points + rules[LEGAL_POINTS] * moves)
         if is_won:
             spawn_board(worker.boards, BOARD, word, params.ranks, params.cumulative, spec)
-        if params.sum_points and moves:
+        if rules[SUM_POINTS] and moves:
             score += np.float64(sum_of(worker.boards, BOARD))
         worker.scores[FINISHED] += 1
         worker.scores[SUM] += score
@@ -408,11 +470,15 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
     return note_stage, note_middle, note_score
 
 
-def make_game_kernel(given: Operations, stride: Word) -> Any:
-    """Build the kernel that plays one game and learns from it."""
+def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
+    """Build the kernel that plays one game and learns from it; as in `make_train_kernel`."""
     spawn_board, copy_board, seen_on = given.spawn_board, given.copy_board, given.seen_on
-    rate, learn = make_rate_kernel(given, stride), make_learn_kernel(given.indices_of, stride)
-    begin = make_start_kernel(given)
+    is_band = bool(below_code)
+    if is_band:
+        rate = make_band_rate_kernel(given.indices_of, below_code, stride)
+    else:
+        rate = make_rate_kernel(given, stride)
+    learn, begin = make_learn_kernel(given.indices_of, stride), make_start_kernel(given)
     note_stage, note_middle, note_score = make_note_kernels(given)
 
     @kernel(borrows=True)
@@ -427,7 +493,7 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
         copy_board(worker.boards, BOARD, worker.trajectory, length)
         values = inputs.values
         worker.rewards[length] = values.per_merged * worker.points[best] + values.per_move
-        worker.stages[length] = worker.after[best]
+        worker.stages[length], worker.fixed[length] = worker.after[best], worker.parts[best]
         return length + 1
 
     @kernel(borrows=True, expand=True)
@@ -442,20 +508,24 @@ def make_game_kernel(given: Operations, stride: Word) -> Any:
             best = rate(worker, stage, inputs)
             if best < 0:
                 break
-            moves += 1
             points += worker.points[best]
             copy_board(boards, best + 1, boards, BOARD)
             if after[best] == TERMINAL:
                 target = worker.values[best]
+                moves += np.int64(not is_band)  # the slide that leaves a band does not count
                 break
             length = record(worker, length, best, inputs)
-            word = draw(key, np.uint64(moves - 1))
+            word = draw(key, np.uint64(moves))
             spawn_board(boards, BOARD, word, params.ranks, params.cumulative, spec)
             note_stage(worker, stage, after[best])
             stage = after[best]
+            moves += 1
         note_middle(worker, length, draw(key, np.uint64(moves)), inputs)
         learn(worker, length, target, inputs)
-        if is_whole:
+        if is_whole and is_band:
+            worker.scores[FINISHED] += 1
+            worker.scores[PASSED] += np.float64(best >= 0)
+        elif is_whole:
             last = draw(key, np.uint64(moves - 1))
             note_score(worker, points, moves, bool(best >= 0), last, inputs)
         return moves
@@ -506,10 +576,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
     given = OPERATIONS[kind]
     if code:
         given = given._replace(indices_of=network.make_indices_kernel(code))
-    if below_code:
-        play_game = make_band_game_kernel(given.indices_of, below_code, np.uint64(stride))
-    else:
-        play_game = make_game_kernel(given, np.uint64(stride))
+    play_game = make_game_kernel(given, np.uint64(stride), below_code)
 
     def train(
         inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
@@ -527,98 +594,3 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
 
     train.__qualname__ = f"train_{kind}_{stride}"  # the name of the compiled form
     return kernel(borrows=True)(train)
-
-
-# --- a band ---------------------------------------------------------------------------------------
-
-
-def make_band_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
-    """Build the kernel that rates moves by a band."""
-
-    @kernel(borrows=True)
-    def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
-        """Write the points and values of the moves of board 0; return the best, or -1."""
-        spec, base, params = inputs.spec, inputs.band, inputs.values
-        boards, points, values = worker.boards, worker.points, worker.values
-        below_indices, indices = worker.below_indices, worker.indices
-        below_count, count = below_indices.shape[1] - SPARE, indices.shape[1] - SPARE
-        slides_square(boards, base.spec, points)
-        for move in range(4):
-            if points[move] >= 0:
-                below_indices_of(boards, move + 1, base.spec, below_indices, move)
-                fetch(base.below, below_indices, move, below_count, ZERO, ONE)
-                indices_of(boards, move + 1, spec, indices, move)
-                fetch(weights, indices, move, count, view.first, view.stride)
-        # A slide keeps the sum.
-        beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
-        best, most = np.int64(-1), -np.inf
-        for move in range(4):
-            if points[move] < 0:
-                continue
-            value = params.per_merged * points[move] + params.per_move
-            if is_passed(boards, move + 1, points[move], view, base.spec):
-                value += view.goal
-            else:
-                fixed = total(base.below, below_indices, move, below_count, ZERO, ONE)
-                known = np.float64(fixed) * base.step
-                worker.parts[move] = known - view.level - view.slope * beyond
-                learnt = total(weights, indices, move, count, view.first, view.stride)
-                value += worker.parts[move] + np.float64(learnt) * view.step
-            values[move] = value
-            if value > most:
-                best, most = np.int64(move), value
-        return best
-
-    return rate
-
-
-@kernel(inline=True, borrows=True)
-def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
-    """Return whether a slide that gained `points` made the tile that ends a band."""
-    if points < np.int64(view.ending):
-        return False
-    return bool(distinct_sum(boards, slot, spec) & view.ending)
-
-
-def make_band_game_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
-    """Build the kernel that plays one game of a band and learns from it."""
-    rate = make_band_rate_kernel(network.make_indices_kernel(below_code), indices_of)
-    learn = make_learn_kernel(indices_of, stride)
-    begin = make_start_kernel(OPERATIONS["4x4"])
-    _, note_middle, _ = make_note_kernels(OPERATIONS["4x4"])
-
-    @kernel(borrows=True, expand=True)
-    def play_game(inputs: TrainingInputs, worker: WorkerState, key: Word) -> Int:
-        """Play one game and learn from it; return the number of moves."""
-        band, values, params = inputs.band, inputs.values, inputs.params
-        view, boards, is_whole = band.own, worker.boards, begin(worker, key, inputs)
-        has_passed = False
-        moves, target = np.int64(0), 0.0
-        while True:
-            is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
-            if is_above:
-                best = rate(worker, band.above_weights, band.above, inputs)
-            else:
-                best = rate(worker, inputs.weights, view, inputs)
-            if best < 0:
-                break
-            gained = worker.points[best]
-            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, band.spec))
-            if has_passed or moves == len(worker.rewards):
-                target = worker.values[best]
-                break
-            copy_board(boards, best + 1, boards, BOARD)
-            copy_board(boards, BOARD, worker.trajectory, moves)
-            worker.rewards[moves] = values.per_merged * gained + values.per_move
-            worker.fixed[moves] = worker.parts[best]
-            word = draw(key, np.uint64(moves))
-            spawn_board(boards, BOARD, word, params.ranks, params.cumulative, band.spec)
-            moves += 1
-        note_middle(worker, moves, draw(key, np.uint64(moves)), inputs)
-        learn(worker, moves, target, inputs)
-        if is_whole:
-            worker.scores[FINISHED] += 1
-            worker.scores[PASSED] += np.float64(has_passed)
-        return moves
-
-    return play_game

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -39,12 +39,19 @@ from py2048.lab.training.run import (
     make_trainer,
     save_checkpoint,
 )
-from py2048.lab.training.trainer import TrainingConfig, check_ranges, settings_from, tuples_text
+from py2048.lab.training.trainer import (
+    Range,
+    TrainingConfig,
+    check_ranges,
+    settings_from,
+    tuples_text,
+)
 from py2048.players.ntuple.layout import PACKED_RANKS, NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Network
-from py2048.players.ntuple.weights import load, save, save_packed, shipped_network
+from py2048.players.ntuple.weights import load, save, save_packed
 from py2048.players.search.limits import MAX_DEPTH, SearchLimits
 from py2048.players.search.searcher import Searcher
+from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
@@ -74,16 +81,14 @@ class CollectPlan:
     """
 
     tile: int
-    games: int
-    depth: int = 1
-    continuations: int = 4
+    games: Annotated[int, Range(1, 10**9)]
+    depth: Annotated[int, Range(1, MAX_DEPTH)] = 1
+    continuations: Annotated[int, Range(1, 10**6)] = 4
     after: int = 0
 
     def __post_init__(self) -> None:
         checked_tile(self.tile, "tile = ")
-        check_ranges(
-            self, ("games", 1, 10**9), ("depth", 1, MAX_DEPTH), ("continuations", 1, 10**6)
-        )
+        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -101,17 +106,17 @@ class BandPlan:
 
     tile: int
     min_sum: int
-    goal: float
+    goal: Annotated[float, Range(0.0, 1e12)]
     target_tile: int = 0
-    moves: tuple[float, ...] = (4e9, 2e9, 1e9)
-    rates: tuple[float, ...] = (0.25, 0.05, 0.02)
+    moves: Annotated[tuple[float, ...], Range(1, 1e15)] = (4e9, 2e9, 1e9)
+    rates: Annotated[tuple[float, ...], Range(0.0, 10.0)] = (0.25, 0.05, 0.02)
 
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
             raise WeightsError(
                 f"{self}: {len(self.moves)} moves for {len(self.rates)} rates: give as many of both"
             )
-        check_ranges(self, ("goal", 0.0, 1e12), ("moves", 1, 1e15), ("rates", 0.0, 10.0))
+        check_ranges(self)
         for name, tile in (("tile", self.tile), ("target_tile", self.untrained.ending)):
             checked_tile(tile, f"{self}: {name} = ")
         if self.min_sum < self.tile:
@@ -162,14 +167,14 @@ class AscentPlan:
     weights: str = ""
     rules_text: str = "classic"
     tuples: str = ""
-    ranks: int = 0
-    margin: float = 30_000.0
-    step: float = 0.0
+    ranks: Annotated[int, Range(0, PACKED_RANKS)] = 0
+    margin: Annotated[float, Range(0.0, 1e12)] = 30_000.0
+    step: Annotated[float, Range(0.0, 1e12)] = 0.0
     lambda_: float = 0.5
     restart_length: int = 20
-    depths: tuple[int, ...] = (1, 2, 3)
-    judged: int = 1000
-    checkpoint_minutes: float = 5.0
+    depths: Annotated[tuple[int, ...], Range(1, MAX_DEPTH)] = (1, 2, 3)
+    judged: Annotated[int, Range(1, 10**9)] = 1000
+    checkpoint_minutes: Annotated[float, Range(0.0, 1e9)] = 5.0
     seed: int = 1
     threads: int = 1
     device: str = "cpu"
@@ -179,15 +184,7 @@ class AscentPlan:
         _ = self.training
         if not self.depths:
             raise WeightsError("depths = [] is empty: give at least one depth")
-        check_ranges(
-            self,
-            ("ranks", 0, PACKED_RANKS),
-            ("margin", 0.0, 1e12),
-            ("step", 0.0, 1e12),
-            ("depths", 1, MAX_DEPTH),
-            ("judged", 1, 10**9),
-            ("checkpoint_minutes", 0.0, 1e9),
-        )
+        check_ranges(self)
 
     @property
     def training(self) -> TrainingConfig:
@@ -250,35 +247,26 @@ class Ascent:
             WeightsError: If the plan's tuples, ranks or step differ from those of existing bands,
                 or another process trains in the folder.
         """
+        path = self.folder / WEIGHTS
         with folder_lock(self.folder):
-            self._run()
-
-    def _run(self) -> None:
-        network = self._network()
-        self._layout_and_step(network)
-        inherited = len(network.history)
-        if (self.folder / WEIGHTS).exists():
-            inherited = max((int(entry.get("begun", 0)) for entry in network.history), default=0)
-        done = {tuple(entry["band"]) for entry in network.history[inherited:] if "band" in entry}
-        for number, band in enumerate(self.plan.bands):
-            if (band.tile, band.min_sum) in done:
-                continue
-            network = self._trained(network, band, derive_seed(self.plan.seed, number), inherited)
-            if network.table.dtype == np.int16:
-                save_packed(network, self.folder / WEIGHTS, step=network.step)
-            else:
-                save(network, self.folder / WEIGHTS, compress=True)
-            self._checkpoint(band).unlink(missing_ok=True)
-
-    def _network(self) -> Network:
-        if (self.folder / WEIGHTS).exists():
-            return load(self.folder / WEIGHTS)
-        network = load(self.plan.weights) if self.plan.weights else shipped_network(self._rules)
-        if network is None:
-            raise WeightsError(
-                f"no weights come with py2048 for the rules {self._rules.name}: name a file"
-            )
-        return network
+            is_begun = path.exists()
+            network = load(path) if is_begun else network_for(self._rules, self.plan.weights)
+            self._layout, self._step = self._layout_and_step(network)
+            history = network.history
+            inherited = len(history)
+            if is_begun:
+                inherited = max((int(entry.get("begun", 0)) for entry in history), default=0)
+            done = {tuple(entry["band"]) for entry in history[inherited:] if "band" in entry}
+            for number, band in enumerate(self.plan.bands):
+                if (band.tile, band.min_sum) in done:
+                    continue
+                seed = derive_seed(self.plan.seed, number)
+                network = self._trained(network, band, seed, inherited)
+                if network.table.dtype == np.int16:
+                    save_packed(network, path, step=network.step)
+                else:
+                    save(network, path, compress=True)
+                self._checkpoint(band).unlink(missing_ok=True)
 
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
         """Return the bands' layout and weight step."""
@@ -365,7 +353,7 @@ class Ascent:
                 notes["phase"] = phase
                 trainer.reset_coherence()
             self._train(trainer, notes, band, held_out)
-        trained = trainer.with_band(self._layout_and_step(network)[1])
+        trained = trainer.with_band(self._step)
         entry = {
             "band": [band.tile, band.min_sum],
             "begun": inherited,
@@ -437,9 +425,8 @@ class Ascent:
     ) -> tuple[AnyTrainer, dict[str, Any]]:
         """Create a band's trainer, or load its checkpoint; return the trainer and its notes."""
         path = self._checkpoint(band)
-        layout, _ = self._layout_and_step(network)
-        tuples = tuples_text(layout.tuples)
-        config = replace(self.plan.training, tuples=tuples, ranks=layout.ranks, seed=seed)
+        tuples, ranks = tuples_text(self._layout.tuples), self._layout.ranks
+        config = replace(self.plan.training, tuples=tuples, ranks=ranks, seed=seed)
         task = BandTask(network, band.untrained, boards.words)
         if path.exists():
             trainer, notes = load_checkpoint(path, config.data(), task)
@@ -481,7 +468,6 @@ class Ascent:
         held_out: SavedBoards,
     ) -> None:
         """Train at the current phase's learning rate until the phase's moves are played."""
-        assert trainer.task is not None, "a band is trained"
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))
@@ -496,7 +482,7 @@ class Ascent:
             chunk = max(int(speed * CHUNK_S), FIRST_CHUNK_MOVES)
             if time.monotonic() >= saved + 60 * self.plan.checkpoint_minutes:
                 save_checkpoint(trainer, path, notes)
-                trained = trainer.with_band(self._layout_and_step(trainer.task.network)[1])
+                trained = trainer.with_band(self._step)
                 stretches = self._measure_stretches(trained, plan, held_out, trainer.moves)
                 self._report(
                     f"{plan}: rate {plan.rates[phase]:g}, "

@@ -7,7 +7,7 @@ from saved boards of the band. The network's own weights and those of other band
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,53 +22,6 @@ from py2048.players.ntuple.weights import MAX_STEP
 OVERLAP_SUM = 64
 """How far, in points of sum, a band also learns the boards of the band above. Searches from boards
 at its end reach that far."""
-MAX_BAND_MOVES = 1 << 14
-"""Longer games are cut off, and the value of the last afterstate stands for the remaining
-points."""
-
-
-class BandContext(NamedTuple):
-    """Fixed inputs of a band's training.
-
-    Attributes:
-        network: The network below the band.
-        band: The band being trained.
-        above: The next band of the same tile; if there is none, a band that is never active.
-        above_weights: Weights of `above`, int16 `[size]`.
-        starts: Boards from which games start. If empty, games start as the rules define.
-    """
-
-    network: Network
-    band: BandView
-    above: BandView
-    above_weights: NDArray[np.int16]
-    starts: Boards
-
-    @classmethod
-    def without_band(cls, rules: Rules) -> BandContext:
-        """Return the context for training a whole network: an empty network below, and no end."""
-        layout = NetworkLayout(*rules.shape, ((0,),))
-        view = _view_of(Band(0, 0), NEVER, 1.0)._replace(ending=np.uint64(NEVER))
-        network = Network(layout, rules, np.zeros(layout.weights, np.float32))
-        return cls(network, view, view, np.zeros(1, np.int16), empty_boards(layout, 0))
-
-    def inputs(self, stride: int) -> BandInputs:
-        """Return the inputs of kernels, with `stride` numbers per trainable weight."""
-        network, view = self.network, self.band._replace(stride=np.uint64(stride))
-        return BandInputs(
-            network.spec,
-            network.table,
-            np.float32(network.step),
-            view,
-            self.above_weights,
-            self.above,
-            self.starts,
-        )
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The fixed arrays on a GPU: weights below, weights above and start boards."""
-        return self.network.table, self.above_weights, np.ascontiguousarray(self.starts[:, 0])
 
 
 class BandTask(NamedTuple):
@@ -82,7 +35,14 @@ class BandTask(NamedTuple):
 
     network: Network
     band: Band
-    starts: NDArray[np.uint64]
+    starts: Boards
+
+    @classmethod
+    def whole(cls, rules: Rules) -> BandTask:
+        """Return a band without an end above an empty network, which is a whole network."""
+        layout = NetworkLayout(*rules.shape, ((0,),))
+        network = Network(layout, rules, np.zeros(layout.weights, np.float32))
+        return cls(network, Band(0, 0, makes=int(NEVER)), empty_boards(layout, 0))
 
     def check(self) -> None:
         """Check that the network can have bands and that there are start boards.
@@ -96,15 +56,15 @@ class BandTask(NamedTuple):
             band = self.band
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
-    def context(self, layout: NetworkLayout) -> BandContext:
-        """Return the fixed inputs for training; `layout` is that of the bands."""
-        above, weights = self._above(layout)
+    def inputs(self, layout: NetworkLayout) -> BandInputs:
+        """Return the fixed inputs of the training; `layout` is that of the bands."""
+        network, (above, weights) = self.network, self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
-        view = _view_of(self.band, end, 1.0)
-        return BandContext(self.network, view, above, weights, self.starts)
+        step, own = np.float32(network.step), _view_of(self.band, end, 1.0)
+        return BandInputs(network.spec, network.table, step, own, weights, above, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
-        """Return the next band of the same tile with its weights, or an empty band."""
+        """Return the next band of the same tile with its weights, or a band that never begins."""
         bands, size = self.network.bands, layout.size
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:
@@ -138,7 +98,5 @@ def _view_of(band: Band, end: np.int64, step: float) -> BandView:
         float(band.slope),
         float(band.goal),
         np.int64(end),
-        np.uint64(0),
-        np.uint64(1),
         np.float32(step),
     )

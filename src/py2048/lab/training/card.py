@@ -20,7 +20,7 @@ from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _card_kernels as kernels
 from py2048.lab.training._card_kernels import CardState
 from py2048.lab.training._td_kernels import BandView
-from py2048.lab.training.bands import BandContext, BandTask
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.trainer import UNLIMITED, ReadArray, TrainerBase, TrainingConfig
 from py2048.players.ntuple._network_kernels import PackedBoardSpec
@@ -55,8 +55,8 @@ def empty_state(size: int, places: int) -> CardState:
 class ReferenceEngine:
     """Plays and learns on the CPU."""
 
-    def __init__(self, config: TrainingConfig, context: BandContext) -> None:
-        layout, below, rules = config.layout, context.network.layout, config.rules
+    def __init__(self, config: TrainingConfig, task: BandTask) -> None:
+        layout, below, rules = config.layout, task.network.layout, config.rules
         spec = board_spec(layout, rules)
         assert isinstance(spec, PackedBoardSpec), "the board is 4x4"
         compiled = CompiledRules.of(rules)
@@ -66,7 +66,7 @@ class ReferenceEngine:
             np.int64(rules.start.high),
             compiled.start,
             compiled.spawn,
-            context.inputs(1),
+            task.inputs(layout),
             np.zeros((2, 2), np.uint64),
             *(np.zeros((1, each.active), np.uint64) for each in (layout, below)),
         )
@@ -96,12 +96,12 @@ class ReferenceEngine:
 class CardEngine:
     """Plays and learns on a GPU."""
 
-    def __init__(self, config: TrainingConfig, context: BandContext) -> None:
+    def __init__(self, config: TrainingConfig, task: BandTask) -> None:
         self._card = cuda.card()
         self.put, self.get = self._card.put, self._card.get
-        source = source_of(config, context)
-        self._play, self._learn = self._card.kernels(source, ("play", "learn"))
-        self._fixed = [self.put(array) for array in context.arrays]
+        self._play, self._learn = self._card.kernels(source_of(config, task), ("play", "learn"))
+        band, starts = task.inputs(config.layout), np.ascontiguousarray(task.starts[:, 0])
+        self._fixed = [self.put(array) for array in (band.below, band.above_weights, starts)]
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
         """Play and learn for a number of steps in the first `active` places."""
@@ -116,16 +116,16 @@ class CardEngine:
             self._learn(WARP * active, *learn)
 
 
-def source_of(config: TrainingConfig, context: BandContext) -> str:
+def source_of(config: TrainingConfig, task: BandTask) -> str:
     """Return the CUDA source, specialised for the rules, the tuples and the band."""
-    below = context.network
+    below, band = task.network, task.inputs(config.layout)
     kind = "float" if below.table.dtype == np.float32 else "short"
     given = {
-        "STARTS": f"{len(context.starts)}u",
-        "END": f"{min(context.band.end, 0xFFFFFFFF)}u",
+        "STARTS": f"{len(task.starts)}u",
+        "END": f"{min(band.own.end, 0xFFFFFFFF)}u",
         "STEP": float(np.float32(below.step)).hex(),
-        "VIEW": _view_source(context.band),
-        "ABOVE": _view_source(context.above),
+        "VIEW": _view_source(band.own),
+        "ABOVE": _view_source(band.above),
     }
     lines = [
         cuda.source_of(config.rules, MAX_RANK + 1),
@@ -203,15 +203,14 @@ class CardTrainer(TrainerBase):
     ) -> None:
         check_settings(config)
         super().__init__(config, task)
-        context = self.context
         if task:
-            last = max(task.band.ending, int(context.above.ending))
+            last = max(task.band.ending, int(task.inputs(self.layout).above.ending))
             if task.starts[:, 1].any() or last > 1 << MAX_RANK:
                 raise WeightsError(
                     f"the device {config.device} only trains bands up to the tile {1 << MAX_RANK}"
                 )
         kind = ReferenceEngine if config.device == "reference" else CardEngine
-        self._engine = kind(config, context)
+        self._engine = kind(config, task or BandTask.whole(self.rules))
         self.steps = np.zeros(1, np.int64)
         state = empty_state(self.layout.size, config.games_at_once)
         if network is not None:

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from py2048.core.errors import WeightsError, extra_for, os_errors_as
+from py2048.core.errors import WeightsError, extra_for, os_errors_as, shown
 from py2048.core.game.record import write_atomically
+from py2048.core.rules import Rules
 from py2048.lab.interrupts import delayed_interrupts
 from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.card import CardTrainer
-from py2048.lab.training.trainer import Trainer, TrainingConfig, settings_from
+from py2048.lab.training.trainer import (
+    Range,
+    Trainer,
+    TrainingConfig,
+    check_ranges,
+    network_settings,
+    setting_names,
+    settings_from,
+)
 from py2048.players.ntuple import archive, weights
 from py2048.players.ntuple.network import Network
+from py2048.players.searching import network_for
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
@@ -33,6 +42,13 @@ PLAN = "plan.toml"
 EVALUATION_SEED = 2048
 FIRST_CHUNK_MOVES = 100_000
 CHUNK_S = 0.5
+LIMITS = "games", "moves", "minutes"
+DEFAULT_MINUTES = 10.0
+
+SHIPPED = "shipped"
+"""Name of the weights that come with py2048. For a file of that name, write ``./shipped``."""
+
+Settings = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -50,18 +66,15 @@ class StopCriteria:
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
-    games: int = 0
-    moves: int = 0
-    minutes: float = 0.0
-    evaluate_every: int = 5000
-    evaluate_games: int = 0
-    checkpoint_minutes: float = 5.0
+    games: Annotated[int, Range(0, 10**15)] = 0
+    moves: Annotated[int, Range(0, 10**18)] = 0
+    minutes: Annotated[float, Range(0.0, 1e9)] = 0.0
+    evaluate_every: Annotated[int, Range(1, 10**15)] = 5000
+    evaluate_games: Annotated[int, Range(0, 10**15)] = 0
+    checkpoint_minutes: Annotated[float, Range(0.0, 1e9)] = 5.0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not 0 <= value < math.inf or (value == 0 and field.name == "evaluate_every"):
-                raise WeightsError(f"{field.name} must not be {value}")
+        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -156,6 +169,70 @@ def folder_lock(folder: Path) -> Iterator[None]:
         yield
 
 
+# --- settings ------------------------------------------------------------------------------------
+
+
+def load_toml(path: Path) -> Settings:
+    """Read a TOML file.
+
+    Raises:
+        WeightsError: If it cannot be read.
+    """
+    try:
+        with os_errors_as(WeightsError, f"{path} cannot be read"):
+            return tomllib.loads(path.read_bytes().decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise WeightsError(f"{path} is not TOML: {error}") from None
+
+
+def split_settings(values: Settings, changes: Settings) -> tuple[Settings, Settings]:
+    """Apply changes to the settings of a file; return training settings and stop criteria.
+
+    Raises:
+        WeightsError: If a stop criterion is invalid.
+    """
+    own = values.get("run", {})
+    if not isinstance(own, dict):
+        raise WeightsError(f"run = {shown(own)} must be a table, [run]")
+    merged = {name: values[name] for name in values if name != "run"} | own | changes
+    limits = {name: merged.pop(name) for name in setting_names(StopCriteria) if name in merged}
+    settings_from(StopCriteria, limits)  # reports invalid values before anything is loaded
+    return merged, limits
+
+
+def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
+    """Merge given stop criteria with those of the checkpoint; the default is ten minutes."""
+    values = asdict(kept) if kept else {}
+    if any(given.get(name) for name in LIMITS):
+        values |= dict.fromkeys(LIMITS, 0)
+    values |= given
+    if not any(values.get(name) for name in LIMITS):
+        values["minutes"] = DEFAULT_MINUTES
+    return settings_from(StopCriteria, values)
+
+
+def open_run(folder: Path, values: Settings, initial: str, *, resume: bool) -> TrainingRun:
+    """Begin a training run, or resume it with changed settings.
+
+    Args:
+        folder: The folder.
+        values: Settings as plain values.
+        initial: File of the initial weights, `SHIPPED`, or an empty string.
+        resume: Whether to resume.
+
+    Raises:
+        WeightsError: If the folder, the settings or the weights cannot be used.
+    """
+    if resume:
+        return TrainingRun.resume(folder, values)
+    network = None
+    if initial:
+        rules = Rules.parse(str(values.get("rules", "classic")))
+        network = network_for(rules) if initial == SHIPPED else weights.load(initial)
+        values = network_settings(network) | values
+    return TrainingRun.begin(folder, TrainingConfig.from_data(values), network)
+
+
 def make_trainer(
     config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
 ) -> AnyTrainer:
@@ -164,35 +241,27 @@ def make_trainer(
     return kind(config, network, task)
 
 
+@dataclass
 class TrainingRun:
     """A training run of a network, with its checkpoint, learning curve and weights in a folder.
 
-    Args:
+    Attributes:
         folder: The folder.
         trainer: The trainer.
         curve: Points of the learning curve so far.
         seconds: Training time so far.
         stop: The criteria of the last `run`, if any.
-
-    Attributes:
+        before: Scores of the games up to the last point of the curve.
         moves_per_second: Current training speed.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        trainer: AnyTrainer,
-        curve: tuple[CurvePoint, ...] = (),
-        seconds: float = 0.0,
-        stop: StopCriteria | None = None,
-    ) -> None:
-        self.folder = folder
-        self.trainer = trainer
-        self.curve = curve
-        self.seconds = seconds
-        self.stop = stop
-        self.moves_per_second = 0.0
-        self._before = trainer.tally
+    folder: Path
+    trainer: AnyTrainer
+    curve: tuple[CurvePoint, ...] = ()
+    seconds: float = 0.0
+    stop: StopCriteria | None = None
+    before: ScoreTally = field(default_factory=ScoreTally)
+    moves_per_second: float = field(default=0.0, init=False)
 
     @classmethod
     def begin(
@@ -230,9 +299,8 @@ class TrainingRun:
         with archive.faults_of(path, "notes"):
             curve = tuple(settings_from(CurvePoint, point) for point in notes["curve"])
             stop = settings_from(StopCriteria, notes["stop"]) if notes.get("stop") else None
-            run = cls(folder, trainer, curve, float(notes["seconds"]), stop)
-            run._before = ScoreTally.from_data(notes["before"])
-        return run
+            seconds, before = float(notes["seconds"]), ScoreTally.from_data(notes["before"])
+            return cls(folder, trainer, curve, seconds, stop, before)
 
     def run(
         self,
@@ -251,31 +319,26 @@ class TrainingRun:
             WeightsError: If another process trains in the folder, or files cannot be written.
         """
         with folder_lock(self.folder):
-            self._run(stop, watch, listeners)
-
-    def _run(
-        self, stop: StopCriteria, watch: Callable[[], None], listeners: Sequence[Listener]
-    ) -> None:
-        self.trainer.prepare()
-        self.stop = stop
-        saved, chunk = self.seconds, FIRST_CHUNK_MOVES
-        try:
-            while self.share_of(stop) < 1:
-                before = len(self.curve)
-                self._train(stop, chunk)
-                for point, listener in product(self.curve[before:], listeners):
-                    listener(point)
-                chunk = max(int(self.moves_per_second * CHUNK_S), 1)
-                watch()
-                if self.seconds - saved >= 60 * stop.checkpoint_minutes:
+            self.trainer.prepare()
+            self.stop = stop
+            saved, chunk = self.seconds, FIRST_CHUNK_MOVES
+            try:
+                while self.share_of(stop) < 1:
+                    before = len(self.curve)
+                    self._train(stop, chunk)
+                    for point, listener in product(self.curve[before:], listeners):
+                        listener(point)
+                    chunk = max(int(self.moves_per_second * CHUNK_S), 1)
+                    watch()
+                    if self.seconds - saved >= 60 * stop.checkpoint_minutes:
+                        self.save()
+                        saved = self.seconds
+            finally:
+                with delayed_interrupts(redeliver=False):
                     self.save()
-                    saved = self.seconds
-        finally:
-            with delayed_interrupts(redeliver=False):
-                self.save()
-                network = self.network()
-                packed = archive.is_sparse(network.weights)
-                weights.save(network, self.folder / WEIGHTS, compress=packed)
+                    network = self.network()
+                    packed = archive.is_sparse(network.weights)
+                    weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
         """Return the completed share of the work up to the nearest limit, or 0 if unlimited."""
@@ -306,7 +369,7 @@ class TrainingRun:
     def _point(self, stop: StopCriteria) -> CurvePoint:
         trainer = self.trainer
         tally = trainer.tally
-        recent, self._before = tally - self._before, tally
+        recent, self.before = tally - self.before, tally
         count = stop.evaluate_games
         evaluated = trainer.evaluate(count, EVALUATION_SEED) if count else ScoreTally()
         tiles = recent.rate(2048), recent.rate(8192), recent.rate(16384), recent.rate(32768)
@@ -335,12 +398,12 @@ class TrainingRun:
             "curve": [asdict(point) for point in self.curve],
             "seconds": self.seconds,
             "stop": asdict(self.stop) if self.stop else None,
-            "before": self._before.data(),
+            "before": self.before.data(),
         }
         save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(field.name for field in fields(CurvePoint))
+        writer.writerow(each.name for each in fields(CurvePoint))
         writer.writerows(map(astuple, self.curve))
         with os_errors_as(WeightsError, f"{self.folder / CURVE} cannot be written"):
             write_atomically(self.folder / CURVE, text.getvalue().encode())
@@ -418,16 +481,3 @@ def load_checkpoint(
 
         trainer.restore(read, before)
         return trainer, notes
-
-
-def load_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        WeightsError: If it cannot be read.
-    """
-    try:
-        with os_errors_as(WeightsError, f"{path} cannot be read"):
-            return tomllib.loads(path.read_bytes().decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WeightsError(f"{path} is not TOML: {error}") from None

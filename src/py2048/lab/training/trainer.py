@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar, get_type_hints
+from itertools import product
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import msgspec
 import numpy as np
@@ -20,7 +21,7 @@ from py2048.core.rng import checked_seed, derive_seed
 from py2048.core.rules import Rules
 from py2048.engine.rules import CompiledRules
 from py2048.lab.training import _td_kernels as kernels
-from py2048.lab.training.bands import MAX_BAND_MOVES, BandContext, BandTask
+from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally, evaluate
 from py2048.players.ntuple._network_kernels import SPARE
 from py2048.players.ntuple.layout import (
@@ -70,6 +71,13 @@ _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 _LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list of numbers"}
 
 
+class Range(NamedTuple):
+    """Bounds of a setting, in its annotation."""
+
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class TrainingConfig:
     """Settings of a training run.
@@ -110,34 +118,24 @@ class TrainingConfig:
     tuples: str = ""
     stages: tuple[int, ...] = ()
     ranks: int = PACKED_RANKS
-    learning_rate: float = 1.0
-    lambda_: float = 0.5
-    trajectory_length: int = 65536
+    learning_rate: Annotated[float, Range(0.0, 10.0)] = 1.0
+    lambda_: Annotated[float, Range(0.0, 1.0)] = 0.5
+    trajectory_length: Annotated[int, Range(1, 10**8)] = 65536
     temporal_coherence: bool = True
-    optimistic_init: float = 0.0
+    optimistic_init: Annotated[float, Range(-1e9, 1e9)] = 0.0
     carousel: bool = False
-    restart_length: int = 0
-    restart_after: int = 0
+    restart_length: Annotated[int, Range(0, 10**8)] = 0
+    restart_after: Annotated[int, Range(0, 10**15)] = 0
     seed: int = 1
-    threads: int = 1
+    threads: Annotated[int, Range(1, 1024)] = 1
     device: str = "cpu"
-    games_at_once: int = 8448
+    games_at_once: Annotated[int, Range(1, 1 << 20)] = 8448
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
         if self.device not in DEVICES:
             raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
-        check_ranges(
-            self,
-            ("learning_rate", 0.0, 10.0),
-            ("lambda_", 0.0, 1.0),
-            ("trajectory_length", 1, 10**8),
-            ("optimistic_init", -1e9, 1e9),
-            ("restart_length", 0, 10**8),
-            ("restart_after", 0, 10**15),
-            ("threads", 1, 1024),
-            ("games_at_once", 1, 1 << 20),
-        )
+        check_ranges(self)
         if self.carousel and not self.stages:
             raise WeightsError("a carousel needs stages, such as 8192,16384")
         check_rules(self.layout, self.rules)
@@ -226,15 +224,16 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     return kind(**arguments)
 
 
-def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
-    """Check that settings, or all items of list settings, lie between two bounds.
+def check_ranges(settings: object) -> None:
+    """Check that settings, or all items of list settings, lie in the ranges of their annotations.
 
     Raises:
         WeightsError: If a value is out of range.
     """
-    for name, low, high in ranges:
+    for name, kind in get_type_hints(type(settings), include_extras=True).items():
         value = getattr(settings, name)
-        for number in value if isinstance(value, tuple) else (value,):
+        numbers = value if isinstance(value, tuple) else (value,)
+        for number, (low, high) in product(numbers, getattr(kind, "__metadata__", ())):
             if not low <= number <= high:
                 user_name = _USER_NAMES.get(name, name)
                 raise WeightsError(f"{user_name} must be {low} to {high}, not {shown(number)}")
@@ -268,7 +267,6 @@ class TrainerBase:
         check_rules(config.layout, config.rules)
         self.config, self.task = config, task
         self.layout, self.rules = config.layout, config.rules
-        self.context = task.context(self.layout) if task else BandContext.without_band(self.rules)
         self.history: tuple[Mapping[str, Any], ...] = ()
         self.changes: tuple[Mapping[str, object], ...] = ()
 
@@ -354,13 +352,12 @@ class Trainer(TrainerBase):
             self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
         self.spec = board_spec(self.layout, self.rules)
         self._values = value_params(self.layout, self.rules)
-        self._band = self.context.inputs(self.stride)
-        below = self.context.network.layout
+        band = task or BandTask.whole(self.rules)
+        self._band, below = band.inputs(self.layout), band.network.layout
         self.kernel = kernels.make_train_kernel(
             *(self.layout.kind, self.stride, self.layout.code), below.code if task else ()
         )
-        length = MAX_BAND_MOVES if task else config.trajectory_length
-        starts = STARTS_PER_STAGE if config.carousel else 0
+        length, starts = config.trajectory_length, STARTS_PER_STAGE if config.carousel else 0
         self.workers = [
             new_worker(self.layout, below, length, starts) for _ in range(config.threads)
         ]
@@ -379,11 +376,7 @@ class Trainer(TrainerBase):
             config.carousel,
             np.int64(config.restart_length),
             np.int64(config.restart_after // config.threads),
-            np.int64(rules.merge_points),
-            np.int64(rules.legal_points),
-            np.int64(rules.sum_points),
-            np.int64(self.rules.start.low),
-            np.int64(self.rules.start.high),
+            rules.arrays.numbers,
             *rules.start[:2],
             *rules.spawn[:2],
         )

@@ -682,20 +682,6 @@ def empty_boards(layout: NetworkLayout, count: int) -> Boards:
     return np.zeros((count, layout.rows * layout.columns), np.uint8)
 
 
-def put_board(layout: NetworkLayout, boards: Boards, slot: int, board: Board) -> None:
-    """Write a board to a slot of `boards`.
-
-    Raises:
-        BoardError: If the board has the wrong shape or a tile above 2**31.
-    """
-    ranks = ranks_of(layout, board)
-    if layout.is_packed:
-        boards[slot, 0] = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
-        boards[slot, 1] = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
-    else:
-        boards[slot] = ranks
-
-
 def ranks_of(layout: NetworkLayout, board: Board) -> list[int]:
     """Return the ranks of a board, row by row.
 
