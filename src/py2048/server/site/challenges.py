@@ -34,6 +34,7 @@ from py2048.server.schema import DAILY
 from py2048.server.site import pages
 from py2048.server.site.auth import UserRequest
 from py2048.server.site.pages import Page, Site, render
+from py2048.server.site.reviews import VERSION
 
 if TYPE_CHECKING:
     from py2048.app.session.notebook import PuzzleBook
@@ -205,7 +206,7 @@ def today_panel(games: GameService, account: str, rules: Rules, day: date) -> di
     ends = games.store.records.ends(account, str(rules))
     if not ends:
         return {**shown, "played": 0}
-    accuracies = games.store.reviews.figures(account, str(rules), "accuracy")
+    accuracies = games.store.reviews.accuracies(account, str(rules), VERSION)
     scores = [end.score for end in ends]
     return {
         **shown,
