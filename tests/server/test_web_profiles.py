@@ -135,7 +135,8 @@ def played(store: Store, days: int, score: int, category: str = "ranked", **fact
 def reviewed(store: Store, game: str, accuracy: float, version: str = version_for("me")) -> None:
     """Add a finished review with an accuracy."""
     row = {"game_id": game, "owner": "ada", "version": version, "asked": "", "attempts": 1,
-           "done": 1, "finished": "2026", "summary": {"accuracy": accuracy}, "moves": []}  # fmt: skip
+           "done": 1, "finished": "2026", "summary": {"accuracy": accuracy},
+           "moves": []}  # fmt: skip
     with store.write() as connection:
         connection.execute(sa.insert(reviews), row)
 

@@ -17,8 +17,10 @@ ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 WORDS_ON = """async () => {
   const { wordOn } = await import("/static/js/computer.js");
   const hint = { direction: "left", goal: 512, options: [
-    { direction: "left", text: "62 %", grade: "best" }, { direction: "up", text: "61 %", grade: "good" },
-    { direction: "down", text: "30 %", grade: "blunder" }] };
+    { direction: "left", text: "62 %", grade: "best" },
+    { direction: "up", text: "61 %", grade: "good" },
+    { direction: "down", text: "30 %", grade: "blunder" },
+  ] };
   return ["down", "up", "left"].map((way) => wordOn(way, hint));
 }"""
 WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
