@@ -304,7 +304,7 @@ def describe_move(review: Review, move: MoveReview) -> str:
     if move.played is move.best:
         return f"{move.ply}. {played}: {grade}"
     if move.goal:
-        text = _("{ply}. {grade}: you went {played}, and {best} was best. {why}")
+        text = _("move {ply}, {grade}: you went {played}, and {best} was best. {why}")
         facts = {"ply": move.ply, "grade": grade, "played": played, "best": way_of(move.best)}
         return text.format(**facts, why=why_text(move))
     text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
