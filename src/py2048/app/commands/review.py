@@ -296,8 +296,7 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
     from py2048.review import Review
     from py2048.review.report import GameSummary
 
-    spec, level = chosen
-    asked = spec or str(level_of(record.rules, level) or PERFECT)
+    asked = chosen[0] or str(level_of(record.rules, chosen[1]) or PERFECT)
     summary = stored.get(record, asked)
     if summary is None:
         record.verify()

@@ -228,8 +228,6 @@ class ReviewWindow(Dialog):
         for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
             part.grid(row=row, **(below if row else beside))
-        if not is_wide:
-            self._left.grid_remove()
         row = 1 if is_wide else 4
         self._graph_card.grid(in_=holder, row=row, column=0, columnspan=3, sticky="nsew")
 
