@@ -194,7 +194,7 @@ def accuracy_note(accuracy: float | None) -> str:
     """Return what an accuracy means, in a line."""
     if accuracy is None:
         return _("Accuracy is known after ten moves that matter.")
-    return _("0 % accuracy is random moves, 100 % the best ones.")
+    return _("Accuracy: random moves 0 %, the best 100 %.")
 
 
 def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:

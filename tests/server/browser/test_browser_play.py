@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from playwright.async_api import WebSocketRoute, expect
@@ -240,7 +241,9 @@ async def test_the_coach_has_a_word_after_each_mistake(guest):
     await guest.choose("greedy")
     await guest.page.click("#coach")
     await guest.page.wait_for_function("() => window.py2048.queue.version > 0")
-    best = next(message for message in guest.heard if message["type"] == "hint")["direction"]
+    while not (told := [message for message in guest.heard if message["type"] == "hint"]):
+        await asyncio.sleep(0.05)
+    best = told[0]["direction"]
     assert not await guest.page.locator("#hint-card").is_visible()
     await guest.press(f"Arrow{best.capitalize()}")
     await guest.settle()
