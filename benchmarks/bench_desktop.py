@@ -173,13 +173,13 @@ def keys() -> None:
 
 def key_times(*, is_on: bool) -> tuple[list[float], float]:
     """Return latencies in milliseconds, and CPU time per key in milliseconds."""
-    from py2048.app.controller.coach import SETTING
+    from py2048.app.controller.coach import COACH_SETTING
     from py2048.app.desktop.launch import GameWindow
 
     gc.collect()  # objects of the previous window must be freed in Tk's thread
     session = Session()
     session.start(seed=1)
-    session.set_setting(SETTING, is_on)
+    session.set_setting(COACH_SETTING, is_on)
     running = GameWindow(session)
     running.first_frame()
     running.finish_opening()

@@ -89,6 +89,11 @@ def test_import_is_light():
     assert not modules_after("import py2048") & HEAVY
 
 
+def test_a_game_on_a_screen_loads_neither_arrays_nor_compiler():
+    """The first frame does not wait for NumPy and Numba."""
+    assert not modules_after("import py2048.app.session") & {"numpy", "numba", "llvmlite"}
+
+
 def test_a_game_is_light():
     """Playing and recording a game loads none of the heavy libraries."""
     played = (

@@ -240,6 +240,8 @@ def test_impossible_changes_are_refused():
         Board.parse("x 2")
     with pytest.raises(BoardError, match=r"2 x 2\.5 is not a size"):
         Board.empty(2, 2.5)
+    with pytest.raises(BoardError, match=r"\(0, 1, 2\) is not a cell"):
+        board[0, 1, 2]
     assert Board.empty(2, 3).rows == ((0, 0, 0), (0, 0, 0))
 
 

@@ -54,9 +54,9 @@ def _dispatch(words: Sequence[str]) -> int:
     Shell completion also runs without arguments.
     """
     if not words and COMPLETION not in os.environ:
-        from py2048.app.commands.screens import open_last_game
+        from py2048.app.commands.screens import open_screen
 
-        return open_last_game()
+        return open_screen()
     _refuse_empty(words)
     return _run(words)
 

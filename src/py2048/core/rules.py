@@ -412,6 +412,12 @@ class Rules:
         return self.rows * self.columns
 
     @property
+    def objective(self) -> tuple[object, ...]:
+        """What determines future points: without name, start, and a target that ends nothing."""
+        end = self.target if self.ends_at_target else None
+        return self.shape, self.spawn, self.merging, self.scoring, end
+
+    @property
     def start_weights(self) -> Weights:
         """Distribution of the start tiles."""
         if self.start.weights is not None:

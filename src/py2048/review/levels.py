@@ -21,8 +21,6 @@ from typing import NamedTuple
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
-from py2048.players.ntuple.network import objective_key
-from py2048.review.simulation import simulated_shares
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
 """For each preset and slip: the median score, and the share of games that made each tile."""
@@ -163,8 +161,11 @@ def made_shares(rules: Rules, level: Level) -> Mapping[int, float]:
 
     Rules without a table are simulated. The result is empty if that would take too long.
     """
-    table = _tables().get(objective_key(rules))
+    table = _tables().get(rules.objective)
     if not table:
+        # NumPy and the players import too slowly for a screen's first frame.
+        from py2048.review.simulation import simulated_shares
+
         return simulated_shares(rules, level.slip)
     slips = list(table)
     slip = min(max(level.slip, slips[0]), slips[-1])
@@ -178,7 +179,7 @@ def made_shares(rules: Rules, level: Level) -> Mapping[int, float]:
 
 def has_table(rules: Rules) -> bool:
     """Return whether players of every level were simulated under these rules."""
-    return objective_key(rules) in _tables()
+    return rules.objective in _tables()
 
 
 @cache
@@ -188,7 +189,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
         tiles = max(rows.values(), key=len)
-        tables[objective_key(get_rules(name))] = {
+        tables[get_rules(name).objective] = {
             slip: {int(tile): row.get(tile, 0.0) for tile in tiles}
             for slip, row in sorted(rows.items())
         }

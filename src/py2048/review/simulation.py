@@ -15,7 +15,7 @@ from py2048.core.errors import missing_compiler
 from py2048.core.rules import Rules
 from py2048.engine.batch import BatchGames
 from py2048.players.ntuple.heuristic import Heuristic, heuristic_for
-from py2048.players.ntuple.network import Network, objective_key
+from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import SHIPPED, header_of, load
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
@@ -32,7 +32,7 @@ MAX_CELLS = 25
 @cache
 def evaluation_of(rules: Rules) -> Network | Heuristic:
     """Return what a player evaluates afterstates with: py2048's own network, or the heuristic."""
-    path = _own_networks().get(objective_key(rules))
+    path = _own_networks().get(rules.objective)
     return load(path) if path else heuristic_for(rules)
 
 
@@ -40,7 +40,7 @@ def evaluation_of(rules: Rules) -> Network | Heuristic:
 def _own_networks() -> dict[tuple[object, ...], Path]:
     """Return py2048's own networks by objective, without those of installed packages."""
     paths = SHIPPED.glob("*.npz")
-    return {objective_key(Rules.parse(header_of(path)["rules"])): path for path in paths}
+    return {Rules.parse(header_of(path)["rules"]).objective: path for path in paths}
 
 
 def misjudgement(rules: Rules, slip: float) -> float:

@@ -18,7 +18,7 @@ from tests.app.controller.reviewing import MOVES, ended_record, known_record, wo
 from tests.core.game.foreign_games import new_text, played
 from tests.review.test_advice import CompiledPlayer
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.controller.controller import SPEEDS
 from py2048.app.session import Session, autosave, open_session
 from py2048.core.direction import Direction
@@ -275,15 +275,15 @@ def test_a_file_is_not_replaced_unasked(tmp_path):
     """A file is only replaced after confirmation; an invalid name is reported."""
     controller, screen = controlled()
     path, wrote = tmp_path / "game.2048.json", list[str]()
-    controller.records.replace_file(path, lambda: wrote.append("new"))
+    controller.game.replace_file(path, lambda: wrote.append("new"))
     path.touch()
-    controller.records.replace_file(path, lambda: wrote.append("again"))
+    controller.game.replace_file(path, lambda: wrote.append("again"))
     assert (wrote, screen.question) == (["new"], f"Replace {path}?")
     screen.agree()
     assert wrote == ["new", "again"]
     for name, told in (("a\0b", "embedded null"), ("n" * 300, "too long")):
         save = partial(controller.session.save_record, name)
-        controller.records.replace_file(Path(name), save)
+        controller.game.replace_file(Path(name), save)
         assert told in screen.warnings.pop()
 
 
@@ -292,14 +292,14 @@ def test_finished_games_can_be_chosen(kept):
     kept.start(get_rules("2x4"), seed=1)
     controller, screen = controlled(kept)
     found: list[Record] = []
-    controller.records.choose("Which?", found.append)
+    controller.game.choose("Which?", found.append)
     assert [choice.title for choice in screen.list.choices] == ["This game"]
     kept.move(kept.game.legal_directions()[0])
     while not kept.game.is_over:
         kept.move(kept.game.legal_directions()[0])
     kept.flush()
     kept.start(get_rules("classic"), seed=2)
-    controller.records.choose("Which?", found.append)
+    controller.game.choose("Which?", found.append)
     for choice in screen.list.choices:
         screen.list.take(choice.value)
     assert [record.rules.name for record in found] == ["classic", "2x4"]
@@ -528,7 +528,7 @@ def test_the_coach_is_switched_and_remembered(kept):
     again, other = controlled(kept)
     assert again.coach.is_on
     again.do("coach")
-    assert (other.coach, kept.get_setting(SETTING)) == (None, False)
+    assert (other.coach, kept.get_setting(COACH_SETTING)) == (None, False)
     for each in (controller, again):
         each.close()
 

@@ -89,7 +89,7 @@ import sys
 from py2048.app.commands import screens
 from py2048.app.desktop import launch
 launch.GameWindow.finish_opening = lambda window: print(*sys.modules) or window.close()
-screens.open_screen(screens.UserInterface.DESKTOP, screens.LaunchOptions(screens.resume_or_start))
+screens.open_screen(screens.UserInterface.DESKTOP)
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tkinter as tk
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from tests.app.controller.reviewing import (
     leveled_review,
 )
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.app.desktop.dialogs import ListDialog
 from py2048.app.session import Session, open_session
@@ -185,7 +186,7 @@ def test_the_coach_shows_and_hides_its_bar(desk):
     height = desk.board.winfo_height()
     desk.key("c")
     assert "The coach judges your moves" in shown(desk.window.header)
-    assert desk.session.get_setting(SETTING) is True
+    assert desk.session.get_setting(COACH_SETTING) is True
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in shown(desk.window.header))
     assert desk.session.category == "assisted"
@@ -196,6 +197,21 @@ def test_the_coach_shows_and_hides_its_bar(desk):
     desk.key("c")
     assert "62 % for 512" not in shown(desk.window.header)
     assert desk.board.winfo_height() == height
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_level_is_chosen_from_a_menu(desk, monkeypatch):
+    """The level button of a review lists the levels; a choice is remembered."""
+    menus: list[tk.Menu] = []
+    monkeypatch.setattr(tk.Menu, "tk_popup", lambda menu, *_place: menus.append(menu))
+    review(desk).level.invoke()
+    (menu,) = menus
+    first, second, *_, last = (
+        menu.entrycget(each, "label") for each in range(menu.index("end") + 1)
+    )
+    assert (first[:3], second, last[:7]) == ("You", "Expert", "Perfect")
+    menu.invoke(1)
+    assert desk.session.get_setting("level") == "expert"
 
 
 @pytest.mark.usefixtures("known_judge")

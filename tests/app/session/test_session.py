@@ -468,7 +468,7 @@ def test_a_replay_walks_both_ways():
     while game.ply < 20:
         next(filter(game.attempt, (DOWN, LEFT, RIGHT, UP)))
     replay = Replay(game.record())
-    assert (len(replay), replay.index, replay.board) == (20, 0, game.start)
+    assert (len(replay), replay.index, replay.position.board) == (20, 0, game.start)
     boards = [game.start]
     while event := replay.forward():
         assert event.before == boards[-1]
@@ -481,6 +481,6 @@ def test_a_replay_walks_both_ways():
     assert replay.seek(7).board == boards[7]
     assert replay.seek(99).ply == 20
     assert replay.seek(-5).ply == 0
-    assert replay.scores[-1] == game.score
+    assert replay.position.score == 0
     with pytest.raises(RecordError):  # records are verified first
         Replay(Record(get_rules("classic"), LAST, "U10", 0))

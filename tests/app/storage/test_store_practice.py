@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from py2048.app.storage import open_store, practice
-from py2048.app.storage.values import PuzzleAnswer, PuzzleStrength, SavedMistake
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake
 
 LAST_BOX = 7
 MISTAKE = SavedMistake(
@@ -79,25 +79,22 @@ def test_the_first_answer_to_a_puzzle_counts(store):
     """Only first answers are rated; the puzzle answered last is first, for each owner."""
     first = PuzzleAnswer(7, False, 1400.0, 200.0, "2048-01-01T00:00:00.000000Z")
     second = PuzzleAnswer(3, True, 1450.5, 180.0, TODAY)
-    rated = PuzzleStrength(7, 1490.0, 190.0)
-    assert store.puzzle_answers.add(first, replace(rated, rating=1480.0))
-    assert store.puzzle_answers.add(second, PuzzleStrength(3, 1510.0, 190.0))
+    assert store.puzzle_answers.add(first, (1480.0, 190.0))
+    assert store.puzzle_answers.add(second, (1510.0, 190.0))
     assert store.puzzle_answers.select(limit=1) == [second]
     again = PuzzleAnswer(7, True, 9.0, 9.0, "2048-01-03T00:00:00.000000Z")
-    assert not store.puzzle_answers.add(again, replace(rated, rating=9.0))
+    assert not store.puzzle_answers.add(again, (9.0, 190.0))
     repeated = replace(again, is_solved=False, rating=1450.5, deviation=180.0)
     assert store.puzzle_answers.select() == [repeated, second]
-    assert store.puzzle_answers.add(first, rated, owner="ada")
-    assert rated in store.puzzle_answers.strengths()
+    assert store.puzzle_answers.add(first, (1490.0, 190.0), owner="ada")
+    assert store.puzzle_answers.strengths() == {7: (1490.0, 190.0), 3: (1510.0, 190.0)}
     assert store.puzzle_answers.select(owner="ada") == [first]
 
 
 def test_an_account_that_goes_takes_its_practice_along(store):
     """Practice data is exported and deleted with the account."""
     store.mistakes.keep([MISTAKE], owner="ada")
-    store.puzzle_answers.add(
-        PuzzleAnswer(7, True, 1600.0, 300.0), PuzzleStrength(7, 1490.0, 190.0), owner="ada"
-    )
+    store.puzzle_answers.add(PuzzleAnswer(7, True, 1600.0, 300.0), (1490.0, 190.0), owner="ada")
     exported = store.accounts.export("ada")
     assert [row["position"] for row in exported["mistakes"]] == [MISTAKE.position]
     assert [row["puzzle"] for row in exported["puzzle_answers"]] == [7]

@@ -18,7 +18,7 @@ from tests.app.controller.reviewing import (
 from tests.app.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 
-from py2048.app.controller.coach import SETTING
+from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Session, open_session
 from py2048.app.terminal.app import GameApp
@@ -29,7 +29,7 @@ from py2048.app.terminal.screens import (
     ReviewGraph,
     ReviewScreen,
 )
-from py2048.presentation.screen import Choice
+from py2048.presentation.screen import Choice, ListRequest
 from py2048.presentation.themes import get_theme
 
 SIZES = ((80, 24), (40, 24), (20, 10))
@@ -77,7 +77,9 @@ async def test_there_is_no_accuracy_before_a_move_is_judged():
     """While no move is judged, the accuracy is an ellipsis rather than 0 %."""
     app = GameApp(finished(), reduced_motion=True)
     async with app.run_test(size=(80, 24)) as pilot:
-        await app.push_screen(ReviewScreen(known_review(0), get_theme("dark")))
+        await app.push_screen(
+            ReviewScreen(known_review(0), str, get_theme("dark"), is_animated=False)
+        )
         await until(pilot, lambda: "Accuracy …" in shown(app))
 
 
@@ -170,7 +172,8 @@ async def test_a_level_is_chosen_in_the_review():
     """O lists the levels; a choice is passed on."""
     async with leveled([]) as pilot:
         review, chosen = pilot.app.screen.review, list[str]()
-        review.levels, review.choose_level = [Choice("expert", "Expert")], chosen.append
+        offered = ListRequest("Level", [Choice("expert", "Expert")], chosen.append)
+        review.levels = lambda: offered
         await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, ListScreen))
         await pilot.press("enter")
@@ -193,11 +196,11 @@ async def test_the_coach_comments_without_moving_the_board():
         assert app.view.board.region == region
         app.controller.presenter.show(session.move(session.game.legal_directions()[0]))
         await until(pilot, lambda: "accuracy 100 %" in shown(app))
-        assert session.get_setting(SETTING) is True
+        assert session.get_setting(COACH_SETTING) is True
         await pilot.press("c")
         await until(pilot, lambda: "accuracy" not in shown(app))
         assert app.view.board.region == region
-        assert session.get_setting(SETTING) is False
+        assert session.get_setting(COACH_SETTING) is False
 
 
 # Practice

@@ -68,6 +68,9 @@ def test_a_first_tile_that_looks_like_a_separator_is_a_tile():
     seed = next(n for n in range(999) if old_digits(played("classic", n, 0))[0] == ":")
     game = played("classic", seed, 100)
     assert same_game(one("replay" + old_digits(game)), game)
+    place = len("replay" + old_digits(game))
+    with pytest.raises(RecordError, match=rf"character {place}: '\\x07' is not a digit"):
+        one("replay" + old_digits(game)[:-1] + "\x07")
 
 
 def test_a_text_written_by_hand():

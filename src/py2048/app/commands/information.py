@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from py2048.app.commands.review import add_text, level_of
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
@@ -18,10 +18,8 @@ from py2048.presentation.describe import describe_rules
 from py2048.presentation.hints import describe_hint, describe_outlook
 from py2048.presentation.streams import POLL_S, StatusLine, complain
 from py2048.presentation.words import outcome_text
+from py2048.review import MoveReview
 from py2048.review.levels import PERFECT, Level
-
-if TYPE_CHECKING:
-    from py2048.review import MoveReview
 
 
 def hint(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.app.commands.screens import LaunchOptions, UserInterface, open_screen
+from py2048.app.commands.screens import UserInterface, open_screen
 from py2048.core.errors import Py2048Error
 from py2048.core.rng import derive_seed, random_seed
 from py2048.players import make_player
@@ -66,7 +66,9 @@ def play(
         resumed = session.resume(chosen_rules if is_chosen else None) if resumes else ()
         return resumed or session.start(chosen_rules, seed=number)
 
-    return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, not no_save))
+    return open_screen(
+        ui, save=not no_save, begin=begin, theme=theme, reduced_motion=reduced_motion, player=player
+    )
 
 
 def watch(

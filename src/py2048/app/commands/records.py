@@ -57,8 +57,7 @@ def replay(
     if json:
         positions = []
         for index in range(start, last + 1):
-            game.seek(index)
-            now = game.position
+            now = game.seek(index)
             positions.append(
                 {"turn": index, "ply": now.ply, "score": now.score, "board": now.board.rows}
             )
@@ -68,12 +67,12 @@ def replay(
     print(
         f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
     )
-    print(game.board)
+    print(game.position.board)
     while game.index < last and (event := game.forward()):
         time.sleep(delay)
         print(f"{game.index}. {describe(event)}")
         if not no_boards:
-            print(game.board, flush=True)
+            print(game.position.board, flush=True)
 
 
 def verify(

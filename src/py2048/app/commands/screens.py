@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import closing
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, language_of_environment, set_language
 from py2048.presentation import streams
 
 if TYPE_CHECKING:
-    from py2048.app.controller.presenter import Start
-    from py2048.app.session import Event, Session
+    from py2048.app.controller.controller import ScreenOptions, Start
+    from py2048.app.session import Session
 
 DEMO_PLAYER = "greedy"
 """Player for the demonstration. It needs no compilation."""
@@ -82,47 +82,15 @@ def best_screen(context: LaunchContext) -> UserInterface:
     return UserInterface.DEMO
 
 
-class LaunchOptions(NamedTuple):
-    """How to open a game.
-
-    Attributes:
-        begin: Function that starts or resumes the game.
-        theme: Name of a theme, or None for the last theme used.
-        reduced_motion: Whether to disable animations.
-        player: Spec of a player that plays automatically, or None for a human player.
-        save: Whether to save the game and the score.
-    """
-
-    begin: Start
-    theme: str | None = None
-    reduced_motion: bool = False
-    player: str | None = None
-    save: bool = True
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """Keyword arguments for a screen: all fields except `save`."""
-        return {name: each for name, each in self._asdict().items() if name != "save"}
-
-    def open_session(self) -> Session:
-        """Open a session with the player's store, or a temporary session if `save` is off."""
-        from py2048.app.session import Session, open_session
-
-        return open_session() if self.save else Session()
-
-
-def open_last_game() -> int:
-    """Resume the last game, or start one, on the best screen; return the exit status."""
-    return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
-
-
-def resume_or_start(session: Session) -> Iterable[Event]:
-    """Resume the last game, or start a classic game."""
-    return session.resume() or session.start()
-
-
-def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
+def open_screen(
+    ui: UserInterface = UserInterface.AUTO, *, save: bool = True, **options: Unpack[ScreenOptions]
+) -> int:
     """Open a game on a screen; return the exit status when the player leaves.
+
+    Args:
+        ui: The screen.
+        save: Whether to save the game and the score.
+        options: See `ScreenOptions`.
 
     Raises:
         Py2048Error: The requested screen is not available.
@@ -134,12 +102,18 @@ def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
         from py2048.core.folders import data_folder
 
         try:
-            return desktop.run(
-                options.open_session, **options.how, state_file=data_folder() / "desktop.json"
-            )
+            file = data_folder() / "desktop.json"
+            return desktop.run(partial(_open_session, save=save), file, **options)
         except desktop.NoDesktopError as error:
             screen = _instead_of_a_window(ui, str(error))
-    return _open_in_terminal(screen, options)
+    return _open_in_terminal(screen, save, options)
+
+
+def _open_session(*, save: bool) -> Session:
+    """Open a session with the player's store, or a temporary session if `save` is off."""
+    from py2048.app.session import Session, open_session
+
+    return open_session() if save else Session()
 
 
 def choose_screen(ui: UserInterface) -> UserInterface:
@@ -177,38 +151,35 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     return screen
 
 
-def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
+def _open_in_terminal(screen: UserInterface, save: bool, options: ScreenOptions) -> int:
     if screen is UserInterface.DEMO:
-        return _demonstrate(options)
-    with closing(options.open_session()) as session:
+        return _demonstrate(options.get("begin"), options.get("player") or DEMO_PLAYER)
+    with closing(_open_session(save=save)) as session:
         if (chosen := str(session.get_setting("language", ""))) in LANGUAGES:
             set_language(chosen)
         if screen is UserInterface.LINES:
             from py2048.app.terminal import plain_text
 
-            return plain_text.run(
-                session, sys.stdin, sys.stdout, player=options.player, begin=options.begin
-            )
+            return plain_text.run(session, sys.stdin, sys.stdout, **options)
         from py2048.app import terminal
 
-        return terminal.run(session, **options.how)
+        return terminal.run(session, **options)
 
 
-def _demonstrate(options: LaunchOptions) -> int:
+def _demonstrate(begin: Start | None, player: str) -> int:
     """Let the computer play for a few seconds, then print how to play. Nothing is saved."""
     from py2048.app.session import Session
     from py2048.presentation.describe import describe
 
     print("2048, played by the computer for a few seconds.")
     session = Session()
-    happened = options.begin(session)
+    happened = (begin or Session.start)(session)
     end = time.monotonic() + DEMO_S
     while happened:
         print(*map(describe, happened), sep="\n", flush=True)
         if session.game.ply:
             print(session.game.board, flush=True)
             time.sleep(DEMO_MOVE_S)
-        player = options.player or DEMO_PLAYER
         happened = session.autoplay_step(player) if time.monotonic() < end else ()
     print(HOW_TO_PLAY)
     return 0

@@ -11,22 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of
+from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of, why_of
 from py2048.app.session import Event, Session
 from py2048.core.language import _, number
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
-from py2048.presentation.words import (
-    accuracy_text,
-    goal_text,
-    outcome_text,
-    percent,
-    reason_text,
-)
+from py2048.presentation.words import accuracy_text, goal_text, percent
 from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
 from py2048.review.games import accuracy_of_moves
-from py2048.review.levels import goal_of
+from py2048.review.levels import Level, goal_of
 from py2048.review.moves import Grade
 
 if TYPE_CHECKING:
@@ -34,9 +28,8 @@ if TYPE_CHECKING:
     from py2048.core.direction import Direction
     from py2048.core.rules import Rules
     from py2048.engine.jit.progress import Compiling
-    from py2048.review.levels import Level
 
-SETTING = "coach"
+COACH_SETTING = "coach"
 
 SPOKEN = Grade.MISTAKE, Grade.BLUNDER
 """Grades that the coach comments on."""
@@ -219,9 +212,7 @@ class Coach:
             return ""
         if move.grade in SPOKEN:
             grade = f"{GRADE_SYMBOLS[move.grade]} {badge(move)}."
-            reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
-            why = reason or (outcome_text(move, [move.best, move.played]) if move.goal else "")
-            return f"{grade} {why or headline_of(move.played, move.best)}"
+            return f"{grade} {why_of(move) or headline_of(move.played, move.best)}"
         if board.max_tile > move.board.max_tile and self._level:
             return goal_text(goal_of(self._session.rules, self._level, board), board.max_tile)
         return ""

@@ -1,6 +1,7 @@
 """`ScreenController`, which performs the player's actions in the terminal and the window.
 
-One object per subject (game, players, records, reviews, practice) provides handlers for actions of
+A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. One
+object per subject (game, players, reviews) provides handlers for actions of
 `py2048.presentation.actions`.
 """
 
@@ -8,33 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypedDict, assert_never
 
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.coach import SETTING as COACH_SETTING
-from py2048.app.controller.coach import Coach
-from py2048.app.controller.presenter import GameScreen, Presenter, Start, fault_of, opening
+from py2048.app.controller.coach import COACH_SETTING, Coach, CoachScreen
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session, hint_player
-from py2048.app.session.levels import ME
-from py2048.app.session.levels import SETTING as LEVEL_SETTING
+from py2048.app.session import Event, Hint, Session
+from py2048.app.session.levels import LEVEL_SETTING, ME
 from py2048.core.board import Board
 from py2048.core.direction import Direction
-from py2048.core.errors import BoardError, RecordError, os_errors_as
+from py2048.core.errors import BoardError, Py2048Error, RecordError, StorageError, os_errors_as
 from py2048.core.game import Record
 from py2048.core.game.importing import NoGameError, load_record_file, parse_records
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext, set_language
 from py2048.core.rules import RandomStart, Rules, list_rules
-from py2048.presentation import events
+from py2048.presentation import events, motion
 from py2048.presentation.describe import describe, describe_rules
-from py2048.presentation.hints import PLAYERS, player_name
+from py2048.presentation.hints import PLAYERS, TEACHING_MOVES, player_name, teaching
+from py2048.presentation.result import Result, result_of
 from py2048.presentation.screen import (
     RECORDS,
     Choice,
+    FileKind,
     ListRequest,
+    Status,
     moves,
     points,
     preparing,
@@ -63,8 +65,264 @@ SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
 
 START_SPEED = 4
 
+MIN_PACE = 0.2  # if autoplay requires a lower pace, it skips animations
+
+SAVING_POLL_S = 0.25
+
+CATEGORY_LABELS = {"assisted": N_("assisted"), "computer": N_("played by the computer")}
+
+Start = Callable[[Session], Iterable[Event]]
+
+
+class ScreenOptions(TypedDict, total=False):
+    """How to open a game on a screen.
+
+    Attributes:
+        theme: Name of a theme. By default, the last theme used.
+        reduced_motion: Whether to show moves without animation. By default, the last setting.
+        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
+            automatically, and the last player chosen gives hints.
+        begin: Function that starts a game if there is none. By default, the last unfinished game is
+            resumed, or a new game is started if all games are finished.
+    """
+
+    theme: str | None
+    reduced_motion: bool
+    player: str | None
+    begin: Start | None
+
+
 Commands = Mapping[str, Callable[[], object]]
 """Handlers by action name; see `py2048.presentation.actions`."""
+
+
+class GameScreen(CoachScreen, Protocol):
+    """What a `ScreenController` requires of a front end."""
+
+    def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
+        """Animate a board transition; `pace` scales its duration, 0 shows the result at once."""
+
+    def show_status(self, status: Status) -> None:
+        """Show the scores and the active settings."""
+
+    def show_gain(self, points: int) -> None:
+        """Briefly show the points gained by a move."""
+
+    def show_hint(self, hint: Hint) -> None:
+        """Show a hint on the board."""
+
+    def cover(self, result: Result | None) -> None:
+        """Show or, with `None`, remove an overlay with the game's result and its review."""
+
+    def say(self, text: str) -> None:
+        """Show a message until the next message."""
+
+    def show_unsaved(self, reason: str) -> None:
+        """Show why changes are not saved; an empty string removes the message."""
+
+    def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
+        """Open a review until the player leaves it.
+
+        Args:
+            review: The review, which is about to start.
+            leave: Called after the review has closed for one of its actions ``play_on`` and
+                ``practice``.
+        """
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice until the player leaves it.
+
+        Args:
+            run: The practice run to show.
+            answer: Performs an action of `PRACTICE_ACTIONS` on the run; the screen then redraws.
+        """
+
+    def set_theme(self, theme: Theme) -> None:
+        """Apply a colour theme."""
+
+    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
+        """Ask a yes-no question; run `action` on yes."""
+
+    def choose(self, request: ListRequest) -> None:
+        """Let the player choose from a list."""
+
+    def ask_to_save(
+        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
+    ) -> None:
+        """Ask for a file to write; ask for confirmation before replacing a file.
+
+        Args:
+            title: Title of the dialog.
+            kind: File type with its extension.
+            name: Default name, without the extension.
+            take: Called with the chosen path.
+        """
+
+    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
+        """Ask for a file to read."""
+
+    def share(self) -> None:
+        """Share the result as text, or the board if the game has no result."""
+
+    def show_help(self) -> None:
+        """Show all keys."""
+
+    def later(self, seconds: float, action: Callable[[], None]) -> object:
+        """Call `action` after a number of seconds."""
+
+    def quit(self) -> None:
+        """Close the screen."""
+
+
+class Presenter:
+    """Shows a session's events on a screen.
+
+    Args:
+        session: The session.
+        screen: The screen.
+        text_of: Returns an event's message, at a length suited to the screen.
+
+    Attributes:
+        is_animated: Whether tiles slide instead of jumping.
+        note: Says which player is thinking or playing; may be empty.
+        interval_s: Seconds between autoplay moves; `None` if autoplay is off.
+        result: The result shown as an overlay, if any.
+        follow: Called with each event after it is shown.
+    """
+
+    def __init__(
+        self, session: Session, screen: GameScreen, text_of: Callable[[Event], str] = describe
+    ) -> None:
+        self.session, self.screen, self._text_of = session, screen, text_of
+        self._is_unsaved = self._is_polling_saving = False
+        self.is_animated = True
+        self.note = ""
+        self.interval_s: float | None = None
+        self.result: Result | None = None
+        self.follow: Callable[[Event], object] = lambda _: None
+
+    def attempt(self, action: Callable[[], object]) -> bool:
+        """Run an action and show its error, if any; return whether it succeeded."""
+        try:
+            action()
+        except (Py2048Error, OSError) as error:
+            self.screen.warn(str(error))
+            return False
+        return True
+
+    def change(self, action: Callable[[], Iterable[Event]]) -> None:
+        """Run an action that changes the game, and show its events or its error."""
+        self.attempt(lambda: self.show(action()))
+
+    def remember(self, key: str, value: object) -> None:
+        """Save a setting for future sessions."""
+        self.session.set_setting(key, value)
+        self.show(self.session.check_saving())
+
+    def show(self, happened: Iterable[Event]) -> bool:
+        """Show events; return whether there were any.
+
+        While changes are unsaved, the saving state is polled.
+        """
+        happened = tuple(happened)
+        for event in happened:
+            self._show(event)
+            self.follow(event)
+        if self._is_unsaved and not self._is_polling_saving:
+            self._is_polling_saving = True
+            self.screen.later(SAVING_POLL_S, self._poll_saving)
+        return bool(happened)
+
+    def _poll_saving(self) -> None:
+        self._is_polling_saving = False
+        self.show(self.session.check_saving())
+
+    def _show(self, event: Event) -> None:  # noqa: C901 - a branch for each event
+        screen = self.screen
+        match event:
+            case events.GameStarted():
+                self._show_board(event, motion.appearing(event.board))
+            case events.Moved():
+                self._show_board(event, motion.of_move(event))
+                screen.show_gain(event.points)
+            case events.Undone():
+                self._show_board(event, motion.of_undo(event))
+            case events.IllegalMove():
+                self._show_illegal_move(event)
+            case events.Won():
+                screen.say(self._text_of(event))
+                if event.plays_on and not event.by_computer:
+                    self.cover(self._result())
+            case events.GameOver():
+                screen.say(self._text_of(event))
+                self.cover(self._result(is_by_computer=event.by_computer))
+            case events.Hinted():
+                screen.show_hint(event.hint)
+                screen.say(self._text_of(event))
+            case events.StorageFailed():
+                screen.warn(event.message)
+            case events.SavingChanged():
+                self._is_unsaved = bool(event.unsaved)
+                screen.show_unsaved(event.unsaved)
+            case _:
+                assert_never(event)
+
+    def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
+        """Show a new position with its message and scores, and remove the hint and the result."""
+        self.cover(None)
+        self.screen.say(self._text_of(event))
+        self.screen.show_board(transition, self._pace(transition))
+        self.show_status()
+
+    def _show_illegal_move(self, event: events.IllegalMove) -> None:
+        if self.session.game.is_over:
+            text = _("The game is over: n starts a new one, u undoes the last move.")
+            self.screen.say(text)
+            return
+        self.screen.say(self._text_of(event))
+        self.show_status()
+        self.screen.show_gain(event.penalty)
+
+    def cover(self, result: Result | None) -> None:
+        """Show or remove the result overlay."""
+        self.result = result
+        self.screen.cover(result)
+
+    def _result(self, *, is_by_computer: bool = False) -> Result:
+        game, ends = self.session.game, self.session.ends()
+        today = datetime.now().astimezone().date()
+        return result_of(
+            title_of(game.rules.name, game.rules.shape),
+            game.score,
+            largest=game.board.max_tile,
+            moves=game.ply,
+            target=game.rules.target,
+            is_final=game.is_over,
+            earlier=[end.score for end in ends],
+            today=[end.score for end in ends if _day(end.finished) == today],
+            level=level_name(level) if (level := self.session.level()) else "",
+            is_by_computer=is_by_computer,
+        )
+
+    def show_status(self) -> None:
+        """Show the scores and who is thinking or playing."""
+        session, rules, now = self.session, self.session.game.rules, self.session.game.position
+        label = CATEGORY_LABELS.get(session.category)
+        lesson = teaching(rules) if now.ply < TEACHING_MOVES else ""
+        self.screen.show_status(
+            Status(
+                rules.name, now.score, session.best, now.ply, _(label) if label else "", self.note,
+                now.turn_count > 0, 2 * now.max_tile, lesson,
+            )
+        )  # fmt: skip
+
+    def _pace(self, transition: motion.BoardTransition) -> float:
+        if not self.is_animated or not transition.seconds:
+            return 0.0
+        if self.interval_s is None:
+            return 1.0
+        share = self.interval_s / transition.seconds
+        return min(1.0, share) if share >= MIN_PACE else 0.0
 
 
 class ScreenController:
@@ -83,9 +341,8 @@ class ScreenController:
         presenter: Shows events.
         coach: Judges moves during the game.
         players: Provides hints and autoplay.
-        game: Makes moves and starts or resumes games.
-        records: Handles game files and finished games.
-        reviews: Opens reviews of games.
+        game: Makes moves, and starts, resumes, opens and saves games.
+        reviews: Opens reviews of games, and practice.
         commands: Handlers by action name; a front end adds handlers of its own.
     """
 
@@ -110,17 +367,11 @@ class ScreenController:
         presenter.follow = self._follow
         self.players = PlayerCommands(presenter, adviser, self.coach, player)
         self.game = GameCommands(presenter, self.players.stop)
-        self.records = RecordCommands(presenter, self.game)
-        practice = PracticeCommands(presenter, foreground)
-        self.reviews = ReviewCommands(
-            presenter, (foreground, background), self.game, self.records, practice
-        )
+        self.reviews = ReviewCommands(presenter, foreground, background, self.game)
         self.commands: dict[str, Callable[[], object]] = {
             **self.game.commands,
             **self.players.commands,
-            **self.records.commands,
             **self.reviews.commands,
-            **practice.commands,
             "coach": self._toggle_coach,
             "level": self._choose_level,
             "language": self._choose_language,
@@ -178,9 +429,7 @@ class ScreenController:
 
     def _choose_level(self) -> None:
         """Let the player choose the level at which moves are judged."""
-        title, now = _("Whose chances count?"), str(self.session.get_setting(LEVEL_SETTING, ME))
-        choices = level_choices(self.session)
-        self.screen.choose(ListRequest(title, choices, self._set_level, current=now))
+        self.screen.choose(level_request(self.session, self._set_level))
 
     def _set_level(self, text: str) -> None:
         self.presenter.remember(LEVEL_SETTING, text)
@@ -254,15 +503,10 @@ class PlayerCommands:
     def player(self) -> str:
         """Spec of the current player."""
         chosen = self._requested_player or str(self._session.get_setting("player", ""))
-        return chosen or self._best
-
-    @property
-    def _best(self) -> str:
-        """Spec of the best player for this board."""
-        return hint_player(self._session.rules, self._session.game.board)
+        return chosen or self._session.best_player
 
     def _name(self, spec: str) -> str:
-        return player_name(spec, self._best)
+        return player_name(spec, self._session.best_player)
 
     def choose(self) -> None:
         """Let the user choose a player."""
@@ -271,9 +515,9 @@ class PlayerCommands:
                 _("Who gives hints and plays?"),
                 [Choice(each.spec, _(each.name), _(each.about)) for each in PLAYERS],
                 self.set_player,
-                current="" if self.player == self._best else self.player,
+                current="" if self.player == self._session.best_player else self.player,
                 own=_("Advanced: a player with options, such as expectimax:depth=3"),
-                check=lambda text: fault_of(lambda: self._session.get_player(text)),
+                check=partial(fault_of, self._session.get_player),
             )
         )
 
@@ -304,7 +548,7 @@ class PlayerCommands:
         self._screen.cover(None)
         self._show_note(_("{player} is thinking …").format(player=self._name(player)))
         snapshot = session.snapshot()
-        level = session.level() if player == self._best else None
+        level = session.level() if player == session.best_player else None
         self._compiler_progress = ""
         self._worker.run(
             lambda: session.advise(snapshot, player, level), partial(self._receive_hint, player)
@@ -409,7 +653,7 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Makes moves and starts or resumes games.
+    """Makes moves, and starts, resumes, opens and saves games.
 
     Args:
         presenter: Shows events.
@@ -435,6 +679,8 @@ class GameCommands:
             "new": lambda: self.start(session.start),
             "rules": self._choose_rules,
             "games": lambda: presenter.attempt(self._choose_game),
+            "open": self._open,
+            "save": self._save,
         }
 
     def _move(self, direction: Direction) -> None:
@@ -472,7 +718,7 @@ class GameCommands:
                 lambda text: self.play_by(Rules.parse(text)),
                 current=self._session.rules.name,
                 own=_("Advanced: rules as a text, such as classic:size=5x5"),
-                check=lambda text: fault_of(lambda: Rules.parse(text)),
+                check=partial(fault_of, Rules.parse),
                 more=self.more_rules,
             )
         )
@@ -503,10 +749,8 @@ class GameCommands:
 
     def _resume(self, game_id: str) -> None:
         """Resume a game in its latest state; another window may have continued or finished it."""
-        resume, gone = (
-            partial(self._session.resume_game, game_id),
-            N_("This game has already ended."),
-        )
+        resume = partial(self._session.resume_game, game_id)
+        gone = N_("This game has already ended.")
         self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:
@@ -522,19 +766,7 @@ class GameCommands:
 
         self._presenter.attempt(open_text)
 
-
-class RecordCommands:
-    """Game files and finished games.
-
-    Args:
-        presenter: Shows events.
-        game: Continues an opened game.
-    """
-
-    def __init__(self, presenter: Presenter, game: GameCommands) -> None:
-        self._presenter, self._game = presenter, game
-        self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"open": self._open, "save": self._save}
+    # Game files and finished games
 
     @property
     def file_name(self) -> str:
@@ -563,7 +795,7 @@ class RecordCommands:
 
     def _open(self) -> None:
         def load(path: Path) -> None:
-            self._game.replace(lambda: self._session.start_from(load_record_file(path)))
+            self.replace(lambda: self._session.start_from(load_record_file(path)))
 
         self._screen.ask_to_open(_("Choose a game to continue"), RECORDS, load)
 
@@ -603,30 +835,27 @@ class RecordCommands:
 
 
 class ReviewCommands:
-    """Reviews of games.
+    """Reviews of games, and practice of mistakes, puzzles and endings.
 
     Args:
         presenter: Shows events.
-        workers: One for reviews that the player requests, and one for the automatic review of a
-            game that has ended.
-        game: Continues play from a reviewed position.
-        records: Lists the games to choose from.
-        practice: Offers drills.
+        worker: Reviews the games that the player asks for, and prepares drills, because dealing an
+            ending takes a while.
+        background: Reviews a game that has ended.
+        game: Lists the games to choose from, and continues play from a reviewed position.
     """
 
     def __init__(
         self,
         presenter: Presenter,
-        workers: tuple[BackgroundWorker, BackgroundWorker],
+        worker: BackgroundWorker,
+        background: BackgroundWorker,
         game: GameCommands,
-        records: RecordCommands,
-        practice: PracticeCommands,
     ) -> None:
-        self._presenter, (self._worker, self._background) = presenter, workers
-        self._game, self._records, self._practice = game, records, practice
-        self._session, self._screen = presenter.session, presenter.screen
+        self._presenter, self._worker, self._background = presenter, worker, background
+        self._game, self._session, self._screen = game, presenter.session, presenter.screen
         self._auto_review: GameReview | None = None  # started when the game ended
-        self.commands: Commands = {"review": self._choose}
+        self.commands: Commands = {"review": self._choose, "practice": self._choose_drill}
 
     def follow(self, event: Event) -> None:
         """Start a review when a person's game ends; cancel it when play continues."""
@@ -649,7 +878,7 @@ class ReviewCommands:
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
         else:
-            self._records.choose(_("Choose a game to review"), own, self.open)
+            self._game.choose(_("Choose a game to review"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
         """Open a review; reviewing the game in progress counts as a hint.
@@ -687,39 +916,17 @@ class ReviewCommands:
         def leave(name: str) -> None:
             if name == "practice":
                 habits = review.review.habits if review.review else ()
-                self._practice.choose(habits[0].kind if habits else None)
+                self._choose_drill(habits[0].kind if habits else None)
             else:
                 self._game.play_from(review.board, record.rules)
 
-        review.levels, review.choose_level = level_choices(session), choose_level
+        review.levels = lambda: level_request(session, choose_level)
         self._screen.show_review(review, leave)
         review.start(self._worker, on_done)
 
+    # Practice
 
-def level_choices(session: Session) -> list[Choice]:
-    """Return the levels to choose from: the player's own, the named ones, and perfect play."""
-    own = level_name(session.level(text=ME))
-    return [
-        Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
-        *(Choice(str(level), level_name(level)) for level in reversed(LEVELS)),
-        Choice(PERFECT, level_name(None), _("For experts, in points")),
-    ]
-
-
-class PracticeCommands:
-    """Practice of mistakes, puzzles and endings.
-
-    Args:
-        presenter: Shows events.
-        worker: Prepares drills, because dealing an ending takes a while.
-    """
-
-    def __init__(self, presenter: Presenter, worker: BackgroundWorker) -> None:
-        self._presenter, self._worker = presenter, worker
-        self._session, self._screen = presenter.session, presenter.screen
-        self.commands: Commands = {"practice": self.choose}
-
-    def choose(self, kind: ReasonKind | None = None) -> None:
+    def _choose_drill(self, kind: ReasonKind | None = None) -> None:
         """Let the player choose what to practise, with a kind of mistake selected."""
         from py2048.app.controller.practice import choice_of, list_offers  # slow: imports the store
 
@@ -743,6 +950,18 @@ class PracticeCommands:
         attempt = self._presenter.attempt
         self._screen.say("")
         self._screen.show_practice(run, lambda name: attempt(lambda: run.go(name)))
+
+
+def level_request(session: Session, take: Callable[[str], object]) -> ListRequest:
+    """Offer the levels to choose from: the player's own, the named ones, and perfect play."""
+    own = level_name(session.level(text=ME))
+    choices = [
+        Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
+        *(Choice(str(level), level_name(level)) for level in reversed(LEVELS)),
+        Choice(PERFECT, level_name(None), _("For experts, in points")),
+    ]
+    current = str(session.get_setting(LEVEL_SETTING, ME))
+    return ListRequest(_("Whose chances count?"), choices, take, current)
 
 
 def is_written(path: Path) -> bool:
@@ -790,3 +1009,33 @@ def title_of_rules(text: str) -> str:
 def format_minute(moment: str) -> str:
     """Format an ISO 8601 time as date and minute."""
     return moment[:16].replace("T", " ")
+
+
+def _day(moment: str) -> date:
+    return datetime.fromisoformat(moment).astimezone().date()
+
+
+def fault_of(action: Callable[..., object], *args: object) -> str:
+    """Return the error message of ``action(*args)``, or an empty string if it succeeds."""
+    try:
+        action(*args)
+    except Py2048Error as error:
+        return str(error)
+    return ""
+
+
+def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
+    """Return the events with which a newly opened screen shows a session's game.
+
+    If the session has no game yet, `start` supplies one. By default the last unfinished game is
+    resumed, or a new one starts. If the store cannot be read, the events contain a warning and a
+    new game starts.
+    """
+    game = session.game
+    if session.version > 0:
+        started = events.GameStarted(game.board, game.score, session.best, resumed=game.ply > 0)
+        return [started, session.game_over] if game.is_over else [started]
+    try:
+        return start(session) if start else session.resume() or session.start()
+    except StorageError as error:
+        return [events.StorageFailed(str(error)), *session.start()]

@@ -52,11 +52,6 @@ class Feedback:
     then: str
     about: Mapping[str, object]
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the values are exact."""
-        return self.move.source == "exact"
-
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -112,7 +107,7 @@ def mistakes(notebook: Notebook, kind: ReasonKind | None = None, count: int = MA
         title = _("mistake {n} of {count}, {board}").format(
             n=place, count=len(due), board=title_of(exercise.rules.name, exercise.rules.shape)
         )
-        about = {"rules": str(exercise.rules), "box": exercise.box}
+        about = {"rules": str(exercise.rules), "box": exercise.saved.box}
         answer = partial(_answer_mistake, notebook, exercise)
         yield Prompt(title, exercise.board, about, answer)
     if not due:
@@ -386,5 +381,6 @@ class PracticeRun:
             return sentence(self._current.text)
         if (answer := self.answer) is None:
             return ""
-        values = describe_move_review(answer.move, answer.unit, is_exact=answer.is_exact)
+        is_exact = answer.move.source == "exact"
+        values = describe_move_review(answer.move, answer.unit, is_exact=is_exact)
         return f"{values} {sentence(answer.then)}"

@@ -13,49 +13,26 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.app.controller.background import Failure, JobRunner
-from py2048.app.session import Session, review_game
+from py2048.app.session import ReviewUpdate, Session, review_game
 from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
 from py2048.core.language import N_, _, ngettext
 from py2048.core.language import number as written
 from py2048.players import Unit
-from py2048.presentation.hints import (
-    DirectionRow,
-    describe_losses,
-    direction_rows,
-    points_text,
-    rows_of,
-)
+from py2048.presentation import hints, words
 from py2048.presentation.motion import BoardTransition, sliding
-from py2048.presentation.screen import points
+from py2048.presentation.screen import ListRequest, points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import (
-    accuracy_note,
-    accuracy_text,
-    describe_review,
-    goals_text,
-    habit_text,
-    level_name,
-    luck_word,
-    outcome_text,
-    percent,
-    reason_text,
-    way_of,
-)
-from py2048.presentation.words import name_of as direction_name
 from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.games import moments_of
-from py2048.review.levels import LEVELS
+from py2048.review.levels import LEVELS, Level
 
 if TYPE_CHECKING:
-    from py2048.app.session import ReviewUpdate
     from py2048.core.board import Board
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
-    from py2048.presentation.screen import Choice
-    from py2048.review.levels import Level
 
 PAGE = 10  # moves skipped by Page Up and Page Down
 
@@ -103,13 +80,13 @@ def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str
     """Describe in sentences what the best move and the other moves are worth."""
     if move.goal:
         ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
-        reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
-        return f"{outcome_text(move, ranked)} {reason}".rstrip()
+        reason = words.reason_text(move.reason, move.played, move.best) if move.reason else ""
+        return f"{words.outcome_text(move, ranked)} {reason}".rstrip()
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
-    best = text.format(direction=direction_name(move.best), value=value)
-    rows = direction_rows(move.values, move.best, unit, move.played)
-    return " ".join([best, *describe_losses(rows)])
+    best = text.format(direction=words.name_of(move.best), value=value)
+    rows = hints.direction_rows(move.values, move.best, unit, move.played)
+    return " ".join([best, *hints.describe_losses(rows)])
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
@@ -117,7 +94,7 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
     if unit is Unit.CHANCE:
         return f"{written(100 * value, 2)} %"
     if unit is Unit.POINTS and not is_exact:
-        return points_text(value)
+        return hints.points_text(value)
     return written(value, 1)
 
 
@@ -128,23 +105,18 @@ _TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
 GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
 
 
-def badge_of(grade: Grade, lost: float) -> str:
-    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
-    title = _(GRADE_TITLES[grade])
-    return f"{title} \N{MINUS SIGN}{percent(lost)}" if grade.is_mistake else title
-
-
 def badge(move: MoveReview) -> str:
-    """Return the badge of a move."""
-    return badge_of(move.grade, move.loss if move.goal else move.share)
+    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
+    title, lost = _(GRADE_TITLES[move.grade]), move.loss if move.goal else move.share
+    return f"{title} \N{MINUS SIGN}{words.percent(lost)}" if move.grade.is_mistake else title
 
 
 def headline_of(played: Direction, best: Direction) -> str:
     """Return a sentence that says which move was played and which was best."""
     if played is best:
-        return _("You went {way}, the best move.").format(way=way_of(played))
+        return _("You went {way}, the best move.").format(way=words.way_of(played))
     text = _("You went {way}. {direction} was best.")
-    return text.format(way=way_of(played), direction=direction_name(best))
+    return text.format(way=words.way_of(played), direction=words.name_of(best))
 
 
 def chance_title(move: MoveReview | None) -> str:
@@ -160,6 +132,21 @@ def verdict_of(move: MoveReview) -> str:
     if move.played is move.best or move.grade is Grade.BEST:
         return headline_of(move.played, move.played)
     return f"{badge(move)}. {headline_of(move.played, move.best)}"
+
+
+def why_of(move: MoveReview) -> str:
+    """Return the reason why a move was a mistake, or else what it costs; empty if unknown."""
+    if move.reason:
+        return words.reason_text(move.reason, move.played, move.best)
+    return words.outcome_text(move, [move.best, move.played]) if move.goal else ""
+
+
+def place_text(ply: int, count: int, score: int | None = None) -> str:
+    """Return a position in a game: "Move 12 of 340", or "Move 12 of 340, score 1,234"."""
+    place = _("Move {ply} of {count}").format(ply=written(ply), count=written(count))
+    if score is None:
+        return place
+    return _("{place}, score {score}").format(place=place, score=written(score))
 
 
 def sentence(text: str) -> str:
@@ -195,8 +182,7 @@ class GameReview:
         frame: Current step of "Show me", if it is running.
         is_retrying: Whether the player is looking for a better move; the answer is hidden.
         changed: Called when more moves have been judged.
-        levels: Levels to choose from.
-        choose_level: Called with one of `levels`; judges the game again.
+        levels: Returns the levels to choose from; a choice judges the game again.
 
     Raises:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
@@ -208,8 +194,7 @@ class GameReview:
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.changed: Callable[[], object] = lambda: None
-        self.levels: Sequence[Choice] = ()
-        self.choose_level: Callable[[str], object] = lambda _: None
+        self.levels: Callable[[], ListRequest] = lambda: ListRequest("", (), lambda _: None)
         self._worker: JobRunner | None = None
         self._on_done: Callable[[Review | None], object] = lambda _: None
         self._reset(level)
@@ -384,7 +369,7 @@ class GameReview:
             self._answer_text = _("{direction} loses {loss}. Another move is better.")
         chance, loss = (row.chance, row.loss or written(0)) if row else ("", "")
         self._answer_text = self._answer_text.format(
-            direction=direction_name(direction), chance=chance, loss=loss
+            direction=words.name_of(direction), chance=chance, loss=loss
         )
 
     # Show me
@@ -404,7 +389,7 @@ class GameReview:
 
         rules = self.record.rules
         line = typical_line(rules, move.board, direction, self.level or LEVELS[-1], move.reason)
-        text = _("Typical moves after {direction}.").format(direction=direction_name(direction))
+        text = _("Typical moves after {direction}.").format(direction=words.name_of(direction))
         if line.fear:
             text += " " + _("Keep an eye on the {tile}.").format(tile=written(line.fear))
         yield Frame(text, BoardTransition((), move.board), None, line.fear)
@@ -454,29 +439,29 @@ class GameReview:
     @property
     def accuracy(self) -> str:
         """Accuracy of the whole game, or "not yet"; an ellipsis until the review is complete."""
-        return accuracy_text(self.review.accuracy) if self.review else "…"
+        return words.accuracy_text(self.review.accuracy) if self.review else "…"
 
     @property
     def accuracy_note(self) -> str:
         """What the accuracy means, in a line."""
-        return accuracy_note(self.review.accuracy) if self.review else ""
+        return words.accuracy_note(self.review.accuracy) if self.review else ""
 
     @property
     def level_title(self) -> str:
         """The level whose chances are shown."""
-        return _("Level: {level}").format(level=level_name(self.level))
+        return _("Level: {level}").format(level=words.level_name(self.level))
 
     @property
     def habits(self) -> list[str]:
         """The player's habits, costliest first; empty until the review is complete."""
-        return [*map(habit_text, self.review.habits)] if self.review else []
+        return [*map(words.habit_text, self.review.habits)] if self.review else []
 
     @property
-    def _rows(self) -> list[DirectionRow]:
-        return rows_of(self.move, self.unit, played=self.played) if self.move else []
+    def _rows(self) -> list[hints.DirectionRow]:
+        return hints.rows_of(self.move, self.unit, played=self.played) if self.move else []
 
     @property
-    def rows(self) -> list[DirectionRow]:
+    def rows(self) -> list[hints.DirectionRow]:
         """The legal directions, best first; empty while the answer is unknown or hidden."""
         return [] if self.is_retrying else self._rows
 
@@ -496,7 +481,7 @@ class GameReview:
     def headline(self) -> str:
         """The move played and, once it is judged, the best move."""
         if self.move is None:
-            return _("You went {way}.").format(way=way_of(self.played))
+            return _("You went {way}.").format(way=words.way_of(self.played))
         is_best = self.move.grade is Grade.BEST
         return headline_of(self.move.played, self.move.played if is_best else self.move.best)
 
@@ -504,11 +489,7 @@ class GameReview:
     def why(self) -> str:
         """Why the move was a mistake, or what it costs; empty unless it was one."""
         move = self.move
-        if move is None or not move.goal or not move.grade.is_mistake:
-            return ""
-        if move.reason:
-            return reason_text(move.reason, move.played, move.best)
-        return outcome_text(move, [move.best, move.played])
+        return why_of(move) if move and move.goal and move.grade.is_mistake else ""
 
     @property
     def rows_title(self) -> str:
@@ -542,19 +523,17 @@ class GameReview:
     @property
     def luck(self) -> str:
         """The game's luck in words, such as "a little bad"; empty until known."""
-        return luck_word(self.review.luck, self.review.swing) if self.review else ""
+        return words.luck_word(self.review.luck, self.review.swing) if self.review else ""
 
     @property
     def place_title(self) -> str:
         """Position in the game: "Move 12 of 340"."""
-        ply, count = written(self.index + 1), written(len(self))
-        return _("Move {ply} of {count}").format(ply=ply, count=count)
+        return place_text(self.index + 1, len(self))
 
     @property
     def place(self) -> str:
         """Position and score: "Move 12 of 340, score 1,234"."""
-        text = _("{place}, score {score}")
-        return text.format(place=self.place_title, score=written(self.score))
+        return place_text(self.index + 1, len(self), self.score)
 
     @property
     def sentences(self) -> str:
@@ -562,7 +541,7 @@ class GameReview:
         parts = [f"{self.place}."]
         if self.move is None:
             text = _("{direction} was played.")
-            parts.append(text.format(direction=direction_name(self.played)))
+            parts.append(text.format(direction=words.name_of(self.played)))
         else:
             parts.append(verdict_of(self.move))
             parts.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
@@ -573,7 +552,7 @@ class GameReview:
         """Description of the whole review, or its progress."""
         if self.review is None:
             return self.progress or self.error
-        lines = [*describe_review(self.review, brief=True), *filter(None, [self.note])]
+        lines = [*words.describe_review(self.review, brief=True), *filter(None, [self.note])]
         return " ".join(map(sentence, lines))
 
     # The graph
@@ -588,7 +567,7 @@ class GameReview:
     @property
     def graph_note(self) -> str:
         """Chances of the two tiles at the selected move: "512: 62 %, 1024: 8 %"."""
-        return goals_text(self.move) if self.move else ""
+        return words.goals_text(self.move) if self.move else ""
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value at each move.

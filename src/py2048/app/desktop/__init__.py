@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from py2048.core.errors import Py2048Error
 
 if TYPE_CHECKING:
-    from py2048.app.controller.presenter import Start
+    from py2048.app.controller.controller import ScreenOptions
     from py2048.app.desktop.launch import GameWindow
     from py2048.app.session import Session
 
@@ -48,34 +48,19 @@ def has_tkinter() -> bool:
     return all(importlib.util.find_spec(name) for name in ("tkinter", "_tkinter"))
 
 
-class WindowOptions(TypedDict, total=False):
-    """Options for opening a window.
-
-    Attributes:
-        theme: Name of a theme. By default, the last theme used.
-        reduced_motion: Whether to show moves without animation. By default, the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
-            automatically, and the last player chosen gives hints.
-        begin: Function that starts a game if there is none. By default, the last unfinished game is
-            resumed, or a new game is started if all games are finished.
-        state_file: File that stores the window's geometry, theme and language.
-    """
-
-    theme: str | None
-    reduced_motion: bool
-    player: str | None
-    begin: Start | None
-    state_file: Path | None
-
-
-def run(session: Session | Callable[[], Session], **options: Unpack[WindowOptions]) -> int:
+def run(
+    session: Session | Callable[[], Session],
+    state_file: Path | None = None,
+    **options: Unpack[ScreenOptions],
+) -> int:
     """Play in a window until it is closed; return the exit status.
 
     Args:
         session: An open session, which is not closed, or a function that opens a session. The
             function is called after the first frame, and its session is closed at the end. If it
             raises `StorageError`, the window shows a warning and the game is not saved.
-        options: Options for the window.
+        state_file: File that stores the window's geometry, theme and language.
+        options: See `ScreenOptions`.
 
     Raises:
         NoDesktopError: If no window can be opened.
@@ -85,6 +70,6 @@ def run(session: Session | Callable[[], Session], **options: Unpack[WindowOption
         raise NoDesktopError(NO_TKINTER)
     from py2048.app.desktop.launch import GameWindow
 
-    window = GameWindow(session, **options)
+    window = GameWindow(session, state_file, **options)
     _closed_windows.append(window)
     return window.run()

@@ -8,18 +8,18 @@ import tkinter as tk
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py2048 import __version__
 from py2048.app.controller.background import BackgroundWorker, Failure
-from py2048.app.controller.controller import ScreenController
-from py2048.app.controller.presenter import fault_of
+from py2048.app.controller.controller import ScreenController, ScreenOptions, fault_of
+from py2048.app.controller.review import GameReview
 from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import colour_menu
 from py2048.app.desktop.window import MainWindow, action_of
-from py2048.app.session import Event, Session
+from py2048.app.session import Event, Hint, Session
 from py2048.core.errors import Py2048Error, os_errors_as
 from py2048.core.game import Record
 from py2048.core.language import N_, _
@@ -32,11 +32,6 @@ from py2048.presentation.hints import headline, options_of, reason_of
 from py2048.presentation.screen import FileKind, ListRequest, Status
 from py2048.presentation.themes import THEMES, Theme
 from py2048.presentation.words import name_of
-
-if TYPE_CHECKING:
-    from py2048.app.controller.practice import PracticeRun
-    from py2048.app.controller.review import GameReview
-    from py2048.app.session import Hint
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that go to a focused button instead of the game."""
@@ -74,8 +69,7 @@ class DesktopApp:
         window: The main window.
         session: The session.
         remember: Function that saves window settings.
-        reduced_motion: Whether to show moves without animation.
-        player: Spec of the player that gives hints and plays in autoplay.
+        options: How the game is opened.
     """
 
     def __init__(
@@ -83,9 +77,7 @@ class DesktopApp:
         window: MainWindow,
         session: Session,
         remember: Callable[..., None],
-        *,
-        reduced_motion: bool = False,
-        player: str | None = None,
+        options: ScreenOptions,
     ) -> None:
         self.window, self.root, self.session = window, window.root, session
         # Methods of `GameScreen` that the widgets implement.
@@ -94,6 +86,7 @@ class DesktopApp:
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.ask = partial(self.open, dialogs.ask)
         self.choose = partial(self.open, dialogs.ListDialog)
+        self.show_practice = partial(self.open, board_windows.PracticeWindow)
         self.dialog: Dialog | None = None
         self._is_closed = False
         self._remember = remember
@@ -102,8 +95,8 @@ class DesktopApp:
             session,
             self,
             window.look.theme,
-            reduced_motion=reduced_motion,
-            player=player,
+            reduced_motion=options.get("reduced_motion", False),
+            player=options.get("player"),
             text_of=text_of,
         )
         self._follow, controller.presenter.follow = controller.presenter.follow, self._animate
@@ -111,8 +104,10 @@ class DesktopApp:
         controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
-            "edit": self.edit_board,
-            "replay": self.choose_replay,
+            "edit": lambda: self.open(
+                dialogs.EditorDialog, session.game.board, controller.game.play_from
+            ),
+            "replay": lambda: controller.game.choose(_("Watch a game"), self.watch),
             "picture": self.export_picture,
             "animated_gif": self.export_gif,
             "copy": self.copy,
@@ -193,7 +188,7 @@ class DesktopApp:
             take(chosen)
         else:  # the dialog did not check whether this file exists
             path = chosen.with_name(chosen.name + kind.ending)
-            self.controller.records.replace_file(path, lambda: take(path))
+            self.controller.game.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Open the system's file dialog to choose a file to read."""
@@ -205,10 +200,6 @@ class DesktopApp:
         """Open the review window."""
         is_animated = self.controller.presenter.is_animated
         self.open(board_windows.ReviewWindow, review, leave, is_animated)
-
-    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open the practice window."""
-        self.open(board_windows.PracticeWindow, run, answer)
 
     def show_help(self) -> None:
         """Show all keys and mouse gestures."""
@@ -248,19 +239,12 @@ class DesktopApp:
         def start(seed: str) -> None:
             self.controller.game.start(lambda: self.session.start(seed=parse_seed(seed)))
 
-        def check(seed: str) -> str:
-            return fault_of(lambda: parse_seed(seed))
-
-        seed = str(self.session.game.seed)
+        check, seed = partial(fault_of, parse_seed), str(self.session.game.seed)
         self.choose(ListRequest(_("New game from a seed"), (), start, seed, own, check))
 
     def open_rules_form(self) -> None:
         """Open the form for custom rules."""
         self.open(dialogs.RulesDialog, self.session.rules, self.controller.game.play_by)
-
-    def edit_board(self) -> None:
-        """Open the board editor."""
-        self.open(dialogs.EditorDialog, self.session.game.board, self.controller.game.play_from)
 
     def show_statistics(self) -> None:
         """Show statistics of the finished games."""
@@ -328,10 +312,6 @@ class DesktopApp:
 
     # Replays and exports
 
-    def choose_replay(self) -> None:
-        """Choose a game to watch: the current game, a finished game or a file."""
-        self.controller.records.choose(_("Watch a game"), self.watch)
-
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
 
@@ -374,7 +354,7 @@ class DesktopApp:
 
             self._exporter.run(export, report)
 
-        self.ask_to_save(title, kind, self.controller.records.file_name, save)
+        self.ask_to_save(title, kind, self.controller.game.file_name, save)
 
 
 # Menus

@@ -9,7 +9,7 @@ from tkinter import ttk
 from typing import TYPE_CHECKING, Any
 
 from py2048.app.controller.controller import SPEEDS, START_SPEED
-from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, record_title
+from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, place_text, record_title
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
@@ -24,7 +24,7 @@ from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTION
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
 from py2048.presentation.themes import mixed
-from py2048.presentation.words import grade_word
+from py2048.presentation.words import counted
 from py2048.review import MoveReview
 
 if TYPE_CHECKING:
@@ -176,8 +176,9 @@ class ReviewWindow(Dialog):
     def _choose_level(self) -> None:
         """Open the menu of levels."""
         self._levels.delete(0, "end")
-        for each in self.review.levels:
-            choose = partial(self.review.choose_level, each.value)
+        levels = self.review.levels()
+        for each in levels.choices:
+            choose = partial(levels.take, each.value)
             self._levels.add_command(label=f"{each.title}  {each.detail}".rstrip(), command=choose)
         colour_menu(self._levels)
         button = self.level
@@ -240,12 +241,11 @@ class ReviewWindow(Dialog):
         best, played = review.marks
         if best:
             self.view.mark(best, played)
-        counts = [f"{number(n)} {grade_word(grade, n)}" for grade, n in review.counts.items() if n]
         for name, text in {
             "accuracy": review.accuracy,
             "accuracy_note": review.accuracy_note,
             "luck": _("luck: {luck}").format(luck=review.luck) if review.luck else "",
-            "counts": " · ".join(counts),
+            "counts": " · ".join(counted(review.counts)),
             "habits": "\n".join(review.habits),
             "summary": self.summary,
             "place": review.place_title,
@@ -495,10 +495,7 @@ class ReplayWindow(Dialog):
     def _show_index(self, text: str) -> None:
         index, score = self.replay.index, self.replay.position.score
         self.slider.configure(value=index)
-        moves = number(index), number(len(self.replay))
-        place = _("Move {ply} of {count}").format(ply=moves[0], count=moves[1])
-        place = _("{place}, score {score}").format(place=place, score=number(score))
-        self.line.show(f"{place}. {text}")
+        self.line.show(f"{place_text(index, len(self.replay), score)}. {text}")
 
     def _on_slide(self, index: int) -> None:
         if index != self.replay.index:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from tkinter import ttk
 
-from py2048.app.controller.presenter import fault_of
+from py2048.app.controller.controller import fault_of
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.style import ROW_HEIGHT, Button, Text, text_width
 from py2048.app.desktop.window import MainWindow, tk_keys
@@ -358,12 +358,10 @@ class RulesDialog(Dialog):
         self.fields: dict[str, ttk.Entry] = {}
         for name, (label, suggestions) in _FIELDS.items():
             labels = {value: label for label, value in _value_labels(name).items()}
-            value, offered = (
-                labels.get(values[name], values[name]),
-                [*labels.values(), *suggestions],
-            )
-            self.fields[name] = self.add_field(_(label), value, self.check, offered)
-            self.fields[name].configure(state="readonly" if labels else "normal")
+            value = labels.get(values[name], values[name])
+            offered = [*labels.values(), *suggestions]
+            field = self.fields[name] = self.add_field(_(label), value, self.check, offered)
+            field.configure(state="readonly" if labels else "normal")
         # No Tk variable is used: a worker thread whose garbage collector freed the variable would
         # block until Tk's thread responds.
         text = _("The target ends the game")
@@ -489,11 +487,7 @@ class EditorDialog(Dialog):
             for name, side in zip((N_("Rows"), N_("Columns")), board.shape, strict=True)
         ]
         self.view = self.add_board(380)
-        self._bind_events()
         self._draw()
-        self.open(self.view)
-
-    def _bind_events(self) -> None:
         view = self.view
         view.bind("<ButtonPress-1>", lambda event: self._click(event, 1))
         view.bind("<ButtonRelease-1>", lambda _: None)
@@ -501,6 +495,7 @@ class EditorDialog(Dialog):
             view.bind(button, lambda event: self._click(event, -1))
         view.bind("<Configure>", lambda _: self._draw(), add=True)
         view.bind("<Key>", self._press)
+        self.open(view)
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
         key, editor = event.keysym, self.editor

@@ -14,13 +14,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from py2048.app.desktop import NoDesktopError, WindowOptions
+from py2048.app.desktop import NoDesktopError
 from py2048.app.desktop.window import HEIGHT, MIN_HEIGHT, MIN_WIDTH, WIDTH, MainWindow
 from py2048.core.errors import StorageError
 from py2048.core.language import LANGUAGES, _, set_language
 from py2048.presentation.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
 
 if TYPE_CHECKING:
+    from py2048.app.controller.controller import ScreenOptions
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
@@ -43,10 +44,13 @@ class GameWindow:
     """
 
     def __init__(
-        self, session: Session | Callable[[], Session], **options: Unpack[WindowOptions]
+        self,
+        session: Session | Callable[[], Session],
+        state_file: Path | None = None,
+        **options: Unpack[ScreenOptions],
     ) -> None:
         self._session, self._options = session, options
-        self._state = WindowState(options.get("state_file"))
+        self._state = WindowState(state_file)
         self._opened: Session | None = None
         self._early_keys: list[tk.Event[tk.Misc]] = []
         self.is_closed = False
@@ -100,13 +104,7 @@ class GameWindow:
         options, theme = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
         if not options.get("theme") and theme is not None and theme != self.window.look.theme:
             self.window.set_theme(theme)
-        self.app = app = DesktopApp(
-            self.window,
-            session,
-            self._state.set,
-            reduced_motion=options.get("reduced_motion", False),
-            player=options.get("player"),
-        )
+        self.app = app = DesktopApp(self.window, session, self._state.set, options)
         app.controller.begin(options.get("begin"))
         for event in self._early_keys:
             app.press(event)

@@ -10,8 +10,7 @@ from statistics import fmean, median
 from tkinter import ttk
 from typing import Literal
 
-from py2048.app.controller.controller import title_of_rules
-from py2048.app.controller.presenter import CATEGORY_LABELS
+from py2048.app.controller.controller import CATEGORY_LABELS, title_of_rules
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Graph, NumberCards, Text, text_width

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from tkinter import ttk
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PIL import Image
 
 from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
 """Font families in order of preference. If none is installed, the system's default is used."""
@@ -174,10 +173,8 @@ class Look:
             kind: "primary", "plain", "danger" or "ghost" (without a face).
         """
         room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
-        style, default = (
-            f"{background}.{kind}.TButton",
-            "panel" if background != "panel" else "raised",
-        )
+        style = f"{background}.{kind}.TButton"
+        default = "panel" if background != "panel" else "raised"
         face = {"primary": "accent", "ghost": background}.get(kind, default)
         side = 4 * radius + 2 * room
 

@@ -13,15 +13,14 @@ import secrets
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable
-from contextlib import suppress
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import starmap
+from itertools import chain, starmap
 from operator import attrgetter
-from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.app.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.app.storage import GameChange, SavedGame
@@ -62,13 +61,14 @@ class _BufferedGame:
     Attributes:
         id: Id in the store.
         revision: Revision in the store.
+        turns: Code of each turn, including undone turns at the end.
         is_write_uncertain: Whether the store may have accepted a write that reported an error.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._latest = replace(saved, turns=(), millis=())
-        self._turns, self._millis = list(saved.turns), list(saved.millis)
+        self.turns, self._millis = list(saved.turns), list(saved.millis)
         self._changes: list[GameChange] = []
         self.id, self.revision, self.is_stored = saved.id, saved.revision, is_stored
         self.is_write_uncertain = False
@@ -79,25 +79,17 @@ class _BufferedGame:
             self._changes.append(change)
             if change.turns:
                 plies, codes, millis = zip(*change.turns, strict=True)
-                self._turns[plies[0] :], self._millis[plies[0] :] = codes, millis
+                self.turns[plies[0] :], self._millis[plies[0] :] = codes, millis
             self._latest = replace(
                 self._latest, position=change.position, score=change.score, is_over=change.is_over,
                 undos=change.undos, hints=change.hints, extra=change.extra, updated=utc_now(),
             )  # fmt: skip
 
-    @property
-    def has_turns(self) -> bool:
-        """Whether the game has any turns, including undone ones."""
-        return bool(self._turns)
-
     def snapshot(self) -> SavedGame:
         """Return the game as it will be in the store once all changes are written."""
         with self._lock:
-            return self._snapshot()
-
-    def _snapshot(self) -> SavedGame:
-        turns, millis = tuple(self._turns), tuple(self._millis)
-        return replace(self._latest, id=self.id, revision=self.revision, turns=turns, millis=millis)
+            turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest
+            return replace(saved, id=self.id, revision=self.revision, turns=turns, millis=millis)
 
     def pending(self) -> tuple[int, GameChange | None]:
         """Return the number of unacknowledged changes, and a single change that combines them."""
@@ -106,7 +98,7 @@ class _BufferedGame:
         if not changes:
             return 0, None
         newest = self.revision + changes[-1].revision - changes[0].seen
-        turns = tuple(turn for change in changes for turn in change.turns)
+        turns = tuple(chain.from_iterable(map(attrgetter("turns"), changes)))
         whole = replace(changes[-1], id=self.id, seen=self.revision, revision=newest, turns=turns)
         return len(changes), whole
 
@@ -125,7 +117,7 @@ class _BufferedGame:
             Whether the stored revision was adopted.
         """
         with self._lock:
-            now, was_uncertain = self._snapshot(), self.is_write_uncertain
+            now, was_uncertain = self.snapshot(), self.is_write_uncertain
             self.is_write_uncertain = False
             if stored and was_uncertain and stored.turns == now.turns[: len(stored.turns)]:
                 self.revision, self.is_stored = stored.revision, True
@@ -152,23 +144,15 @@ class StoreAutosave:
 
     Attributes:
         notices: Messages about saving that the session has not shown yet, oldest first.
+        writer: Runs the writes.
     """
 
     def __init__(self, store: Store, owner: str = "local") -> None:
         self.notices: deque[str] = deque()
         self._store, self._owner = store, owner
-        self._writer = BackgroundWriter(store.name)
+        self.writer = BackgroundWriter(store.name)
         self._current: _BufferedGame | None = None
-        self._is_reading = False
-
-    @property
-    def unsaved(self) -> str:
-        """One-line reason why changes are not saved yet; empty if everything is saved."""
-        return self._writer.unsaved
-
-    def flush(self) -> None:
-        """Wait for pending writes, at most `CLOSE_TIMEOUT_S` seconds."""
-        self._writer.flush(CLOSE_TIMEOUT_S)
+        self._last_read: Future[Any] | None = None
 
     def close(self) -> None:
         """Save pending changes and close the store.
@@ -177,7 +161,7 @@ class StoreAutosave:
             StorageError: If changes could not be saved within `CLOSE_TIMEOUT_S`. They are lost.
         """
         try:
-            self._writer.close(CLOSE_TIMEOUT_S)
+            self.writer.close(CLOSE_TIMEOUT_S)
         finally:
             self._store.close()
 
@@ -208,21 +192,17 @@ class StoreAutosave:
         buffer = self._current
         if buffer is not None and game.codes and (change := game.take_change()):
             buffer.add(change)
-            self._writer.put(buffer, partial(self._write, buffer))
-            self._writer.wait(WRITE_WAIT_S)
+            self.writer.put(buffer, partial(self._write, buffer))
+            self.writer.wait(WRITE_WAIT_S)
 
     def release(self, game: TrackedGame) -> None:
-        """Stop saving a game: finished games become records, games without turns are discarded.
+        """Stop saving a game; a finished game becomes a record.
 
         A game in progress stays in the store and can be resumed.
         """
         buffer, self._current = self._current, None
-        if buffer is None:
-            return
-        if buffer.has_turns and game.game.is_over:
-            self._writer.put(buffer, partial(self._finish, buffer, game))
-        elif not game.codes and buffer.is_stored:
-            self._writer.put(buffer, partial(self._discard, buffer))
+        if buffer is not None and buffer.turns and game.game.is_over:
+            self.writer.put(buffer, partial(self._finish, buffer, game))
 
     def finalize_orphans(self) -> None:
         """Turn finished games into records if the process that played them ended first.
@@ -243,7 +223,7 @@ class StoreAutosave:
                 self.notices.append(unreadable_notice(error))
                 continue
             buffer = _BufferedGame(saved, is_stored=True)
-            self._writer.put(buffer, partial(self._finish, buffer, game))
+            self.writer.put(buffer, partial(self._finish, buffer, game))
 
     def current_game(self, rules: str | None) -> SavedGame | None:
         """Return the last unfinished game, optionally restricted to `rules`.
@@ -282,7 +262,7 @@ class StoreAutosave:
         return [game for game in games if not game.is_over]
 
     def _unsaved(self) -> list[_BufferedGame]:
-        return [key for key in self._writer.unfinished() if isinstance(key, _BufferedGame)]
+        return [key for key in self.writer.unfinished() if isinstance(key, _BufferedGame)]
 
     # Scores and settings
 
@@ -298,12 +278,12 @@ class StoreAutosave:
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score to `score`, without waiting for the write."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
-        self._writer.put((rules, category), note)
+        self.writer.put((rules, category), note)
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
-        self._writer.put(key, partial(self._store.settings.set, key, value))
-        self._writer.wait(WRITE_WAIT_S)
+        self.writer.put(key, partial(self._store.settings.set, key, value))
+        self.writer.wait(WRITE_WAIT_S)
 
     def read(self, query: Callable[[Store, str], T]) -> T:
         """Call `query` with the store and owner in a thread, after waiting for pending writes.
@@ -313,29 +293,23 @@ class StoreAutosave:
         Raises:
             StorageError: If the store cannot be read or does not answer in time.
         """
-        results: SimpleQueue[T | StorageError] = SimpleQueue()
+        answer = Future[T]()
 
         def run() -> None:
-            result: T | StorageError
             try:
-                result = query(self._store, self._owner)
-            except StorageError as error:
-                result = error
-            self._is_reading = False
-            results.put(result)
+                answer.set_result(query(self._store, self._owner))
+            except BaseException as error:  # noqa: BLE001 - raised in the player's thread
+                answer.set_exception(error)
 
-        self._writer.wait(READ_TIMEOUT_S)
+        self.writer.wait(READ_TIMEOUT_S)
         try:
-            if self._is_reading:  # the previous read still hangs
-                raise Empty
-            self._is_reading = True
+            if self._last_read and not self._last_read.done():  # the previous read still hangs
+                raise TimeoutError
+            self._last_read = answer
             threading.Thread(target=run, name="py2048-reader", daemon=True).start()
-            result = results.get(timeout=READ_TIMEOUT_S)
-        except Empty:
+            return answer.result(READ_TIMEOUT_S)
+        except TimeoutError:
             raise StorageError(f"{self._store.name} does not answer; try again later") from None
-        if isinstance(result, StorageError):
-            raise result
-        return result
 
     # Writer thread
 
@@ -375,10 +349,6 @@ class StoreAutosave:
         except StaleGameError:
             self._reconcile(buffer)
             self._finish(buffer, game)
-
-    def _discard(self, buffer: _BufferedGame) -> None:
-        with suppress(StaleGameError):  # another process is playing it
-            self._store.games.discard(buffer.id, buffer.revision)
 
 
 def unreadable_notice(error: StorageError) -> str:
@@ -436,11 +406,13 @@ class BackgroundWriter:
             if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
                 self.unsaved = self._no_answer
 
-    def flush(self, timeout_s: float) -> None:
-        """Wait until all jobs are done or a job has failed."""
+    def flush(self) -> None:
+        """Wait until all jobs are done or a job has failed, at most `CLOSE_TIMEOUT_S`."""
         hopeful = "", self._no_answer
         with self._changed:
-            self._changed.wait_for(lambda: self.unsaved not in hopeful or not self._jobs, timeout_s)
+            self._changed.wait_for(
+                lambda: self.unsaved not in hopeful or not self._jobs, CLOSE_TIMEOUT_S
+            )
 
     def close(self, timeout_s: float) -> None:
         """Finish the pending jobs and stop.

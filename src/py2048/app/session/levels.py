@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.errors import StorageError
 from py2048.core.rules import Rules, get_rules
-from py2048.review.levels import (
-    MAX_GAMES,
-    PRIOR_GAMES,
-    PRIOR_SLIP,
-    Level,
-    fit_level,
-    has_table,
-    level_of,
-    parse_level,
-)
+from py2048.review import levels
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
@@ -25,33 +16,35 @@ if TYPE_CHECKING:
 ME = "me"
 """Stands for the player's own level, which is fitted to their games."""
 
-SETTING = "level"
+LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
 """Maximum number of unfinished games that count; each must be replayed."""
 
 
-def find_level(store: Store | None, owner: str, rules: Rules, text: str = ME) -> Level | None:
+def find_level(
+    store: Store | None, owner: str, rules: Rules, text: str = ME
+) -> levels.Level | None:
     """Return the level that a text names, or `None` for perfect play.
 
     Raises:
         PlayerError: If the text names no level.
         StorageError: If the store cannot be read.
     """
-    return own_level(store, owner, rules) if text == ME else parse_level(text)
+    return own_level(store, owner, rules) if text == ME else levels.parse_level(text)
 
 
-def own_level(store: Store | None, owner: str, rules: Rules) -> Level:
+def own_level(store: Store | None, owner: str, rules: Rules) -> levels.Level:
     """Return the level fitted to a player's last games without help.
 
     With too few games under these rules, the level is that of the player's classic games. A new
     player has the level at which the fit starts.
     """
     for each in (rules, get_rules("classic")):
-        games = largest_tiles(store, owner, each) if store and has_table(each) else []
-        if len(games) >= PRIOR_GAMES:
-            return fit_level(each, games)
-    return level_of(PRIOR_SLIP)
+        games = largest_tiles(store, owner, each) if store and levels.has_table(each) else []
+        if len(games) >= levels.PRIOR_GAMES:
+            return levels.fit_level(each, games)
+    return levels.level_of(levels.PRIOR_SLIP)
 
 
 def largest_tiles(store: Store, owner: str, rules: Rules) -> list[tuple[int, bool]]:
@@ -66,5 +59,5 @@ def largest_tiles(store: Store, owner: str, rules: Rules) -> list[tuple[int, boo
             game = TrackedGame.from_saved(saved)
             if game.category == "plain":
                 found.append((game.game.board.max_tile, False))
-    tiles = store.records.largest_tiles(owner, str(rules), MAX_GAMES)
+    tiles = store.records.largest_tiles(owner, str(rules), levels.MAX_GAMES)
     return [*found, *((tile, True) for tile in tiles)]

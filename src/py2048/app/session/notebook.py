@@ -8,13 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.app.storage import Store
-from py2048.app.storage.values import (
-    PuzzleAnswer,
-    PuzzleStrength,
-    SavedMistake,
-    ThemeSummary,
-    utc_text,
-)
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_text
 from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Record
@@ -63,11 +57,6 @@ class Exercise:
     unit: Unit
     kind: ReasonKind | None
     saved: SavedMistake
-
-    @property
-    def box(self) -> int:
-        """Repetition box; a higher box means a later repetition (see `py2048.review.mistakes`)."""
-        return self.saved.box
 
     @classmethod
     def of(cls, saved: SavedMistake) -> Exercise:
@@ -144,7 +133,7 @@ class Notebook:
         """
         move = exercise.graded(direction)
         is_success = not move.grade.is_mistake
-        box = next_box(exercise.box, is_success=is_success)
+        box = next_box(exercise.saved.box, is_success=is_success)
         self._store.mistakes.answer(
             exercise.saved,
             box=box,
@@ -223,18 +212,14 @@ class PuzzleBook:
         """
         is_solved = direction is puzzle.best
         mine, its = self.rating, self.strength(puzzle)
-        after, its_after = (
-            mine.after(its, has_won=is_solved),
-            its.after(mine, has_won=not is_solved),
-        )
+        after = mine.after(its, has_won=is_solved)
+        its_after = its.after(mine, has_won=not is_solved)
         answer = PuzzleAnswer(puzzle.id, is_solved, after.rating, after.deviation)
-        strength = PuzzleStrength(puzzle.id, its_after.rating, its_after.deviation)
+        strength = its_after.rating, its_after.deviation
         return answer if self._saved.add(answer, strength, owner=self._owner) else None
 
     def _strengths(self) -> dict[int, Rating]:
-        return {
-            each.puzzle: Rating(each.rating, each.deviation) for each in self._saved.strengths()
-        }
+        return {puzzle: Rating(*each) for puzzle, each in self._saved.strengths().items()}
 
 
 def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
-from py2048.app.session.levels import ME, find_level
-from py2048.app.session.levels import SETTING as LEVEL_SETTING
+from py2048.app.session.levels import LEVEL_SETTING, ME, find_level
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -81,6 +80,7 @@ class Session:
     Attributes:
         game: The current game, read-only; change it through the session.
         best: Best human score under these rules, including the current game; read-only.
+        version: Incremented whenever the position changes; older hints are stale. Read-only.
     """
 
     def __init__(self, autosave: StoreAutosave | None = None, *, player: str = "") -> None:
@@ -92,7 +92,7 @@ class Session:
         self._best_scores: dict[str, int] = {}  # by rules
         self._settings: dict[str, object] = {}
         self._players: dict[str, Player] = {}
-        self._version = 0
+        self.version = 0
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
@@ -127,11 +127,6 @@ class Session:
         game, current = self.game, self._current
         is_best = current.may_be_best and 0 < game.score == self.best
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
-
-    @property
-    def version(self) -> int:
-        """Incremented whenever the position changes; older hints are stale."""
-        return self._version
 
     # Starting and resuming
 
@@ -230,7 +225,7 @@ class Session:
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
         self.reset_best(max(stored or 0, self._best_scores.get(text, 0)))
-        self._version += 1
+        self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
         self._events.append(events.GameStarted(board, score, self.best, is_resumed))
         if self.game.is_over:
@@ -262,7 +257,7 @@ class Session:
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._update_best()
-            self._version += 1
+            self.version += 1
             self._save()
         if turn is None or turn.spawn is None:
             score = self.game.position.score
@@ -277,7 +272,7 @@ class Session:
         turn = self._current.undo()
         if turn is None:
             return ()
-        self._version += 1
+        self.version += 1
         self._save()
         self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
         return self._take_events()
@@ -292,7 +287,7 @@ class Session:
         if turn is None:
             return ()
         self._update_best()
-        self._version += 1
+        self.version += 1
         self._save()
         self._report_turn(turn, before, redone=True)
         return self._take_events()
@@ -304,7 +299,7 @@ class Session:
         """
         self._current, self.game = game, game.game
         self._won = self.game.has_won
-        self._version += 1
+        self.version += 1
         self._save()
 
     def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
@@ -327,12 +322,12 @@ class Session:
         """Return a snapshot of the position for a worker thread."""
         game = self.game
         return PositionSnapshot(
-            self.rules, game.board, self._version, ply=game.ply + 1, score=game.score
+            self.rules, game.board, self.version, ply=game.ply + 1, score=game.score
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
-        if hint.version != self._version:
+        if hint.version != self.version:
             return ()
         # A quick hint may have been shown and counted in place of this player's, and any hint in
         # place of its chances.
@@ -349,9 +344,9 @@ class Session:
 
         If the hint makes the game assisted, it is saved immediately, otherwise with the next turn.
         """
-        if self._counted_hint[0] == self._version:
+        if self._counted_hint[0] == self.version:
             return
-        self._counted_hint = self._version, ""
+        self._counted_hint = self.version, ""
         before = self.category
         self._current.count_hint()
         if self.category != before:
@@ -362,7 +357,7 @@ class Session:
 
         From then on the game counts as a computer game and its record names the player.
         """
-        if hint.version != self._version:
+        if hint.version != self.version:
             return ()
         self._current.computer = True
         self._current.game.player = hint.player
@@ -393,6 +388,11 @@ class Session:
             return ()
         return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
+    @property
+    def best_player(self) -> str:
+        """Spec of the best player for the current board."""
+        return hint_player(self.rules, self.game.board)
+
     def get_player(self, player: Player | str | None = None) -> Player:
         """Return a player as given, or create and cache the player with a spec.
 
@@ -401,7 +401,7 @@ class Session:
         """
         if player is not None and not isinstance(player, str):
             return player
-        spec = player or hint_player(self.rules, self.game.board)
+        spec = player or self.best_player
         if spec not in self._players:
             self._players[spec] = make_player(spec)
         return self._players[spec]
@@ -533,14 +533,14 @@ class Session:
         self._settings[key] = value
         if self._autosave is not None:
             self._autosave.set_setting(key, value)
-            self._poll_saving(self._autosave)
+            self._poll_saving()
 
     # Saving
 
     @property
     def unsaved(self) -> str:
         """One-line reason why changes are not saved yet; empty if everything is saved."""
-        return "" if self._autosave is None else self._autosave.unsaved
+        return "" if self._autosave is None else self._autosave.writer.unsaved
 
     @property
     def keeps_games(self) -> bool:
@@ -550,8 +550,8 @@ class Session:
     def flush(self) -> str:
         """Wait a few seconds for pending writes; return `unsaved` afterwards."""
         if self._autosave is not None:
-            self._autosave.flush()
-            self._poll_saving(self._autosave)
+            self._autosave.writer.flush()
+            self._poll_saving()
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
@@ -560,14 +560,16 @@ class Session:
         Every method that changes the game also does this. Screens call it repeatedly while
         something is unsaved.
         """
-        if self._autosave is not None:
-            self._poll_saving(self._autosave)
+        self._poll_saving()
         return self._take_events()
 
-    def _poll_saving(self, autosave: StoreAutosave) -> None:
+    def _poll_saving(self) -> None:
+        autosave = self._autosave
+        if autosave is None:
+            return
         while autosave.notices:
             self._events.append(events.StorageFailed(autosave.notices.popleft()))
-        unsaved = autosave.unsaved
+        unsaved = autosave.writer.unsaved
         if unsaved != self._reported_unsaved:
             self._reported_unsaved = unsaved
             self._events.append(events.SavingChanged(unsaved))
@@ -583,7 +585,7 @@ class Session:
     def _save(self) -> None:
         if self._autosave is not None:
             self._autosave.save(self._current)
-            self._poll_saving(self._autosave)
+            self._poll_saving()
 
     def _update_best(self) -> None:
         """Raise the best score to the current score if that may become the best."""

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from py2048.app.storage.values import GameChange
+from py2048.app.storage.values import GameChange, SavedGame
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, StorageError
@@ -18,9 +17,6 @@ from py2048.core.game import Game, Position, Record, Spawn, Turn
 from py2048.core.game.turn import Draws, decode_steps, encode_step, encode_turn
 from py2048.core.rules import Rules
 from py2048.presentation.events import Moved, Undone
-
-if TYPE_CHECKING:
-    from py2048.app.storage import SavedGame
 
 HUMAN_CATEGORIES = ("plain", "assisted")
 """Categories without a computer player; only their scores count towards the best score."""
@@ -295,16 +291,6 @@ class Replay:
     def position(self) -> Position:
         """The current position."""
         return self._positions[self.index]
-
-    @property
-    def board(self) -> Board:
-        """The current board."""
-        return self.position.board
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        """Scores at the start and after each turn, for a graph."""
-        return tuple(position.score for position in self._positions)
 
     def forward(self) -> Moved | None:
         """Step forward; return the event to animate, or `None` at the end."""

@@ -18,7 +18,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.app.storage import schema
-from py2048.app.storage.database import is_sqlite
 from py2048.core.errors import StorageError
 from py2048.core.game.record import replacing
 
@@ -43,7 +42,7 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
     Raises:
         StorageError: If the store cannot be read or the file cannot be written.
     """
-    database = store.engine.url.database if is_sqlite(store.engine) else None
+    database = store.engine.url.database if store.is_sqlite else None
     own = [Path(f"{database}{end}").resolve() for end in SQLITE_SUFFIXES] if database else []
     if path.resolve() in own:
         raise StorageError(f"{path} is the store itself; choose another file for the backup")

@@ -9,11 +9,11 @@ from operator import attrgetter
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Repository, is_sqlite
+from py2048.app.storage.database import Repository
 from py2048.app.storage.records import retract_records
 from py2048.app.storage.schema import json_text, reviews
 from py2048.app.storage.values import GameChange, utc_now
-from py2048.core.errors import StorageError
+from py2048.core.errors import StaleGameError, StorageError
 
 # Raw SQL, because at thousands of rows per second SQLAlchemy's processing of each value would take
 # longer than the database's work.
@@ -60,10 +60,6 @@ ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded
 _ADDED = "game_id", "ply", "code", "millis"
 
 
-class _StaleChangeError(Exception):
-    """Raised to roll back a transaction because a game has an unexpected revision."""
-
-
 class Changes(Repository):
     """Writes batches of changes to games in progress."""
 
@@ -76,25 +72,41 @@ class Changes(Repository):
         Returns:
             The ids of games that another process has changed; their changes were not written.
         """
-        ordered = sorted(changes, key=attrgetter("id"))
+        ordered, on_sqlite = sorted(changes, key=attrgetter("id")), self._database.is_sqlite
         try:
             with self._database.write() as connection:
-                if not _write(connection, ordered):
-                    raise _StaleChangeError
-        except _StaleChangeError:
+                if not _write(connection, ordered, on_sqlite=on_sqlite):
+                    raise StaleGameError("a change is stale")  # roll back
+        except StaleGameError:
             with self._database.write() as connection:
-                return {each.id for each in ordered if not _write(connection, [each])}
+                return {
+                    each.id
+                    for each in ordered
+                    if not _write(connection, [each], on_sqlite=on_sqlite)
+                }
         return set()
 
 
-def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
+def _write(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: bool) -> bool:
     """Write changes; return False if any game is stale.
 
     If there are several changes, the caller must then roll back. A single stale change writes
     nothing.
     """
-    on_sqlite = is_sqlite(connection.engine)
-    if _advance(connection, changes, on_sqlite=on_sqlite) != len(changes):
+    now = utc_now()
+    rows = [
+        (
+            each.revision, each.length, each.position, each.score, each.is_over, each.undos,
+            each.hints, _extra_text(each), now, each.id, each.seen,
+        )
+        for each in changes
+    ]  # fmt: skip
+    if on_sqlite:
+        advanced = connection.exec_driver_sql(_ADVANCE, rows)
+    else:
+        named = [dict(zip(_ADVANCED, row, strict=True)) for row in rows]
+        advanced = connection.execute(_ADVANCE_ALL, {"rows": json.dumps(named)})
+    if advanced.rowcount != len(changes):
         return False
     turns = [(change.id, *turn) for change in changes for turn in change.turns]
     if turns and on_sqlite:
@@ -110,22 +122,6 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
         retract_records(connection, undone)
         connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
-
-
-def _advance(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: bool) -> int:
-    """Update the games that are still at the expected revision; return their number."""
-    now = utc_now()
-    rows = [
-        (
-            each.revision, each.length, each.position, each.score, each.is_over, each.undos,
-            each.hints, _extra_text(each), now, each.id, each.seen,
-        )
-        for each in changes
-    ]  # fmt: skip
-    if on_sqlite:
-        return connection.exec_driver_sql(_ADVANCE, rows).rowcount
-    named = [dict(zip(_ADVANCED, row, strict=True)) for row in rows]
-    return connection.execute(_ADVANCE_ALL, {"rows": json.dumps(named)}).rowcount
 
 
 def _extra_text(change: GameChange) -> str:

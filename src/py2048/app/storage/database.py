@@ -163,6 +163,7 @@ class Database:
     Attributes:
         name: File path, or server URL without the password.
         engine: The SQLAlchemy engine.
+        is_sqlite: Whether the database is SQLite rather than PostgreSQL.
         is_closed: Whether `close` was called.
     """
 
@@ -172,9 +173,10 @@ class Database:
         self._writer = engine.execution_options(**{WRITES: True})
         self.is_closed = False
         self._shared = threading.local()
-        self._file = engine.url.database if is_sqlite(engine) else None
+        self.is_sqlite = is_sqlite(engine)
+        self._file = engine.url.database if self.is_sqlite else None
         self._file_id_at_open = _file_id(self._file)
-        if is_sqlite(engine):
+        if self.is_sqlite:
             self._reader = engine
             # Processes wait for SQLite's single write lock by polling; the threads of this process
             # queue here instead.

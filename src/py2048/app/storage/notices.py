@@ -8,7 +8,7 @@ from contextlib import closing
 
 import sqlalchemy as sa
 
-from py2048.app.storage.database import Repository, is_sqlite, storage_errors
+from py2048.app.storage.database import Repository, storage_errors
 
 CHANNEL = "py2048_games"
 
@@ -26,7 +26,7 @@ class Notifications(Repository):
     @property
     def can_listen(self) -> bool:
         """Whether the database supports notifications, which SQLite does not."""
-        return not is_sqlite(self._database.engine)
+        return not self._database.is_sqlite
 
     def send(self, messages: Sequence[str]) -> None:
         """Send messages, each shorter than 8,000 bytes, in one transaction.

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from py2048.app.storage.database import Repository, insert_new, upsert
 from py2048.app.storage.schema import mistakes, puzzle_answers, puzzle_ratings
-from py2048.app.storage.values import PuzzleAnswer, PuzzleStrength, SavedMistake, ThemeSummary
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
 
 MAX_MISTAKES = 1000
 """Maximum number of mistakes kept per owner; those learned best are dropped first."""
@@ -108,10 +108,17 @@ def _drop_excess(connection: Connection, owner: str) -> None:
 class PuzzleAnswers(Repository):
     """Each owner's answers to puzzles, and the ratings of the puzzles."""
 
-    def add(self, answer: PuzzleAnswer, strength: PuzzleStrength, *, owner: str = "local") -> bool:
+    def add(
+        self, answer: PuzzleAnswer, strength: tuple[float, float], *, owner: str = "local"
+    ) -> bool:
         """Save a first answer and the puzzle's rating after it.
 
         A repeated answer changes no rating, only the time of the last answer.
+
+        Args:
+            answer: The answer.
+            strength: The puzzle's rating after the answer, and its uncertainty.
+            owner: Owner of the answer.
 
         Returns:
             Whether it is the first answer.
@@ -119,7 +126,9 @@ class PuzzleAnswers(Repository):
         with self._database.write() as connection:
             row = {"owner": owner, **vars(answer)}
             if connection.execute(insert_new(connection, puzzle_answers), row).rowcount:
-                connection.execute(upsert(connection, puzzle_ratings), vars(strength))
+                rating, deviation = strength
+                row = {"puzzle": answer.puzzle, "rating": rating, "deviation": deviation}
+                connection.execute(upsert(connection, puzzle_ratings), row)
                 return True
             latest = connection.execute(_latest(owner, 1)).one()
             again = {"answered": answer.answered}
@@ -133,9 +142,10 @@ class PuzzleAnswers(Repository):
         """Return the answers, most recent first."""
         return self._database.all(PuzzleAnswer, _latest(owner, limit))
 
-    def strengths(self) -> list[PuzzleStrength]:
-        """Return the ratings of all puzzles that were answered."""
-        return self._database.all(PuzzleStrength, sa.select(puzzle_ratings))
+    def strengths(self) -> dict[int, tuple[float, float]]:
+        """Return the rating, and its uncertainty, of each puzzle that was answered."""
+        rows = self._database.rows(sa.select(puzzle_ratings))
+        return {row.puzzle: (row.rating, row.deviation) for row in rows}
 
 
 def _latest(owner: str, limit: int | None) -> sa.Select[Any]:

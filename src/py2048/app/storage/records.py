@@ -140,27 +140,24 @@ class Records(Repository):
 
         Games in which a computer player made a move are excluded.
         """
-        query = (
-            sa.select(records.c.finished, records.c.score, records.c.max_tile)
-            .where(
-                records.c.owner == owner, records.c.rules == rules, records.c.category != "computer"
-            )
-            .order_by(records.c.finished.desc(), records.c.id)
-            .limit(5000)
-        )
-        return self._database.all(GameEnd, query)[::-1]
+        return self._ends(owner, rules, records.c.category != "computer", 5000)
 
     def largest_tiles(self, owner: str, rules: str, limit: int) -> list[int]:
         """Return the largest tiles of an account's latest games without help, oldest first."""
+        ends = self._ends(owner, rules, records.c.category == "plain", limit)
+        return [end.max_tile for end in ends]
+
+    def _ends(
+        self, owner: str, rules: str, condition: sa.ColumnElement[bool], limit: int
+    ) -> list[GameEnd]:
+        """Return the results of the latest games that meet a condition, oldest first."""
         query = (
-            sa.select(records.c.max_tile)
-            .where(
-                records.c.owner == owner, records.c.rules == rules, records.c.category == "plain"
-            )
+            sa.select(records.c.finished, records.c.score, records.c.max_tile)
+            .where(records.c.owner == owner, records.c.rules == rules, condition)
             .order_by(records.c.finished.desc(), records.c.id)
             .limit(limit)
         )
-        return [tile for (tile,) in self._database.rows(query)][::-1]
+        return self._database.all(GameEnd, query)[::-1]
 
 
 def insert_record(

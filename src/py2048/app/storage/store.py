@@ -81,9 +81,6 @@ class Store(Database):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"<Store {self.name}>"
-
 
 class StoredSettings(Repository):
     """JSON settings, such as the theme or the autoplay speed, by owner and key."""

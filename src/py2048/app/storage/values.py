@@ -416,21 +416,6 @@ class PuzzleAnswer:
 
 
 @dataclass(frozen=True)
-class PuzzleStrength:
-    """The rating of a puzzle.
-
-    Attributes:
-        puzzle: Number of the puzzle.
-        rating: The rating after the last answer.
-        deviation: Uncertainty of the rating.
-    """
-
-    puzzle: int
-    rating: float
-    deviation: float
-
-
-@dataclass(frozen=True)
 class BattlePlayer:
     """A participant of a battle.
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 if TYPE_CHECKING:
+    from py2048.app.controller.controller import ScreenOptions
     from py2048.app.session import Session
 
 
-def run(session: Session, **options: Any) -> int:
+def run(session: Session, **options: Unpack[ScreenOptions]) -> int:
     """Play in the terminal until the player quits; return the exit status.
 
     Args:
         session: An open session, which is not closed.
-        options: Additional arguments for `GameApp`.
+        options: See `ScreenOptions`.
 
     Raises:
         ThemeError: If the theme does not exist.

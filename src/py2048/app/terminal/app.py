@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from rich.segment import Segment
 from rich.style import Style
@@ -23,8 +23,7 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 
-from py2048.app.controller.controller import ScreenController
-from py2048.app.controller.presenter import Start
+from py2048.app.controller.controller import ScreenController, ScreenOptions
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
 from py2048.app.terminal import screens
@@ -42,8 +41,6 @@ from py2048.presentation.screen import FileKind, ListRequest
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
-T = TypeVar("T")
-
 FILE_PROMPT = N_("the name of a file")
 MIN_TIMER_S = 0.001  # must not be 0, because Textual divides by it
 
@@ -54,11 +51,7 @@ class GameApp(App[None]):
     Args:
         session: The session. If it has no game, the last unfinished game is resumed, or a new game
             is started if all games are finished.
-        theme: Name of a theme. By default, the last theme used.
-        reduced_motion: Whether to show moves without animation. By default, the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
-            automatically, and the last player chosen gives hints.
-        begin: Function that starts a game if there is none, instead of the default.
+        options: See `ScreenOptions`.
 
     Raises:
         ThemeError: If the theme does not exist.
@@ -73,17 +66,9 @@ class GameApp(App[None]):
         Binding("ctrl+c", "do('quit')", "Quit", show=False),
     ]
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        theme: str | None = None,
-        reduced_motion: bool = False,
-        player: str | None = None,
-        begin: Start | None = None,
-    ) -> None:
+    def __init__(self, session: Session, **options: Unpack[ScreenOptions]) -> None:
         super().__init__()
-        self._begin = begin
+        self._begin = options.get("begin")
         self.view = view = GameView()
         # Methods of `GameScreen` that the view implements.
         self.show_status, self.show_hint = view.show_status, view.show_hint
@@ -91,11 +76,12 @@ class GameApp(App[None]):
         self.show_coach, self.show_gain = view.show_coach, view.show_gain
         self._dialog_closed_at = 0.0
         saved = themes.BY_NAME.get(str(session.get_setting("theme", "")), themes.DEFAULT_THEME)
-        initial = themes.get_theme(theme) if theme else saved
+        name, player = options.get("theme"), options.get("player")
+        initial = themes.get_theme(name) if name else saved
         for each in themes.THEMES:
             self.register_theme(_textual_theme(self._displayable(each)))
         self.theme = initial.name
-        is_still = reduced_motion or self.animation_level == "none"
+        is_still = options.get("reduced_motion", False) or self.animation_level == "none"
         self.controller = ScreenController(
             session, self, initial, reduced_motion=is_still, player=player, text_of=brief
         )
@@ -170,12 +156,11 @@ class GameApp(App[None]):
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a yes-no question; run `action` on yes."""
-        question = screens.ConfirmDialog(text, yes.lower(), no.lower())
-        self._open(question, lambda _: action())
+        self.push_screen(screens.ConfirmDialog(text, yes.lower(), no.lower(), action))
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self._open(screens.ListScreen(request), request.take)
+        self.push_screen(screens.ListScreen(request))
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -184,7 +169,7 @@ class GameApp(App[None]):
 
         def write(typed: str) -> None:
             path = expanded(typed)
-            self.controller.records.replace_file(path, lambda: take(path))
+            self.controller.game.replace_file(path, lambda: take(path))
 
         unused = _unused_name(name, kind.ending)
         self.choose(ListRequest(title, (), write, current=unused, own=_(FILE_PROMPT)))
@@ -195,9 +180,9 @@ class GameApp(App[None]):
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open the review screen."""
-        theme, is_animated = self.controller.theme, self.controller.presenter.is_animated
-        screen = screens.ReviewScreen(review, self._displayable(theme), is_animated=is_animated)
-        self._open(screen, leave)
+        theme = self._displayable(self.controller.theme)
+        is_animated = self.controller.presenter.is_animated
+        self.push_screen(screens.ReviewScreen(review, leave, theme, is_animated))
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""
@@ -207,16 +192,7 @@ class GameApp(App[None]):
 
     def show_help(self) -> None:
         """Show all actions and their keys."""
-        self._open(screens.MoreScreen(), self.controller.do)
-
-    def _open(self, dialog: screens.ModalDialog[T], take: Callable[[T], object]) -> None:
-        """Open a dialog, and call `take` with the answer unless the dialog is cancelled."""
-
-        def on_close(answer: T | None) -> None:
-            if answer is not None:
-                take(answer)
-
-        self.push_screen(dialog, on_close)
+        self.push_screen(screens.MoreScreen(self.controller.do))
 
     def share(self) -> None:
         """Copy the result as text, or the board if there is no result."""

@@ -23,7 +23,6 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
-from textual.timer import Timer
 from textual.widget import Widget
 
 from py2048.core.board import Board
@@ -63,7 +62,6 @@ class TerminalBoard(Widget):
         self._canvas = Canvas(0, 0, self._palette.page)
         self._strips: list[Strip] = []
         self._is_stale = False
-        self._timer: Timer | None = None
         self._pressed: tuple[int, int] | None = None
         self._best: Direction | None = None
         self._played: Direction | None = None
@@ -73,10 +71,6 @@ class TerminalBoard(Widget):
     def is_moving(self) -> bool:
         """Whether a transition is running."""
         return self._transition is not None
-
-    def on_mount(self) -> None:
-        """Create the frame timer, which runs only during transitions."""
-        self._timer = self.set_interval(1 / FRAMES_PER_SECOND, self._tick, pause=True)
 
     def set_grid(self, grid: TerminalGrid | None) -> None:
         """Set the layout; `None` hides the board."""
@@ -109,17 +103,16 @@ class TerminalBoard(Widget):
         self._pace = pace
         self._transition = transition
         self._began = monotonic()
-        if self._timer is not None:
-            self._timer.resume()
+        self.auto_refresh = 1 / FRAMES_PER_SECOND
         self._redraw()
 
     def _end(self) -> None:
         self._transition = None
-        if self._timer is not None:
-            self._timer.pause()
+        self.auto_refresh = None
         self._redraw()
 
-    def _tick(self) -> None:
+    def automatic_refresh(self) -> None:
+        """Show the next frame of a transition."""
         if self._transition and self._elapsed() >= self._transition.seconds:
             self._end()
         else:
@@ -510,16 +503,6 @@ class TerminalGrid:
         """Height of the board with its frame, in characters."""
         return -(-self.height // 2)
 
-    @property
-    def shows_powers(self) -> bool:
-        """Whether tiles show their rank, because they are too narrow for digits."""
-        return self.label_columns <= MAX_POWER_COLUMNS
-
-    @property
-    def has_large_digits(self) -> bool:
-        """Whether four-digit numbers are drawn with dots."""
-        return dot_size(4, self.tile_width, self.tile_height) > (0, 0)
-
     def corner(self, row: float, column: float) -> tuple[int, int]:
         """Return the top left pixel ``(x, y)`` of a cell or of a tile moving between cells."""
         return (
@@ -594,7 +577,8 @@ def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
-    return columns, grid.has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
+    has_large_digits = dot_size(4, grid.tile_width, grid.tile_height) > (0, 0)
+    return columns, has_large_digits, min(grid.pitch_y, COMFORTABLE_PITCH)
 
 
 # Tile labels

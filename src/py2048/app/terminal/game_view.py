@@ -323,7 +323,7 @@ class GameView(Container):
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
             line = "  ".join(loss.replace(" ", NO_BREAK) for loss in losses)
             return textwrap.wrap(line, width)[:1]
-        has_powers = self.grid is not None and self.grid.shows_powers
+        has_powers = self.grid and self.grid.label_columns <= board.MAX_POWER_COLUMNS
         status, powers = self.status, _("11 means 2048") if has_powers else ""
         text = self.note or powers or status.note or status.help.capitalize() or status.teaching
         lines = textwrap.wrap(text, width)

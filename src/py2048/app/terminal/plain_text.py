@@ -11,15 +11,14 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, Unpack
 
-from py2048.app.controller.background import JobRunner, results
+from py2048.app.controller.background import JobRunner
 from py2048.app.controller.coach import Coach
-from py2048.app.controller.controller import is_written
-from py2048.app.controller.presenter import Start, opening
+from py2048.app.controller.controller import ScreenOptions, Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session, hint_player, review_game
-from py2048.app.session.levels import SETTING as LEVEL_SETTING
+from py2048.app.session import Event, Hint, Session
+from py2048.app.session.levels import LEVEL_SETTING
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.core.folders import expanded
@@ -54,7 +53,6 @@ HELP = (
     N_("help: this help. quit: leave; the game is saved."),
 )
 
-WITH_ARGUMENT = "new", "n", "resume", "auto", "review", "level", "save"
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
 MAX_LINE = 1000  # in characters; limits memory, as the input may lack line breaks
 
@@ -79,21 +77,23 @@ class PlainTextGame:
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
         self._next_progress = 0.0
-        self._commands: dict[str, Callable[[str], object]] = {
-            "undo": lambda _: self._step(session.undo, N_("There is nothing to undo.")),
-            "redo": lambda _: self._step(session.redo, N_("There is nothing to redo.")),
+        self._commands: dict[str, Callable[[], object]] = {
+            "undo": partial(self._step, session.undo, N_("There is nothing to undo.")),
+            "redo": partial(self._step, session.redo, N_("There is nothing to redo.")),
+            "hint": self._hint,
+            "board": lambda: self._write_all(describe_board(session.game.board)),
+            "score": self._score,
+            "rules": self._rules,
+            "coach": self._toggle_coach,
+            "help": lambda: self._write_all(map(_, HELP)),
+        }
+        self._commands_with_argument: dict[str, Callable[[str], object]] = {
             "new": self._new,
             "resume": self._resume,
-            "hint": lambda _: self._hint(),
             "auto": self._auto,
-            "board": lambda _: self._write_all(describe_board(session.game.board)),
-            "score": lambda _: self._score(),
-            "rules": lambda _: self._rules(),
-            "coach": lambda _: self._toggle_coach(),
             "review": self._review,
             "level": self._level,
             "save": self._save,
-            "help": lambda _rest: self._write_all(map(_, HELP)),
         }
 
     def begin(self, start: Start | None = None) -> None:
@@ -141,20 +141,25 @@ class PlainTextGame:
         return True
 
     def _do(self, word: str, rest: str) -> None:
-        command = self._commands.get(ALIASES.get(word, word))
+        name = ALIASES.get(word, word)
+        if name in self._commands_with_argument:
+            self._commands_with_argument[name](rest)
+            return
         try:
-            direction = None if command else direction_of_word(word)
+            command = self._commands.get(name) or partial(self._move, direction_of_word(word))
         except DirectionError:
-            known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
+            known = [*self._commands, *self._commands_with_argument, "quit", *map(str, Direction)]
             text = _("Unknown command {word}. Type help.")
             self._write(text.format(word=f"{word!r}{did_you_mean(word, known)}"))
             return
-        if rest and word not in WITH_ARGUMENT:
+        if rest:
             text = _("{line}: {word} takes no argument; type it alone.")
             self._write(text.format(line=f"{word} {rest}", word=word))
-        elif command:
-            command(rest)
-        elif direction and not self._is_over():
+        else:
+            command()
+
+    def _move(self, direction: Direction) -> None:
+        if not self._is_over():
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
@@ -217,19 +222,18 @@ class PlainTextGame:
     @property
     def _player(self) -> str:
         """Spec of the player for hints and for the command `auto`."""
-        default = hint_player(self._session.rules, self._session.game.board)
-        return self._preferred_player or str(self._session.get_setting("player", "")) or default
+        chosen = self._preferred_player or str(self._session.get_setting("player", ""))
+        return chosen or self._session.best_player
 
     def _name(self, spec: str) -> str:
-        return player_name(spec, hint_player(self._session.rules, self._session.game.board))
+        return player_name(spec, self._session.best_player)
 
     def _hint(self) -> None:
         """Write the player's hint, or a quick player's hint while the player is being compiled."""
         if self._is_over():
             return
         session, player = self._session, self._player
-        is_default = player == hint_player(session.rules, session.game.board)
-        level = session.level() if is_default else None
+        level = session.level() if player == session.best_player else None
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
@@ -260,8 +264,8 @@ class PlainTextGame:
         raise AssertionError("advice ends with a hint")
 
     def _write_progress(self, text: str) -> None:
-        """Report progress, at most once every `PROGRESS_PERIOD_S` seconds."""
-        if monotonic() >= self._next_progress:
+        """Report progress, if any, at most once every `PROGRESS_PERIOD_S` seconds."""
+        if text and monotonic() >= self._next_progress:
             self._next_progress = monotonic() + PROGRESS_PERIOD_S
             self._write(text)
 
@@ -343,11 +347,8 @@ class PlainTextGame:
             keep: Whether to add the mistakes to the practice notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
-        for answer, pause_s in results(lambda: review_game(review.record, review.level)):
-            review.receive(answer)
-            if review.is_running:
-                self._write_progress(review.progress)
-                sleep(pause_s)
+        review.changed = lambda: self._write_progress(review.progress)
+        review.start(JobRunner(), lambda _review: None)
         if review.review is None:
             self._write(review.error)
             return
@@ -361,30 +362,22 @@ class PlainTextGame:
             self._write(review.summary)
 
 
-def run(
-    session: Session,
-    stdin: TextIO,
-    stdout: TextIO,
-    *,
-    player: str | None = None,
-    begin: Start | None = None,
-) -> int:
+def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[ScreenOptions]) -> int:
     """Execute commands until `quit` or the end of input; return the exit status.
 
     Args:
         session: An open session, which is not closed.
         stdin: Input with one command per line.
         stdout: Output.
-        player: Spec of a player that plays the game to the end and then gives hints.
-        begin: Function that starts a game if the session has none. By default, the last unfinished
-            game is resumed, or a new game is started if all games are finished.
+        options: See `ScreenOptions`. A player plays the game to the end, and then gives hints.
 
     Raises:
         KeyboardInterrupt: If the player presses Ctrl-C.
     """
+    player = options.get("player")
     game = PlainTextGame(session, lambda line: print(line, file=stdout, flush=True), player)
     try:
-        game.begin(begin)
+        game.begin(options.get("begin"))
         while player is not None and game.autoplay_step():
             pass
         # Iterating over a pipe would read ahead and delay the output.

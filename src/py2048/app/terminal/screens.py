@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.markup import escape
 from textual import events
@@ -15,7 +16,6 @@ from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -32,12 +32,9 @@ from py2048.presentation.motion import BoardTransition
 from py2048.presentation.screen import Choice, ListRequest
 from py2048.presentation.themes import Theme
 from py2048.review import Grade
-from py2048.review.levels import PERFECT
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
-
-Answer = TypeVar("Answer")
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
@@ -49,42 +46,48 @@ def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
     ]
 
 
-class ModalDialog(ModalScreen[Answer | None]):
-    """A modal screen that returns an answer, or None on Escape."""
+class ModalDialog(ModalScreen[None]):
+    """A modal screen, closed by Escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close")]
     _is_closed = False
 
-    def action_close(self, answer: Answer | None = None) -> None:
-        """Close with an answer and ignore later calls.
+    def action_close(self, action: Callable[[], object] | None = None) -> None:
+        """Close, then run `action`. Later calls are ignored.
 
         Otherwise, a double click would close the screen below as well.
         """
         if not self._is_closed:
             self._is_closed = True
-            self.dismiss(answer)
+            self.dismiss()
+            if action is not None:
+                self.app.call_next(action)  # this screen is about to be removed
 
 
-class ConfirmDialog(ModalDialog[bool]):
+class ConfirmDialog(ModalDialog):
     """A yes-no question. Enter and y mean yes; Escape and n mean no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,Y,enter", "close(True)", "Yes"),
+        Binding("y,Y,enter", "accept", "Yes"),
         Binding("n,N,q,Q", "close", "No"),
     ]
 
-    def __init__(self, text: str, yes: str, no: str) -> None:
+    def __init__(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         super().__init__()
-        self._text, self._yes, self._no = text, yes, no
+        self._text, self._yes, self._no, self._action = text, yes, no, action
 
     def compose(self) -> ComposeResult:
         """Create the question and its answers."""
         with Vertical(classes="dialog"):
             yield Static(self._text, classes="title", markup=False)
             yield Static(
-                f"[bold $accent]y[/] [@click=screen.close(True)]{escape(self._yes)}[/]    "
+                f"[bold $accent]y[/] [@click=screen.accept()]{escape(self._yes)}[/]    "
                 f"[bold $accent]n[/] [@click=screen.close()]{escape(self._no)}[/]"
             )
+
+    def action_accept(self) -> None:
+        """Close and run the action."""
+        self.action_close(self._action)
 
 
 class Choices(OptionList):
@@ -111,7 +114,7 @@ class Choices(OptionList):
             super().action_page_up()  # type: ignore[no-untyped-call]
 
 
-class ListScreen(ModalDialog[str]):
+class ListScreen(ModalDialog):
     """A dialog with a list, a text field for other values, or both."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q", "close", "Close")]
@@ -147,11 +150,9 @@ class ListScreen(ModalDialog[str]):
         """Close with the chosen value, or run the chosen additional action after closing."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
-            self.action_close(choices[index].value)
+            self._take(choices[index].value)
         else:
-            self.action_close()
-            # Scheduled on the application, because this screen is about to be removed.
-            self.app.call_later(self._request.more[index - len(choices)][1])
+            self.action_close(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the entered text, or show why it is invalid."""
@@ -160,13 +161,24 @@ class ListScreen(ModalDialog[str]):
         if fault:
             self._fault.update(fault)
         else:
-            self.action_close(text)
+            self._take(text)
+
+    def _take(self, value: str) -> None:
+        self.action_close(partial(self._request.take, value))
 
 
-class MoreScreen(ModalDialog[str]):
-    """A list of all actions to choose from, and of the keys of other screens."""
+class MoreScreen(ModalDialog):
+    """A list of all actions to choose from, and of the keys of other screens.
+
+    Args:
+        do: Performs an action by name.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash", "close", "Close")]
+
+    def __init__(self, do: Callable[[str], object]) -> None:
+        super().__init__()
+        self._do = do
 
     def compose(self) -> ComposeResult:
         """Create the list of actions and a line about the mouse."""
@@ -183,8 +195,8 @@ class MoreScreen(ModalDialog[str]):
             yield Static(_("Swipe over the board, or click near a side. Each move is saved."))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the chosen action."""
-        self.action_close(event.option_id)
+        """Close and perform the chosen action."""
+        self.action_close(partial(self._do, str(event.option_id)))
 
 
 def _title(text: str) -> Option:
@@ -213,7 +225,7 @@ MIN_GRAPH_HEIGHT = 22
 MAX_GRAPH_ROWS = 9
 
 
-class BoardScreen(ModalDialog[Answer]):
+class BoardScreen(ModalDialog):
     """A screen with a board, a text beside or below it, and optionally a graph.
 
     Args:
@@ -322,13 +334,12 @@ GRADE_COLOURS = {
 GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 
 
-class ReviewScreen(BoardScreen[str]):
+class ReviewScreen(BoardScreen):
     """A screen to step through a reviewed game.
-
-    The screen returns ``play_on`` or ``practice`` if the player leaves it for that.
 
     Args:
         review: The review.
+        leave: Called with ``play_on`` or ``practice`` after the screen has closed for that.
         theme: The theme, reduced to the colours of the terminal.
         is_animated: Whether tiles slide in "Show me".
 
@@ -349,11 +360,12 @@ class ReviewScreen(BoardScreen[str]):
         (5, "q", N_("close"), ""),
     )
 
-    def __init__(self, review: GameReview, theme: Theme, *, is_animated: bool = False) -> None:
+    def __init__(
+        self, review: GameReview, leave: Callable[[str], object], theme: Theme, is_animated: bool
+    ) -> None:
         super().__init__(theme)
-        self.review, self._is_animated = review, is_animated
+        self.review, self._leave, self._is_animated = review, leave, is_animated
         self.graph = ReviewGraph(review, theme, self.seek)
-        self._frames: Timer | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -363,7 +375,6 @@ class ReviewScreen(BoardScreen[str]):
     def on_mount(self) -> None:
         """Show the moves judged so far, and update the screen as more moves are judged."""
         super().on_mount()
-        self._frames = self.set_interval(FRAME_S, self._advance, pause=True)
         self.review.changed = self.refresh_facts
 
     def on_unmount(self) -> None:
@@ -376,24 +387,20 @@ class ReviewScreen(BoardScreen[str]):
         if name == "close" and review.is_retrying:
             review.go("retry")
         elif name in ("close", "play_on", "practice"):
-            self.action_close(None if name == "close" else name)
+            self.action_close(None if name == "close" else partial(self._leave, name))
             return
         elif name == "level":
-            current = str(review.level) if review.level else PERFECT
-            title = _("Whose chances count?")
-            request = ListRequest(title, review.levels, review.choose_level, current)
-            self.app.push_screen(ListScreen(request), _taken(request))
+            self.app.push_screen(ListScreen(review.levels()))
         else:
             review.go(name)
         self.refresh_facts()
-        if review.frame and self._frames:
-            self._frames.resume()
-            self._frames.reset()
+        if review.frame:
+            self.auto_refresh = FRAME_S
 
-    def _advance(self) -> None:
+    def automatic_refresh(self) -> None:
         """Show the next move of "Show me"."""
-        if self._frames and not self.review.advance():
-            self._frames.pause()
+        if not self.review.advance():
+            self.auto_refresh = None
         self.refresh_facts()
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
@@ -452,16 +459,6 @@ class ReviewScreen(BoardScreen[str]):
         return [*filter(None, [place, badge, message, title, *moves, *game])]
 
 
-def _taken(request: ListRequest) -> Callable[[str | None], None]:
-    """Return a function that passes the answer of a list on, unless the list was cancelled."""
-
-    def take(answer: str | None) -> None:
-        if answer is not None:
-            request.take(answer)
-
-    return take
-
-
 class ReviewGraph(Widget):
     """The graph of a review, with a letter above each mistake. A click selects a move.
 
@@ -504,7 +501,7 @@ class ReviewGraph(Widget):
 # Practice
 
 
-class PracticeScreen(BoardScreen[None]):
+class PracticeScreen(BoardScreen):
     """A screen that asks for the best move in one position after another.
 
     Args:

@@ -486,7 +486,7 @@ class Network:
 
     def compatible_with(self, rules: Rules) -> bool:
         """Return whether the network estimates points under these rules."""
-        return objective_key(rules) == objective_key(self.rules)
+        return rules.objective == self.rules.objective
 
     def band_of(self, board: Board) -> Band | None:
         """Return the band that applies to a search from this board, if any.
@@ -537,15 +537,6 @@ def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int6
         used = cells[cells >= 0]
         factor[used] = radix ** np.arange(len(used))
     return factors, offsets.astype(np.int64)
-
-
-def objective_key(rules: Rules) -> tuple[object, ...]:
-    """Return the parts of rules that determine future points.
-
-    Names, starts and targets that do not end the game are left out.
-    """
-    end = rules.target if rules.ends_at_target else None
-    return rules.shape, rules.spawn, rules.merging, rules.scoring, end
 
 
 def check_rules(layout: NetworkLayout, rules: Rules) -> None:

@@ -61,7 +61,6 @@ from py2048.players.ntuple.network import (
     check_banded,
     check_bands,
     check_rules,
-    objective_key,
 )
 
 KIND = "py2048-weights"
@@ -548,13 +547,13 @@ def shipped_network(rules: Rules) -> Network | None:
 
 def shipped_path(rules: Rules) -> Path | None:
     """Return the file of the installed network for these rules, without loading it."""
-    return _shipped_paths().get(objective_key(rules))
+    return _shipped_paths().get(rules.objective)
 
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
     """Return the installed files by objective; files from other packages take precedence."""
-    return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
+    return {Rules.parse(header_of(p)["rules"]).objective: p for p in shipped_files()}
 
 
 _shipped_at = cache(load)

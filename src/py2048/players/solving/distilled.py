@@ -31,7 +31,6 @@ from py2048.core.rules import Rules
 from py2048.engine._batch_kernels import slide_each
 from py2048.engine.boards import mix64
 from py2048.players.ntuple import layout
-from py2048.players.ntuple.network import objective_key
 from py2048.players.solving.goal import pack_board, refusal
 
 MAGIC = b"py2048 moves 1\n"
@@ -387,7 +386,7 @@ class DistilledMoves:
 
 def boards_key(rules: Rules) -> tuple[object, ...]:
     """Return the parts of rules that determine reachable boards, values and best moves."""
-    return *objective_key(rules), rules.start
+    return *rules.objective, rules.start
 
 
 # --- what comes with py2048 -----------------------------------------------------------------------
