@@ -81,7 +81,23 @@ def test_one_planted_blunder_is_found():
     assert found.loss == pytest.approx(lost)
     assert found.worst_phase.tile == blunder.board.max_tile
     assert 90 < found.accuracy < 100
-    assert "best, 1 blunder" in describe_review(found)[1]
+    assert "best, 1 blunder" in describe_review(found)[2]
+
+
+@pytest.mark.parametrize(
+    ("rules", "rows"),
+    [
+        ("2x3:target=16,end=target", "0 2 0 / 4 8 8"),
+        ("comp1127", "1024 1024 2 4 / 8 16 4 2 / 2 4 64 8 / 4 2 0 0"),
+    ],
+)
+def test_a_move_that_ends_the_game_by_winning_loses_nothing(rules, rows):
+    """No other move is better at perfect play, though the game could have had more points."""
+    game = Game(rules, board=Board.parse(rows))
+    game.play(Direction.RIGHT)
+    assert game.has_won
+    found = review(game.record())
+    assert (found.moves[0].grade, found.accuracy) == (Grade.BEST, 100)
 
 
 @pytest.mark.parametrize("rules", [RULES, pytest.param("2x4", marks=pytest.mark.slow)])

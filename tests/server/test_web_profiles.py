@@ -22,6 +22,7 @@ from py2048.app.storage.values import GameEnd
 from py2048.presentation.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago, render_text
+from py2048.server.site.reviews import version_for
 from py2048.server.site.scores import periods_of, player_page, plots_of_player
 
 CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
@@ -131,21 +132,22 @@ def played(store: Store, days: int, score: int, category: str = "ranked", **fact
     )  # fmt: skip
 
 
-def reviewed(store: Store, game: str, accuracy: float) -> None:
+def reviewed(store: Store, game: str, accuracy: float, version: str = version_for("me")) -> None:
     """Add a finished review with an accuracy."""
-    row = {"game_id": game, "owner": "ada", "version": "1", "asked": "", "attempts": 1, "done": 1,
-           "finished": "2026", "summary": {"accuracy": accuracy}, "moves": []}  # fmt: skip
+    row = {"game_id": game, "owner": "ada", "version": version, "asked": "", "attempts": 1,
+           "done": 1, "finished": "2026", "summary": {"accuracy": accuracy},
+           "moves": []}  # fmt: skip
     with store.write() as connection:
         connection.execute(sa.insert(reviews), row)
 
 
 def test_what_a_profile_counts(store: Store) -> None:
-    """A profile covers the most played rules and excludes autoplayed games."""
+    """A profile covers the most played rules, and no autoplayed games or outdated reviews."""
     with store:
         games = GameService(store)
         store.accounts.claim_name("ada", "Ada", "hash")
         best = played(store, 3, 500)
-        played(store, 0, 100)
+        reviewed(store, played(store, 0, 100), 12.5, "1 me")
         played(store, 0, 300, "assisted")
         played(store, 1, 9000, "computer")
         played(store, 2, 40, rules=RULES)
@@ -162,6 +164,7 @@ def test_what_a_profile_counts(store: Store) -> None:
         rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
         assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
         assert "87.5 %" in section
+        assert "12.5 %" not in section
         section = render_text("_plots.html", **plots_of_player(games, account, RULES))
         assert section.count('class="plot"') == 3
 

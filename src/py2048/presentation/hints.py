@@ -155,9 +155,7 @@ def short_loss(loss: float, unit: Unit) -> str:
 
 
 def headline(hint: Hint) -> str:
-    """Return the headline of a hint: "Left is best", or "Left" if chances follow."""
-    if hint.judged:
-        return name_of(hint.direction)
+    """Return the headline of a hint: "Left is best"."""
     text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
     name = way_of if hint.instead_of else name_of
     return text.format(direction=name(hint.direction))
@@ -178,7 +176,8 @@ def reason_of(hint: Hint) -> str:
 def describe_hint(hint: Hint) -> str:
     """Describe a hint: the move, the reason and what the other moves lose."""
     others = [] if hint.judged else describe_losses(options_of(hint))
-    sentences = [f"{headline(hint)}.", reason_of(hint), *others]
+    first = name_of(hint.direction) if hint.judged else headline(hint)
+    sentences = [f"{first}.", reason_of(hint), *others]
     if hint.instead_of:
         sentences.append(_("A better hint is on its way."))
     return " ".join(filter(None, sentences))
@@ -186,8 +185,10 @@ def describe_hint(hint: Hint) -> str:
 
 def describe_outlook(hint: Hint) -> str:
     """Describe the expected outcome of playing on; empty if it is unknown."""
-    if hint.judged:
-        return ""
+    if move := hint.judged:
+        text = _("Counted in {games} games after each move: give or take {points} %.")
+        error = per_100(max(move.errors.values(), default=0.0))
+        return text.format(games=number(move.games.get(move.best, 0)), points=error)
     chance, points = hint.meaning.chance, hint.points
     sentences = []
     if points is not None and hint.meaning.is_exact:

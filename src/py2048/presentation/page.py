@@ -10,7 +10,6 @@ from py2048.core.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.presentation.plots import graph, line_plot
 from py2048.presentation.words import (
-    accuracy_note,
     accuracy_text,
     amount,
     columns,
@@ -106,10 +105,10 @@ def _section(review: Review) -> str:
 
 
 def _graph(review: Review) -> str:
-    drawn, note = graph(review), accuracy_note(review.accuracy)
+    drawn = graph(review)
     text = _("The line is the chance of the next tile, the dashed one that of the tile after it.")
-    about = " ".join([note, *[text] * bool(review.level and drawn)])
-    return f"<p>{about}</p>\n" + (scroller(_("Evaluation"), drawn) if drawn else "")
+    about = f"<p>{text}</p>\n" if review.level and drawn else ""
+    return about + (scroller(_("Evaluation"), drawn) if drawn else "")
 
 
 def _moments(review: Review) -> str:
@@ -245,11 +244,12 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
+        end = -2 if unit is Unit.CHANCE else None  # chances of different tiles do not add up
         details = [
             (
                 *(_week_name(name), *_cells(each), number(each.score), number(each.best)),
                 *(amount(unit, each.luck, signed=True), amount(unit, each.loss)),
-            )
+            )[:end]
             for name, each in [*section.weeks.items(), (_("all"), totals)]
         ]
         tiles = [(number(tile), number(count)) for tile, count in totals.tiles.items()]
@@ -259,7 +259,7 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
         yield (
             _("{rules}, judged by {judge}").format(rules=section.name, judge=section.judge),
             [
-                (by_week, [*heads, *map(_, DETAILS)], details),
+                (by_week, [*heads, *map(_, DETAILS)][:end], details),
                 (_("Largest tiles"), (_("largest tile"), _("games")), tiles),
                 (_("Moves by their grade"), (_("with the largest tile"), *grades), phases),
             ],

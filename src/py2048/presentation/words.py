@@ -52,8 +52,8 @@ def way_of(direction: Direction) -> str:
 
 _REASONS = {
     ReasonKind.ENDED: (
-        N_("end risked"),
-        N_("You risk the end"),
+        N_("game at risk"),
+        N_("You risk an early end"),
         N_("After {played}, {here} of 100 games end within 20 moves; after {best}, {there}."),
     ),
     ReasonKind.CORNER: (
@@ -65,24 +65,24 @@ _REASONS = {
         ),
     ),
     ReasonKind.TRAPPED: (
-        N_("tile trapped"),
+        N_("small tile stuck"),
         N_("You trap small tiles"),
         N_(
-            "After {played}, the {tile} stays behind the {behind} for {here} moves; after {best},"
-            " for {there}."
+            "After {played}, the {tile} is stuck behind the {behind} for {here} moves;"
+            " after {best}, for {there}."
         ),
     ),
     ReasonKind.MEETING: (
-        N_("pair split"),
-        N_("You keep equal tiles apart"),
+        N_("equal tiles apart"),
+        N_("You split equal tiles"),
         N_(
             "After {played}, the two {tile} tiles need {here} moves to meet; after {best}, {there}."
         ),
     ),
     ReasonKind.ROOM: (
-        N_("room lost"),
+        N_("board filled up"),
         N_("You fill the board"),
-        N_("Five moves after {played}, {here} cells are free; after {best}, {there}."),
+        N_("Five moves after {played}, {here} cells are free on average; after {best}, {there}."),
     ),
 }
 """Name of each kind of reason, the habit it becomes, and the sentence with its numbers."""
@@ -108,8 +108,8 @@ def habit_text(habit: Habit) -> str:
     """Return a habit, how often it showed and what it costs."""
     cost = max(round(100 * habit.cost), 1)
     text = ngettext(
-        "{habit}: {count} time, which costs {cost} games in 100",
-        "{habit}: {count} times, and each costs {cost} games in 100",
+        "{habit}: once, {cost} of 100 games lost",
+        "{habit}: {count} times, {cost} of 100 games lost each",
         habit.count,
     )
     name = _(_REASONS[habit.kind][1])
@@ -193,8 +193,8 @@ def percent(share: float) -> str:
 def accuracy_note(accuracy: float | None) -> str:
     """Return what an accuracy means, in a line."""
     if accuracy is None:
-        return _("Known after ten moves that matter.")
-    return _("0 % is random moves, 100 % the best ones.")
+        return _("Accuracy is known after ten moves that matter.")
+    return _("Accuracy: random moves 0 %, the best 100 %.")
 
 
 def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
@@ -253,9 +253,10 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
     """
     text = _("accuracy {accuracy}") if brief else _("accuracy {accuracy}, judged by {judge}")
     if review.level:
-        text = _("accuracy {accuracy} at level {level}")
+        text = _("accuracy at level {level}: {accuracy}")
     accuracy, level = accuracy_text(review.accuracy), level_name(review.level)
     lines = [text.format(accuracy=accuracy, level=level, judge=review.judge)]
+    lines += [] if brief else [accuracy_note(review.accuracy)]
     if len(review.moves) < review.record.plies:
         text = _("reviewed: {done} of {count} moves")
         done, count = number(len(review.moves)), number(review.record.plies)
@@ -265,7 +266,8 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
     counts = counted(review.counts)
     lines.append(_("moves: {counts}").format(counts=", ".join(counts)))
     if review.level:
-        return [*lines, *map(habit_text, review.habits)]
+        games = _("chances: in 100 games played on from each move at this level")
+        return [*lines, *([] if brief else [games]), *map(habit_text, review.habits)]
     if not brief:
         return [*lines, *_sums(review)]
     luck = luck_word(review.luck, review.swing)
@@ -302,7 +304,9 @@ def describe_move(review: Review, move: MoveReview) -> str:
     if move.played is move.best:
         return f"{move.ply}. {played}: {grade}"
     if move.goal:
-        return f"{move.ply}. {played}, {grade}: {why_text(move)}"
+        text = _("move {ply}, {grade}: you went {played}, and {best} was best. {why}")
+        facts = {"ply": move.ply, "grade": grade, "played": played, "best": way_of(move.best)}
+        return text.format(**facts, why=why_text(move))
     text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
     points, share = amount(review.unit, move.loss), percent(move.share)
     facts = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}

@@ -292,8 +292,16 @@ class Judge(ABC):
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
+        top = max(values.values())
+        for direction in values:  # a player who ends the game by winning wants no more points
+            if self._wins(board.slide(direction, self.rules.merging).board):
+                values[direction] = top
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
         return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
+
+    def _wins(self, board: Board) -> bool:
+        """Return whether a move to this board ends the game by making the target."""
+        return self.rules.ends_at_target and board.max_tile >= (self.rules.target or 0)
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:

@@ -25,7 +25,7 @@ from py2048.review.moves import Grade
 UNDATED = "no date"
 """Key of the games without a date."""
 
-VERSION = 5
+VERSION = 6
 """File version; incremented when grades, accuracy, luck or the fields below are redefined."""
 
 
@@ -35,7 +35,7 @@ class GameSummary:
 
     Attributes:
         record: Checksum of the game's record.
-        asked: Spec of the requested judge; empty for the best available one.
+        asked: Spec of the requested judge, or the level.
         judge: Name of the judge.
         rules: Rules as text.
         player: Name of the player.
@@ -80,7 +80,7 @@ class GameSummary:
 
     @classmethod
     def of(cls, review: Review, asked: str = "") -> GameSummary:
-        """Summarise a complete review; `asked` is the requested judge."""
+        """Summarise a complete review; `asked` is the requested judge or level."""
         record = review.record
         board = last_board(record)
         phases: dict[str, Counter[str]] = {}
@@ -150,7 +150,7 @@ class SummaryFile:
         return len(self._summaries)
 
     def get(self, record: Record, asked: str = "") -> GameSummary | None:
-        """Return a game's summary by the requested judge, or None."""
+        """Return a game's summary by the requested judge or level, or None."""
         return self._summaries.get((checksum(record), asked))
 
     def add(self, summary: GameSummary) -> None:

@@ -14,7 +14,7 @@ import py2048.app.commands.review
 import py2048.review
 from py2048 import Game, Record, make_player
 from py2048.cli import main
-from py2048.review import MoveReview
+from py2048.review import MoveReview, coaching
 
 
 def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
@@ -155,6 +155,20 @@ def test_an_interruption_loses_no_review_that_is_complete(bad, good, capsys, mon
     assert [each["file"] for each in json.loads(capsys.readouterr().out)] == [str(bad)]
 
 
+def test_a_report_judges_as_a_review_does(tmp_path, capsys, monkeypatch):
+    """Both have the same accuracy, for the player's own level or the one that is given."""
+    monkeypatch.setitem(coaching.BUDGETS, "4x4", 50_000)
+    file = str(saved(tmp_path / "game.2048.json", "classic", "random:seed=1"))
+    for options in ([], ["--level", "casual"]):
+        assert main(["review", file, *options, "--json"]) == 0
+        review = json.loads(capsys.readouterr().out)
+        assert main(["report", file, *options, "--json"]) == 0
+        (rules,) = json.loads(capsys.readouterr().out)["rules"]
+        assert rules["judge"] == review["judge"]
+        assert rules["accuracy"] == review["accuracy"]
+    assert main(["report", file, "--level", "2"]) == 2
+
+
 def test_a_hint_for_a_level_has_chances_with_errors(capsys):
     """It is JSON as for a reviewed move; a level and a player exclude each other."""
     board = "64 32 16 8 / 64 16 8 4 / 8 4 2 . / 2 . . ."
@@ -163,5 +177,7 @@ def test_a_hint_for_a_level_has_chances_with_errors(capsys):
     assert (found["level"], found["grade"], found["reason"]) == ("casual", "best", None)
     assert set(found["chance"]) == set(found["error"]) == set(found["games"])
     assert found["error"][found["best"]] == 0
+    assert main(["hint", board, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["level"] == "practised"  # as for a new player
     assert main(["hint", board, "--level", "casual", "--player", "greedy"]) == 2
     assert main(["review", "game", "--level", "2"]) == 2

@@ -176,7 +176,7 @@ def test_a_review_at_a_level_opens_at_the_costliest_mistake():
     assert review.why.startswith(f"Ten moves after {played}, 32 is out of its corner in 62 of 100")
     assert review.graph_note == "64: 80 %, 128: 20 %"
     assert review.level_title == "Level: Casual"
-    assert review.habits == ["You leave the corner: 2 times, and each costs 29 games in 100"]
+    assert review.habits == ["You leave the corner: 2 times, 29 of 100 games lost each"]
     review.go("previous_mistake")
     assert "of 100 games like yours make 64 after" in describe_move_review(
         review.move, review.unit, is_exact=False
@@ -196,7 +196,7 @@ def test_accuracy_needs_moves_at_stake():
     calm = tuple(replace(move, stake=0.0) for move in review.moves)
     review.review = replace(review.review, moves=calm)
     assert review.accuracy == "not yet"
-    assert review.accuracy_note.startswith("Known after ten moves")
+    assert review.accuracy_note.startswith("Accuracy is known after ten moves")
 
 
 def test_a_mistake_is_tried_again_until_the_better_move_is_found():
@@ -280,7 +280,7 @@ def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
         else:
             assert comment.startswith("You made ") is is_new, ply
             assert bool(comment) is is_new
-        assert coach.status.facts[0].endswith(" for 64")
+        assert coach.status.facts[0].endswith(" to make 64")
 
 
 class SilentScreen:

@@ -130,7 +130,7 @@ def test_a_review_at_a_level_shows_habits_and_leads_to_practice(desk):
         "Level: Casual",
         "Your chance of 64",
         "You leave the corner: 2 times",
-        "0 % is random",
+        "random moves 0 %",
     ):
         assert text in seen
     desk.key("f")

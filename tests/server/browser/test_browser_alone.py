@@ -135,14 +135,14 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await player.look("alone-reviewed")
 
 
-async def test_the_coach_says_a_word(browser, site):
-    """The coach comments on a move after looking at the board."""
+async def test_the_coach_is_silent_after_the_best_move(browser, site):
+    """The coach looks at the board, and comments only on mistakes."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("c", "?")
         best = await player.page.locator("#board[data-best]").get_attribute("data-best")
         await player.press(f"Arrow{str(best).title()}")
-        await player.reads("coach-word", "That was the best move.")
+        await player.reads("coach-word", "A word after each mistake")
 
 
 async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from playwright.async_api import WebSocketRoute, expect
@@ -14,6 +15,15 @@ from py2048.presentation.words import percent
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
 """Two equal tiles side by side: one move ends the game."""
+WORDS_ON = """async () => {
+  const { wordOn } = await import("/static/js/computer.js");
+  const hint = { direction: "left", goal: 512, options: [
+    { direction: "left", text: "62 %", grade: "best" },
+    { direction: "up", text: "61 %", grade: "good" },
+    { direction: "down", text: "30 %", grade: "blunder" },
+  ] };
+  return ["down", "up", "left"].map((way) => wordOn(way, hint));
+}"""
 WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
 WON_AND_ON = "on:size=1x6,start=2x2:1,spawn=2:1,target=4"
 
@@ -225,18 +235,21 @@ async def test_the_first_moves_are_taught(guest):
     await expect(line).to_be_hidden()
 
 
-async def test_the_coach_has_a_word_after_each_move(guest):
-    """The coach looks at the board while the player thinks, and judges the move."""
+async def test_the_coach_has_a_word_after_each_mistake(guest):
+    """The coach looks at the board while the player thinks; good moves get no comment."""
     await guest.deal("classic:size=3x3")
     await guest.choose("greedy")
     await guest.page.click("#coach")
     await guest.page.wait_for_function("() => window.py2048.queue.version > 0")
-    best = next(message for message in guest.heard if message["type"] == "hint")["direction"]
+    while not (told := [message for message in guest.heard if message["type"] == "hint"]):
+        await asyncio.sleep(0.05)
+    best = told[0]["direction"]
     assert not await guest.page.locator("#hint-card").is_visible()
     await guest.press(f"Arrow{best.capitalize()}")
-    await guest.reads("coach-word", "That was the best move.")
-    await guest.press("c")
-    await guest.reads("coach-word", "A word after each move")
+    await guest.settle()
+    assert await guest.text("#coach-word") == "A word after each mistake"
+    said = await guest.page.evaluate(WORDS_ON)
+    assert said == ["A blunder: Left was far better. Your chance is 30 % instead of 62 %.", "", ""]
 
 
 async def test_what_there_is_to_do_today(guest):

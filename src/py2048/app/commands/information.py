@@ -7,7 +7,9 @@ from typing import Annotated
 
 from py2048.app.commands.review import add_text, level_of
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
+from py2048.app.session.levels import ME
 from py2048.core.errors import GameOverError, PlayerError, install_line
+from py2048.core.game import Game
 from py2048.core.rules import Rules, list_rules
 from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
@@ -24,22 +26,25 @@ def hint(
     board: options.BoardArgument,
     player: options.OptionalPlayer = None,
     rules: options.RulesOption = None,
-    level: options.LevelOption = PERFECT,
+    level: options.LevelOption = "",
     json: options.JsonOption = False,
 ) -> None:
     """Suggest a move, and show what the other directions lose.
 
-    The default player is `perfect` where the best move is known, and `expectimax` otherwise. With a
-    level, the suggestion is the best move for players of this level.
+    It is the best move for players of a level, your own, me, by default. With a player or the level
+    perfect, a computer player suggests its own move: by default `perfect` where the best move is
+    known, and `expectimax` otherwise.
     """
     position = options.board_of(board)
     snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
+    Game(snapshot.rules, seed=0, board=position)  # raises an error if the board has another shape
     adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    if player and level != PERFECT:
+    if player and level:
         raise PlayerError(f"--player {player} and --level {level} exclude each other: give one")
-    if (chosen := level_of(snapshot.rules, level)) and (move := _judged(snapshot, chosen)):
+    chosen = level_of(snapshot.rules, level or (PERFECT if player else ME))
+    if chosen and (move := _judged(snapshot, chosen)):
         if json:
             options.print_json({"level": str(chosen)} | add_text(move, move.to_json()))
         else:
@@ -72,7 +77,8 @@ def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
     from py2048.review.coaching import judge_position, why_not
 
     if why := why_not(snapshot.rules):
-        complain(f"perfect play judges instead: {why}")
+        if hint_player(snapshot.rules, snapshot.board) != "perfect":
+            complain(f"perfect play judges instead: {why}")
         return None
     return judge_position(snapshot.rules, snapshot.board, level)
 

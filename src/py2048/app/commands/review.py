@@ -20,7 +20,7 @@ from py2048.core.language import language_of_environment, use_language
 from py2048.players import make_player
 from py2048.presentation import options, streams
 from py2048.presentation.streams import StatusLine
-from py2048.review.levels import PERFECT, Level
+from py2048.review.levels import PERFECT, Level, parse_level
 
 if TYPE_CHECKING:
     from py2048.core.rules import Rules
@@ -64,11 +64,7 @@ def review(
     from py2048.app.session.notebook import Notebook
     from py2048.presentation.page import page
 
-    check_judge(judge)
-    if judge and level:
-        raise PlayerError(f"--judge {judge} and --level {level} exclude each other: give one")
-    chosen = judge, level or (PERFECT if judge else ME)
-    reviews, status = _reviewed_files(files, chosen, quiet=quiet, prints=not json)
+    reviews, status = _reviewed_files(files, _chosen(judge, level), quiet=quiet, prints=not json)
     if json:
         data = [{"file": str(file)} | _review_data(each) for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
@@ -122,14 +118,19 @@ def _write(file: Path, page: str) -> None:
         write_atomically(file, page.encode(errors="replace"))
 
 
-def check_judge(spec: str) -> None:
-    """Raise an error if the judge is unknown; otherwise each file would fail with that error.
+def _chosen(judge: str, level: str) -> tuple[str, str]:
+    """Return the judge and the level; errors are raised once instead of for each file.
 
     Raises:
-        PlayerError: There is no such player.
+        PlayerError: There is no such player or level, or both are given.
     """
-    if spec:
-        make_player(spec)
+    if judge and level:
+        raise PlayerError(f"--judge {judge} and --level {level} exclude each other: give one")
+    if judge:
+        make_player(judge)
+    elif level != ME:
+        parse_level(level or PERFECT)
+    return judge, level or (PERFECT if judge else ME)
 
 
 def blame(name: object, error: Py2048Error) -> str:
@@ -243,21 +244,24 @@ def report(
         ),
     ] = None,
     judge: JudgeOption = "",
+    level: options.LevelOption = "",
     by: Annotated[str | None, options.taking("NAME", "Only games of this player.")] = None,
     json: options.JsonOption = False,
     html: options.HtmlOption = None,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Report accuracy, luck, speed, scores and mistakes over many games, by week and rules.
+    """Report accuracy, speed, scores and mistakes over many games, by week and rules.
 
-    Reviews are stored, so each game is reviewed only once. Ctrl-C ends the report after the games
-    so far. Invalid files are skipped with a warning, and the exit status is 2.
+    Moves are judged as in a review: for your own level, me, unless you choose a level or a judge.
+    Perfect play also reports luck. Reviews are stored, so each game is reviewed only once per
+    level. Ctrl-C ends the report after the games so far. Invalid files are skipped with a warning,
+    and the exit status is 2.
     """
     from py2048 import __version__
     from py2048.presentation.page import describe_report, report_page
     from py2048.review.report import GamesReport, GameSummary, SummaryFile
 
-    check_judge(judge)
+    chosen = _chosen(judge, level)
     stored = SummaryFile(data_folder() / "reviews.jsonl", __version__)
     summaries, refused, status = list[GameSummary](), list[str](), 0
     with StatusLine(quiet=quiet) as line:
@@ -266,7 +270,7 @@ def report(
                 try:
                     for record in load():
                         if by in (None, record.player):
-                            summaries.append(_summary(record, judge, stored))
+                            summaries.append(_summary(record, chosen, stored))
                             line.news = f"{len(summaries):,} games; {name}"
                 except Py2048Error as error:
                     refused.append(blame(name, error))
@@ -287,15 +291,18 @@ def report(
     return status or (2 if refused else 0)
 
 
-def _summary(record: Record, judge: str, stored: SummaryFile) -> GameSummary:
+def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> GameSummary:
     """Return the summary of a game, reviewing it if it is new."""
-    from py2048.review import review
+    from py2048.review import Review
     from py2048.review.report import GameSummary
 
-    summary = stored.get(record, judge)
+    asked = chosen[0] or str(level_of(record.rules, chosen[1]) or PERFECT)
+    summary = stored.get(record, asked)
     if summary is None:
         record.verify()
-        summary = GameSummary.of(review(record, judge or None), judge)
+        judge = _judge_of(record, *chosen)
+        moves = {move.ply: move for batch in _batches(record, judge) for move in batch}
+        summary = GameSummary.of(Review.of(record, judge, moves.values()), asked)
         stored.add(summary)
     return summary
 

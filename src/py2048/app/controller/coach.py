@@ -226,7 +226,7 @@ class Coach:
         facts = []
         if judged and judged.goal:
             chance = percent(judged.values[judged.played])
-            text = _("{chance} for {tile}") if not judged.survival else _("{chance} for 20 moves")
+            text = _("{chance} for 20 moves") if judged.survival else _("{chance} to make {tile}")
             facts.append(text.format(chance=chance, tile=number(judged.goal.tile)))
         if self._moves:
             accuracy = accuracy_text(self.accuracy, 0)

@@ -119,6 +119,14 @@ def headline_of(played: Direction, best: Direction) -> str:
     return text.format(way=words.way_of(played), direction=words.name_of(best))
 
 
+def chance_title(move: MoveReview | None) -> str:
+    """Return what the chances of a move are, "Your chance of 512"; empty if there are none."""
+    if move is None or not move.goal:
+        return ""
+    text = _("Your chance of 20 more moves") if move.survival else _("Your chance of {tile}")
+    return text.format(tile=written(move.goal.tile))
+
+
 def verdict_of(move: MoveReview) -> str:
     """Return a move's grade and loss, followed by its headline."""
     if move.played is move.best or move.grade is Grade.BEST:
@@ -486,12 +494,7 @@ class GameReview:
     @property
     def rows_title(self) -> str:
         """What the chances in `rows` are; empty if they are none."""
-        move = self.move
-        if move is None or not move.goal or self.is_retrying:
-            return ""
-        if move.survival:
-            return _("Your chance of 20 more moves")
-        return _("Your chance of {tile}").format(tile=written(move.goal.tile))
+        return "" if self.is_retrying else chance_title(self.move)
 
     @property
     def message(self) -> str:

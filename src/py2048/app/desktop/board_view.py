@@ -431,6 +431,7 @@ class ResultPanel(ttk.Frame):
         self._figures.show(result.figures)
         if result.is_final:
             self.buttons["review"].show(result.review)
+            self._flow.lay_out(self._flow.winfo_width())
 
     def fit(self, width: int, max_height: int) -> int:
         """Lay out the panel, omitting its last parts if there is no room; return its height."""

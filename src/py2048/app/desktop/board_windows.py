@@ -70,6 +70,8 @@ class ReviewWindow(Dialog):
         self.review, self._leave, self._is_animated = review, leave, is_animated
         self._frame: Frame | None = None
         body, look = self.body, self.look
+        self._left = ttk.Frame(body, style=look.frame("raised"))
+        self._left.rowconfigure(1, weight=1)
         style = look.bar("accent", "panel", "raised", is_upright=True)
         self._bar = ttk.Progressbar(body, style=style, orient="vertical", maximum=1.0)
         self._percent = Text(self._bar, "", "tiny", "on_accent", "accent", "")
@@ -215,21 +217,20 @@ class ReviewWindow(Dialog):
         grid = BoardGrid.fit(self.review.board.shape, across, max(60, down - 2 * margin))
         self.view.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
         self._bar.configure(length=grid.height)
-        self._message.reserve(3 + is_wide)
         for part in self._details:
             part.grid() if is_wide else part.grid_remove()
         beside: dict[str, Any] = {"column": 2, "sticky": "new", "pady": (0, gap)}
         below = beside if is_wide else beside | {"column": 0, "columnspan": 3}
-        rows = 2 if is_wide else 1
-        self._bar.grid(row=0, column=0, rowspan=rows, sticky="n", pady=margin)
-        self.view.grid(row=0, column=1, rowspan=rows, sticky="n", padx=(0, gap))
+        holder = self._left if is_wide else self.body
+        self._left.grid(row=0, rowspan=5, column=0, columnspan=2, sticky="nsew", padx=(0, gap))
+        self._bar.grid(in_=holder, row=0, column=0, sticky="n", pady=margin)
+        self.view.grid(in_=holder, row=0, column=1, sticky="n", padx=(0, gap * (not is_wide)))
         # The move comes first where the game's card is short.
         for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
             part.grid(row=row, **(below if row else beside))
-        row, columns = (2, 2) if is_wide else (4, 3)
-        self._graph_card.grid(row=row, column=0, rowspan=5 - row, columnspan=columns, sticky="nsew")
-        self._graph_card.grid_configure(padx=(0, gap * is_wide))
+        row = 1 if is_wide else 4
+        self._graph_card.grid(in_=holder, row=row, column=0, columnspan=3, sticky="nsew")
 
     def _show(self) -> None:
         review, look, frame = self.review, self.look, self.review.frame

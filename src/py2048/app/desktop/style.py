@@ -470,7 +470,7 @@ class Flow(ttk.Frame):
         for index, row in enumerate(rows):
             x, extra = 0, (width - sum(map(width_of, row))) // len(row)
             for button in row:
-                button.place(x=x, y=index * height, width=width_of(button) + extra)
+                button.place(x=x, y=index * height, width=width_of(button) + extra, height=height)
                 x += width_of(button) + extra
         self.configure(width=1, height=height * len(rows))
 

@@ -33,20 +33,20 @@ class Reviews(Repository):
         """Return the per-move data of a finished review, or None."""
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
-    def figures(self, owner: str, rules: str, name: str) -> list[tuple[str, float]]:
-        """Return a number from the summaries of an account's latest 500 reviews that have it.
+    def accuracies(self, owner: str, rules: str, version: str) -> list[tuple[str, float]]:
+        """Return the accuracies of an account's latest 500 reviews that have one.
 
         Args:
             owner: The account.
             rules: Rules as text.
-            name: Key of the number in the summaries.
+            version: First word of the versions that count; others define accuracy differently.
 
         Returns:
-            The end time of each game, ISO 8601 in UTC, and the number, oldest game first.
+            The end time of each game, ISO 8601 in UTC, and the accuracy, oldest game first.
         """
         # PostgreSQL needs a cast to read text as JSON; SQLite does not.
         typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
-        figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)[name].as_float()
+        figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)["accuracy"].as_float()
         query = (
             sa.select(records.c.finished, figure.label("figure"))
             .join(records, records.c.id == reviews.c.game_id)
@@ -55,6 +55,7 @@ class Reviews(Repository):
                 records.c.rules == rules,
                 ~_PENDING,
                 reviews.c.fault.is_(None),
+                reviews.c.version.startswith(f"{version} "),
                 figure.is_not(None),
             )
             .order_by(records.c.finished.desc())

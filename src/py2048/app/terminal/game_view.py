@@ -14,6 +14,7 @@ from textual.geometry import Size
 from textual.timer import Timer
 from textual.widgets import Static
 
+from py2048.app.controller.review import chance_title
 from py2048.app.terminal import board
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
@@ -287,7 +288,8 @@ class GameView(Container):
         """List the directions with their losses, best first."""
         if self.hint is None:
             return PanelSection(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
-        lines = [muted(_("Quick hint") if self.hint.instead_of else _("Hint"))]
+        name = _("Quick hint") if self.hint.instead_of else _("Hint")
+        lines = [muted(chance_title(self.hint.judged) or name)]
         rows = options_of(self.hint)
         columns = max(len(name_of(row.direction)) for row in rows) + 4
         for row in rows:

@@ -31,7 +31,7 @@ from py2048.server.play import battles
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import DAILY
-from py2048.server.site import pages
+from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
 from py2048.server.site.pages import Page, Site, render
 
@@ -205,7 +205,7 @@ def today_panel(games: GameService, account: str, rules: Rules, day: date) -> di
     ends = games.store.records.ends(account, str(rules))
     if not ends:
         return {**shown, "played": 0}
-    accuracies = games.store.reviews.figures(account, str(rules), "accuracy")
+    accuracies = games.store.reviews.accuracies(account, str(rules), reviews.VERSION)
     scores = [end.score for end in ends]
     return {
         **shown,

@@ -29,9 +29,10 @@ from py2048.core.language import N_, _, ngettext, number
 from py2048.presentation import board_image
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.plots import score_graph
-from py2048.presentation.result import UNAVAILABLE, result_of
+from py2048.presentation.result import PENDING, UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
+from py2048.review.levels import parse_level
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, OnlineGame
@@ -218,12 +219,14 @@ def result_page(
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
-        luck = luck_word(summary.luck, summary.swing) or UNAVAILABLE
-        result = result.reviewed(summary.accuracy, luck, len(summary.moments))
+        luck, level = luck_word(summary.luck, summary.swing), parse_level(summary.level)
+        result = result.reviewed(summary.accuracy, luck, len(summary.moments), level)
     elif state in ("none", "failed"):
         result = result.without_review(
             _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE
         )
+    else:
+        result = replace(result, level=PENDING)
     return {
         "result": result,
         "card": card,

@@ -20,7 +20,7 @@ from py2048.server import schema
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import BOARDS, PERIODS
-from py2048.server.site import pages
+from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import streak_of
 from py2048.server.site.pages import Page, Site, boards_of, render
@@ -155,7 +155,7 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
     ends = games.store.records.ends(account, rules)
     if not ends:
         return {}
-    periods = periods_of(ends, games.store.reviews.figures(account, rules, "accuracy"))
+    periods = periods_of(ends, games.store.reviews.accuracies(account, rules, reviews.VERSION))
     reached = Counter(end.max_tile for end in ends)
     tiles = [(str(tile), reached[tile]) for tile in sorted(reached)]
     found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)

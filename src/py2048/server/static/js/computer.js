@@ -5,7 +5,8 @@ import { read, write } from "./storage.js";
 import { WAYS, markEdge, wayLine } from "./ways.js";
 
 /**
- * @typedef {Pick<Protocol.HintMessage, "direction" | "options" | "headline" | "reason" | "outlook" | "say">} Hint
+ * @typedef {Pick<Protocol.HintMessage, "direction" | "options" | "headline" | "reason" | "outlook" | "say"> &
+ *   Partial<Pick<Protocol.HintMessage, "goal" | "unit">>} Hint
  */
 
 // Moves per second; the last entry means no pause.
@@ -76,7 +77,7 @@ export function showHint(hint) {
   $("hint-card").classList.toggle("shown", Boolean(best));
   $("hint-card").setAttribute("aria-hidden", String(!best));
   if (!best) return;
-  put("reason", hint.reason || _("What each move loses"));
+  put("reason", hint.reason || (hint.unit === "points" ? _("Points each move loses") : _("What each move loses")));
   const lines = hint.options.map(({ direction, text: lost, share }) =>
     wayLine(direction, { lost, share, isBest: direction === best }),
   );
@@ -85,15 +86,14 @@ export function showHint(hint) {
 }
 
 /**
- * The coach's comment on a move, from the hint for the position before it.
+ * The coach's comment on a move, from the hint for the position before it: empty unless it is a mistake.
  * @param {string} direction
  * @param {Hint} hint
  */
 export function wordOn(direction, hint) {
-  const grade = hint.options.find((option) => option.direction === direction)?.grade;
-  const way = WAYS[hint.direction];
-  if (direction === hint.direction || grade === "best") return _("That was the best move.");
-  if (grade === "good") return _("Good. {way} was a little better.", { way });
-  if (grade === "blunder") return _("A blunder: {way} was far better.", { way });
-  return grade === "mistake" ? _("A mistake: {way} was better.", { way }) : _("{way} was better.", { way });
+  const [best, played] = [hint.direction, direction].map((way) => hint.options.find((each) => each.direction === way));
+  if (!["mistake", "blunder"].includes(played?.grade)) return "";
+  const facts = { way: WAYS[hint.direction], best: best.text, played: played.text };
+  const word = played.grade === "mistake" ? _("A mistake: {way} was better.", facts) : _("A blunder: {way} was far better.", facts);
+  return hint.goal ? `${word} ${_("Your chance is {played} instead of {best}.", facts)}` : word;
 }

@@ -61,11 +61,16 @@ export class Help {
     this.#hint = hint;
     if (!this.#page.isAlone) this.#coach().then(keepPage); // load it for hints without the server
     // A better hint may follow a quick one and replaces it.
-    if (!this.#isAsked && !$("hint-card").classList.contains("shown")) return;
+    if (!this.#isAsked && !this.isShowing) return;
     this.#isAsked = false;
     showHint(hint);
     this.#page.scene.note(`${hint.headline}.`, "good");
     this.#page.scene.speech.announce(hint.say);
+  }
+
+  /** Whether a hint is on the screen. */
+  get isShowing() {
+    return $("hint-card").classList.contains("shown");
   }
 
   /** Whether only the coach is waiting for a hint; a rejection is then not announced. */
@@ -167,14 +172,16 @@ export class Help {
     this.#hint = null;
     if (!this.#isCoached) return;
     this.showCoach(word);
-    if (word) this.#page.scene.speech.say(word);
+    if (!word) return;
+    this.#page.scene.note(word, "warn");
+    this.#page.scene.speech.say(word);
   }
 
   /** Show the coach's buttons and its comment. */
   showCoach(word = "") {
     for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
     put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
-    put("coach-word", word || _("A word after each move"));
+    put("coach-word", word || _("A word after each mistake"));
   }
 
   get #isCoached() {

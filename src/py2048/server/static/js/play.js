@@ -277,7 +277,7 @@ export class PlayPage {
     if (message.type === "hello") this.#followBeforeEntering();
     if (message.type === "refused" && this.queue.isStale(message)) return;
     const isShown = "game" in message && message.game === this.game?.game;
-    if (message.type === "compiling") isShown && this.scene.note(message.say);
+    if (message.type === "compiling") isShown && this.help?.isShowing && this.scene.note(message.say);
     else if (message.type === "autoplay") isShown && this.#whenLoaded(() => this.help.autoplayed(message.player));
     else if (message.type === "games") this.#showGames(message.games);
     else if (message.type === "battle") this.#rivals?.show(message);
