@@ -10,7 +10,7 @@ machine and any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import ceil, sqrt
 from statistics import NormalDist, fmean, variance
@@ -152,10 +152,13 @@ class Judgement:
         """Direction played, or the best one."""
         return self.position.played or self._best(self._chances(self._column))
 
-    @property
-    def contrast(self) -> float:
-        """How much of the difference between the moves is more than chance."""
-        return _contrast(self._chances(self._column).values(), self.games)
+    def contrast(self, counts: Sums) -> float:
+        """Return how much of the difference between the moves in some games is more than chance."""
+        chances = self._chances(self._column, counts).values()
+        games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
+        spread = variance(chances) if len(chances) > 1 else 0.0
+        noise = fmean(chance * (1 - chance) for chance in chances) / games
+        return max(1 - noise / spread, 0.0) if spread else 0.0
 
     @property
     def doubt(self) -> float:
@@ -282,18 +285,11 @@ class Judgement:
             measured = (until - self.since)[:, half]
             others = until.sum(axis=1) - measured
             chosen, chances = self._chances(column, others), self._chances(column, measured)
-            weight = _contrast(chosen.values(), others[played.value, kernels.GAMES])
+            weight = self.contrast(others)
             best = chances[self._best(chosen)]
             losses.append(weight * (best - chances[played]))
             stakes.append(weight * (best - fmean(chances.values())))
         return fmean(losses), fmean(stakes)
-
-
-def _contrast(chances: Collection[float], games: int) -> float:
-    """Return how much of the variance among chances is more than that of equally good moves."""
-    spread = variance(chances) if len(chances) > 1 else 0.0
-    noise = fmean(chance * (1 - chance) for chance in chances) / max(games, 1)
-    return max(1 - noise / spread, 0.0) if spread else 0.0
 
 
 def _statistics(kind: ReasonKind, sums: Sums) -> tuple[float, float]:
@@ -421,16 +417,15 @@ class LevelJudge(Judge):
         earlier = {(each.position.ply, each.position.board): each for each in known}
         found: list[Judgement] = []
         for position in positions:
-            judgement = earlier.get((position.ply, position.board))
-            if judgement is None:
-                judgement = Judgement(self.rules, self.level, position)
+            key = position.ply, position.board
+            judgement = earlier.get(key) or Judgement(self.rules, self.level, position)
             judgement.position = position
             found.append(judgement)
             judgement.since = judgement.until = np.zeros_like(judgement.sums)
         budget = self._budget * max(1.0, len(found) / LONG_GAME)
         spent = yield from self._play_equally(found, FIRST_GAMES, FIRST_SHARE * budget)
-        decisive = sorted(found, key=lambda each: -each.contrast)
-        decisive = decisive[: ceil(DECISIVE_SHARE * len(found))]
+        ordered = sorted(found, key=lambda each: -each.contrast(each.sums.sum(axis=1)))
+        decisive = ordered[: ceil(DECISIVE_SHARE * len(found))]
         for each in decisive:
             each.since, each.until = each.sums.copy(), None
         spent += yield from self._play_equally(decisive, MORE_GAMES, MORE_SHARE * budget - spent)
