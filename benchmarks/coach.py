@@ -10,8 +10,9 @@ chance of a Casual player's goal. It shows what losses in points mean to such a 
 
 With ``accuracy``, GAMES games (100 by default) of each player are judged for a Practised player: of
 random keys, of the greedy player, of five levels and of the network, whose slip is 0. After every
-game, a line has the means so far and how many reasons had the same direction in new games. A long
-game is represented by random positions of its first moves, with their share of a review's budget.
+game, a line has the accuracies of all games so far, and how many reasons kept their direction when
+they were counted again with another seed. At most 80 positions of a game's first 2,000 moves are
+judged, with their share of a review's budget.
 """
 
 from __future__ import annotations
@@ -28,14 +29,7 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.players import make_player
 from py2048.players.registry import with_seed
 from py2048.review import judge_for
-from py2048.review.coaching import (
-    BUDGETS,
-    LONG_GAME,
-    Judgement,
-    LevelJudge,
-    Position,
-    positions_of,
-)
+from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, TABLE, Goals, Level
 from py2048.review.moves import MoveReview
@@ -52,6 +46,8 @@ PLAYERS = "random", "greedy", "0.3", "0.2", "0.1", "0.05", "0.02", "0"
 """Players whose accuracy is measured; numbers are slips."""
 MAX_MOVES, MAX_POSITIONS = 2_000, 80
 """First moves of a game, and positions among them, from which its accuracy is measured."""
+POSITION_MOVES = 80_000
+"""Moves played for a position in a review of 500 moves."""
 
 
 def show_curves() -> None:
@@ -116,7 +112,7 @@ def positions_by(player: str, number: int) -> Iterator[Position]:
 
 def show_accuracies(games: int) -> None:
     """Print each player's accuracy, and how many reasons hold when they are counted again."""
-    rules, budget = get_rules("classic"), BUDGETS["4x4"] * MAX_POSITIONS // LONG_GAME
+    rules, budget = get_rules("classic"), POSITION_MOVES * MAX_POSITIONS
     judge, fresh = (LevelJudge(rules, PRACTISED, seed=seed, budget=budget) for seed in range(2))
     found: dict[str, list[MoveReview]] = {player: [] for player in PLAYERS}
     held: list[bool] = []
