@@ -1,33 +1,53 @@
-"""Repeat the two experiments behind the coach, see docs/explanation/review.md.
+"""Repeat the experiments behind the coach, see docs/explanation/review.md.
 
 Usage: coach.py [GAMES]
+       coach.py accuracy [GAMES]
 
 The first table has the curves of the levels: the median score, and how many of 1,000 simulated
 games make each tile. The second experiment plays GAMES games (4 by default) of a Casual player and
 judges every move that is not the best one twice: by the points that the search expects, and by the
 chance of a Casual player's goal. It shows what losses in points mean to such a player.
+
+With ``accuracy``, GAMES games (100 by default) of each player are judged for a Practised player: of
+random keys, of the greedy player, of five levels and of the network, whose slip is 0. After every
+game, a line has the accuracies of all games so far, and how many reasons kept their direction when
+they were counted again with another seed. At most 80 positions of a game's first 2,000 moves are
+judged, with their share of a review's budget.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 
 from py2048 import Board, Direction, Game, get_rules
+from py2048.players import make_player
+from py2048.players.registry import with_seed
 from py2048.review import judge_for
-from py2048.review.coaching import LevelJudge, Position
+from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
+from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, TABLE, Goals, Level
+from py2048.review.moves import MoveReview
 from py2048.review.playouts import SEED, turns, words
 
 TILES = 256, 512, 1024, 2048, 4096
 BANDS = (0, 1_000), (1_000, 10_000), (10_000, 30_000), (30_000, float("inf"))
 """Ranges of losses in points."""
 CLEAR_LOSS = 0.05
-CASUAL = next(level for level in LEVELS if level.name == "Casual")
+CASUAL, PRACTISED = LEVELS[1], LEVELS[2]
 ENDLESS = Goals(1 << 30, 1 << 30)
+
+PLAYERS = "random", "greedy", "0.3", "0.2", "0.1", "0.05", "0.02", "0"
+"""Players whose accuracy is measured; numbers are slips."""
+MAX_MOVES, MAX_POSITIONS = 2_000, 80
+"""First moves of a game, and positions among them, from which its accuracy is measured."""
+POSITION_MOVES = 80_000
+"""Moves played for a position in a review of 500 moves."""
 
 
 def show_curves() -> None:
@@ -78,6 +98,43 @@ def show_losses(games: int) -> None:
         )
 
 
+def positions_by(player: str, number: int) -> Iterator[Position]:
+    """Yield the positions of a game of a player of `PLAYERS`."""
+    if player[0].isdigit():
+        for ply, (board, direction) in enumerate(moves_of(Level("", float(player)), number), 1):
+            yield Position(ply, board, played=direction)
+        return
+    game, chosen = Game(get_rules("classic"), seed=number), make_player(with_seed(player, number))
+    while not game.is_over:
+        game.play(chosen.choose(game))
+    yield from positions_of(game.record())
+
+
+def show_accuracies(games: int) -> None:
+    """Print each player's accuracy, and how many reasons hold when they are counted again."""
+    rules, budget = get_rules("classic"), POSITION_MOVES * MAX_POSITIONS
+    judge, fresh = (LevelJudge(rules, PRACTISED, seed=seed, budget=budget) for seed in range(2))
+    found: dict[str, list[MoveReview]] = {player: [] for player in PLAYERS}
+    held: list[bool] = []
+    for number in range(games):
+        for player in PLAYERS:
+            positions = [*islice(positions_by(player, number), MAX_MOVES)]
+            count = min(MAX_POSITIONS, len(positions))
+            parts = judge.review(random.Random(number).sample(positions, count))
+            moves = {move.ply: move for part in parts for move in part}
+            found[player] += moves.values()
+            for move in moves.values():
+                if move.reason:
+                    again = Judgement(rules, PRACTISED, Position(move.ply, move.board))
+                    fresh.play([again], move.games[move.best])
+                    held.append(again.compared(move.reason.kind, move.played, move.best).z > 0)
+        known = (f"{player} {accuracy_of_moves(moves)}" for player, moves in found.items())
+        print(*known, f"{sum(held)} of {len(held)} reasons held", sep=", ", flush=True)
+
+
 if __name__ == "__main__":
-    show_curves()
-    show_losses(*map(int, sys.argv[1:] or ["4"]))
+    if sys.argv[1:2] == ["accuracy"]:
+        show_accuracies(*map(int, sys.argv[2:] or ["100"]))
+    else:
+        show_curves()
+        show_losses(*map(int, sys.argv[1:] or ["4"]))

@@ -77,6 +77,28 @@ def test_every_move_is_reviewed_in_order_before_any_is_improved():
     assert plies[:40] == [*range(1, 41)]
 
 
+def test_random_moves_lose_what_is_at_stake():
+    """On average over the legal moves, so that the accuracy of random moves is 0."""
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
+    for position in [*positions_of(random_game(3))][-12:]:
+        judgement = judge.judge(position)
+        moves = [judgement.review(direction) for direction in judgement.directions]
+        assert fmean(move.share for move in moves) == pytest.approx(moves[0].stake, abs=1e-6)
+
+
+def test_a_quarter_of_the_positions_count_whatever_was_played():
+    """The same ones, with the same stake."""
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
+    played = [*positions_of(random_game(3))][-40:]
+    others = [each._replace(played=each.board.legal_directions()[0]) for each in played]
+    found, again = (
+        {move.ply: move.stake for moves in judge.review(positions) for move in moves}
+        for positions in (played, others)
+    )
+    assert found == again
+    assert 0 < sum(stake != 0 for stake in found.values()) <= len(played) / 4
+
+
 def test_a_review_extends_the_games_of_a_hint():
     """Games of equal numbers are equal, so nothing is played twice."""
     record = random_game(3, plies=12)

@@ -18,10 +18,12 @@ from py2048.core.direction import Direction
 from py2048.core.errors import WeightsError
 from py2048.core.game import Game
 from py2048.core.rules import Rules, get_rules
+from py2048.players import make_player
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
-from py2048.review.coaching import Judgement, Position
+from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
+from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, Goals
 from py2048.review.playouts import SEED, Playouts, play_on, words
 from py2048.review.reasons import watch
@@ -50,14 +52,15 @@ const answers = {
     const facts = { slip, goal, next, watch: playouts.watch(ranks) };
     return [facts.watch, playouts.play(ranks, direction, facts, key)];
   },
-  hint: (facts) => {
-    const steps = coaching.hint(facts);
-    for (;;) {
-      const { value, done } = steps.next();
-      if (done) return value;
-    }
-  },
+  hint: (facts) => resultOf(coaching.hint(facts)),
+  review: (facts) => resultOf(coaching.review(facts)),
 };
+function resultOf(steps) {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+}
 for (const { type, ...facts } of questions) console.log(JSON.stringify(answers[type](facts)));
 """
 
@@ -184,6 +187,21 @@ def test_moves_are_judged_as_by_the_server(name: str, tmp_path: Path) -> None:
             assert found["reason"]["numbers"] == pytest.approx(move.reason.numbers, abs=0.006)
         else:
             assert found["reason"] is None
+
+
+def test_a_game_has_the_servers_accuracy(tmp_path: Path) -> None:
+    """With an equal budget, the page plays and counts the same games."""
+    rules, level, budget = get_rules("classic"), LEVELS[1], 400_000
+    player, game = make_player("greedy"), Game(rules, seed=6)
+    while not game.is_over:
+        game.play(player.choose(game))
+    positions = [*positions_of(game.record())][-16:]
+    parts = LevelJudge(rules, level, threads=1, budget=budget).review(positions)
+    expected = accuracy_of_moves({move.ply: move for part in parts for move in part}.values())
+    facts = [{"board": it.board.rows, "ply": it.ply, "played": str(it.played)} for it in positions]
+    question = {"type": "review", "positions": facts, "slip": level.slip, "budget": budget}
+    (found,) = ask(rules, tmp_path, [question])
+    assert found["accuracy"] == (expected and pytest.approx(expected, abs=0.01))
 
 
 def test_unsuitable_weights_are_not_for_browsers(tmp_path: Path) -> None:

@@ -1,17 +1,18 @@
 """Judging moves for players of a level, by games played on from every move.
 
 A move's value is the chance that such a player then makes the goal. It is counted in games, so it
-has an error, and games are spent where they decide a grade: first the same number after every move
-of a game, then fixed batches where a grade is most likely to change, until a budget of moves is
-spent. Games are numbered for each position and move, and no clock influences the allocation, so
-equal seeds give equal reviews on any machine and any number of threads.
+has an error, and games are spent where they matter: first the same number after every move of a
+game, then more in the quarter of the positions whose moves differ most, then fixed batches where a
+grade is most likely to change, until a budget of moves is spent. Games are numbered for each
+position and move, and no clock influences the allocation, so equal seeds give equal reviews on any
+machine and any number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist, fmean, variance
 from typing import NamedTuple
 
@@ -42,10 +43,14 @@ LONG_GAME = 500
 HINT_SHARE = 1 / 128
 """Share of the budget that a single position gets."""
 
-PROBE_GAMES, FIRST_GAMES, BATCH_GAMES = 8, 512, 64
-"""Games after each move: first, in the first pass if the budget allows, and in later batches."""
-FIRST_PASS_SHARE = 0.75
-"""Share of the budget that the first pass may take."""
+PROBE_GAMES, BATCH_GAMES = 8, 64
+"""Games after each move: at first, and in the batches at the end."""
+FIRST_GAMES, MORE_GAMES = 64, 512
+"""Most games after each move: of every position, and more of the decisive ones."""
+FIRST_SHARE, MORE_SHARE = 0.35, 0.75
+"""Share of the budget that may be spent when every position, and the decisive ones, have theirs."""
+DECISIVE_SHARE = 0.25
+"""Share of the positions that get more games, because their moves differ most."""
 CLEAR_GAMES = 256
 """Games after each move that make the reason of a mistake clear."""
 ROUND = 16
@@ -115,9 +120,10 @@ class Judgement:
         watch: The tiles to watch.
         directions: Legal directions.
         sums: Counts of the games, int64 `[4, 2, columns]`; see `Playouts.play`.
-        even_sums: Counts of the games that every position got, from which the accuracy is computed.
-            Positions get more games until their grade is clear, and ending on a clear grade would
-            bias the accuracy.
+        since: Counts when the games began that measure the accuracy. Games that chose a position do
+            not measure it.
+        until: Counts when they ended; None while they are played. Later games are played until the
+            grade is clear, which would bias the accuracy.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -126,7 +132,8 @@ class Judgement:
         self.watch = watch(rules, position.board)
         self.directions = position.board.legal_directions()
         self.sums: Sums = np.zeros((len(Direction), 2, kernels.SUMS), np.int64)
-        self.even_sums: Sums | None = None
+        self.since = np.zeros_like(self.sums)
+        self.until: Sums | None = None
 
     # --- allocation ------------------------------------------------------------------------------
 
@@ -144,6 +151,14 @@ class Judgement:
     def played(self) -> Direction:
         """Direction played, or the best one."""
         return self.position.played or self._best(self._chances(self._column))
+
+    def contrast(self, counts: Sums) -> float:
+        """Return how much of the difference between the moves in some games is more than chance."""
+        chances = self._chances(self._column, counts).values()
+        games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
+        spread = variance(chances) if len(chances) > 1 else 0.0
+        noise = fmean(chance * (1 - chance) for chance in chances) / games
+        return max(1 - noise / spread, 0.0) if spread else 0.0
 
     @property
     def doubt(self) -> float:
@@ -233,10 +248,10 @@ class Judgement:
         is_rare = max(self._chances(kernels.MADE).values()) < MIN_CHANCE
         return kernels.SURVIVED if is_rare else kernels.MADE
 
-    def _chances(self, column: int, half: int | None = None) -> dict[Direction, float]:
-        halves = self.sums.sum(axis=1) if half is None else self._halves(half)
+    def _chances(self, column: int, counts: Sums | None = None) -> dict[Direction, float]:
+        counts = self.sums.sum(axis=1) if counts is None else counts
         return {
-            each: float(halves[each.value, column] / max(halves[each.value, kernels.GAMES], 1))
+            each: float(counts[each.value, column] / max(counts[each.value, kernels.GAMES], 1))
             for each in self.directions
         }
 
@@ -261,23 +276,20 @@ class Judgement:
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
         """Return the loss of a move and that of a random one, from the even and the odd games.
 
-        Each half of the games chooses the best move, and the weight of the position: how much of
-        the difference between its moves is more than chance. The other half measures the losses.
+        Each half of the games measures the losses. All others choose the best move, and the weight
+        of the position.
         """
+        until = self.sums if self.until is None else self.until
         losses, stakes = [], []
         for half in range(2):
-            chosen, chances = self._chances(column, half), self._chances(column, 1 - half)
-            games = max(int(self._halves(half)[played.value, kernels.GAMES]), 1)
-            spread = variance(chosen.values()) if len(chosen) > 1 else 0.0
-            noise = fmean(chance * (1 - chance) for chance in chosen.values()) / games
-            weight = max(1 - noise / spread, 0.0) if spread else 0.0
+            measured = (until - self.since)[:, half]
+            others = until.sum(axis=1) - measured
+            chosen, chances = self._chances(column, others), self._chances(column, measured)
+            weight = self.contrast(others)
             best = chances[self._best(chosen)]
             losses.append(weight * (best - chances[played]))
             stakes.append(weight * (best - fmean(chances.values())))
         return fmean(losses), fmean(stakes)
-
-    def _halves(self, half: int) -> Sums:
-        return (self.sums if self.even_sums is None else self.even_sums)[:, half]
 
 
 def _statistics(kind: ReasonKind, sums: Sums) -> tuple[float, float]:
@@ -405,23 +417,20 @@ class LevelJudge(Judge):
         earlier = {(each.position.ply, each.position.board): each for each in known}
         found: list[Judgement] = []
         for position in positions:
-            judgement = earlier.get((position.ply, position.board))
-            if judgement is None:
-                judgement = Judgement(self.rules, self.level, position)
+            key = position.ply, position.board
+            judgement = earlier.get(key) or Judgement(self.rules, self.level, position)
             judgement.position = position
             found.append(judgement)
+            judgement.since = judgement.until = np.zeros_like(judgement.sums)
         budget = self._budget * max(1.0, len(found) / LONG_GAME)
-        spent, games = 0, PROBE_GAMES
-        while games:
-            for first in range(0, len(found), ROUND):
-                part = found[first : first + ROUND]
-                spent += self.play(part, games)
-                yield tuple(each.review() for each in part)
-            done = found[0].games if found else FIRST_GAMES
-            affordable = int(done * (FIRST_PASS_SHARE * budget / max(spent, 1) - 1)) // 2 * 2
-            games = max(min(affordable, FIRST_GAMES - done), 0)
-        for each in found:
-            each.even_sums = each.sums.copy()
+        spent = yield from self._play_equally(found, FIRST_GAMES, FIRST_SHARE * budget)
+        ordered = sorted(found, key=lambda each: -each.contrast(each.sums.sum(axis=1)))
+        decisive = ordered[: ceil(DECISIVE_SHARE * len(found))]
+        for each in decisive:
+            each.since, each.until = each.sums.copy(), None
+        spent += yield from self._play_equally(decisive, MORE_GAMES, MORE_SHARE * budget - spent)
+        for each in decisive:
+            each.until = each.sums.copy()
         doubts = {number: each.doubt for number, each in enumerate(found)}
         while spent < budget:
             chosen = sorted(doubts, key=lambda number: (-doubts[number], number))[:ROUND]
@@ -431,6 +440,26 @@ class LevelJudge(Judge):
             spent += self.play(part, BATCH_GAMES)
             doubts |= {number: found[number].doubt for number in chosen}
             yield tuple(each.review() for each in part)
+
+    def _play_equally(
+        self, found: Sequence[Judgement], most: int, budget: float
+    ) -> Generator[tuple[MoveReview, ...], None, int]:
+        """Play equally many games on from some positions; yield reviews, return the moves played.
+
+        Args:
+            found: The positions.
+            most: Maximum number of games after each move.
+            budget: Moves to play; the first games may take more.
+        """
+        spent, done, games = 0, 0, PROBE_GAMES
+        while found and games:
+            for first in range(0, len(found), ROUND):
+                part = found[first : first + ROUND]
+                spent += self.play(part, games)
+                yield tuple(each.review() for each in part)
+            done += games
+            games = max(min(int(done * (budget / spent - 1)), most - done) // 2 * 2, 0)
+        return spent
 
     def play(self, judgements: Sequence[Judgement], games: int) -> int:
         """Play games on from some positions and count; return the number of moves played."""

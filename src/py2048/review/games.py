@@ -266,16 +266,13 @@ def accuracy_of_moves(moves: Iterable[MoveReview]) -> float | None:
     was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
     most and irrelevant ones not at all.
 
-    For a level, chances are only known within an error. The accuracy is None while less than
-    `MIN_STAKE` was at stake, and it is never higher than the mistakes allow.
+    For a level, chances are only known within an error, and the accuracy is None while less than
+    `MIN_STAKE` was at stake.
     """
     judged = [*moves]
     lost, stake = sum(move.share for move in judged), sum(move.stake for move in judged)
-    if any(move.games for move in judged):
-        if stake < MIN_STAKE:
-            return None
-        lost = max(lost, sum(move.loss for move in judged if move.grade.is_mistake))
-    return accuracy_of(lost, stake)
+    is_unclear = stake < MIN_STAKE and any(move.games for move in judged)
+    return None if is_unclear else accuracy_of(lost, stake)
 
 
 # --- reviewing -----------------------------------------------------------------------------------

@@ -23,10 +23,12 @@
  */
 
 const SEED = 0;
-const [PROBE_GAMES, FIRST_GAMES, BATCH_GAMES] = [8, 64, 32];
+const [PROBE_GAMES, BATCH_GAMES] = [8, 32];
+const [FIRST_GAMES, MORE_GAMES] = [64, 512]; // the most after each move: of all positions, and more of the decisive ones
 const HINT_GAMES = [64, 200]; // after each move: for the first answer, and for the last
 const REVIEW_MOVES = 8_000_000; // the server plays 40 million
-const FIRST_PASS_SHARE = 0.75;
+const [FIRST_SHARE, MORE_SHARE] = [0.35, 0.75]; // of these moves, spent when all, and when the decisive ones, have theirs
+const DECISIVE_SHARE = 0.25; // of the positions: those whose moves differ most
 const CLEAR_GAMES = 256; // after each move: they make a reason clear
 const [MIN_DOUBT, REASON_DOUBT] = [0.01, 0.05];
 const TYPICAL_LOSS = 0.04; // the standard deviation of the losses of moves
@@ -61,8 +63,10 @@ class Judgement {
     for (const way of this.ways) this.#games[way] = [];
     this.ply = ply;
     this.move = played;
-    /** How many games after each move count for the accuracy: what every position got. */
-    this.evenCount = Infinity;
+    /** The first game that measures the accuracy. Earlier ones chose the position. */
+    this.since = 0;
+    /** The first game after those that measure it. */
+    this.until = Infinity;
   }
 
   /** How many games were played on from each move. */
@@ -82,6 +86,11 @@ class Judgement {
       }
     }
     return moves;
+  }
+
+  /** How much of the difference between the moves is more than chance. */
+  get contrast() {
+    return contrastOf(Object.values(this.#means(this.#column)), this.count);
   }
 
   /** The probability that more games change the grade of the move played. */
@@ -154,19 +163,17 @@ class Judgement {
     return (loss > MIN_ERRORS * error && GRADES[LOSSES.findLastIndex((least) => loss >= least)]) || "good";
   }
 
-  // One half of the games chooses the best move and the weight of the position: how much of the
-  // difference between its moves is more than chance. The other half measures the losses.
+  // Each half of the games measures the losses. All others choose the best move, and the weight of the position.
   #stakes(column, played) {
-    const end = Math.min(this.evenCount, this.count);
-    const halves = [0, 1].map((half) => this.#means(column, (_, number) => number < end && number % 2 === half));
+    const until = Math.min(this.until, this.count);
+    if (this.since >= until) return { share: 0, stake: 0 };
     const [shares, stakes] = [[], []];
-    for (const [half, chosen] of halves.entries()) {
-      const measured = halves[1 - half];
-      const chances = Object.values(chosen);
-      const games = Math.ceil((end - half) / 2);
-      const noise = mean(chances.map((chance) => chance * (1 - chance))) / games;
-      const spread = (varianceOf(chances) * chances.length) / (chances.length - 1);
-      const weight = spread > 0 ? Math.max(1 - noise / spread, 0) : 0;
+    for (const half of [0, 1]) {
+      const isMeasured = (_, number) => number >= this.since && number % 2 === half;
+      const isOther = (_, number) => number < until && !isMeasured(_, number);
+      const measured = this.#means(column, (_, number) => number < until && isMeasured(_, number));
+      const chosen = this.#means(column, isOther);
+      const weight = contrastOf(Object.values(chosen), this.#games[played].filter(isOther).length);
       const most = measured[mostOf(chosen)];
       shares.push(weight * (most - measured[played]));
       stakes.push(weight * (most - mean(Object.values(measured))));
@@ -235,22 +242,32 @@ export class Coaching {
    * Review the moves of a game. Later reviews of a move replace earlier ones.
    * @returns {Generator<Judged, {accuracy: ?number, moments: Judged[]}>}
    */
-  *review({ positions, slip }) {
+  *review({ positions, slip, budget = REVIEW_MOVES }) {
     const judgements = positions.map((position) => this.#judgement(position, slip));
     const reviews = [];
     let spent = 0;
-    for (let [games, done] = [PROBE_GAMES, 0]; games > 0; ) {
-      for (const [index, judgement] of judgements.entries()) {
-        spent += judgement.play(games);
-        yield (reviews[index] = judgement.review);
+    const playEqually = function* (indices, most, limit) {
+      let moves = 0;
+      for (let [games, done] = [PROBE_GAMES, 0]; games > 0 && indices.length > 0; ) {
+        for (const index of indices) {
+          moves += judgements[index].play(games);
+          yield (reviews[index] = judgements[index].review);
+        }
+        done += games;
+        games = 2 * Math.floor(Math.min(done * (limit / moves - 1), most - done) / 2);
       }
-      done += games;
-      const affordable = done * ((FIRST_PASS_SHARE * REVIEW_MOVES) / Math.max(spent, 1) - 1);
-      games = 2 * Math.floor(Math.min(affordable, FIRST_GAMES - done) / 2);
-    }
-    for (const judgement of judgements) judgement.evenCount = judgement.count;
+      spent += moves;
+    };
+    for (const judgement of judgements) judgement.until = 0;
+    yield* playEqually([...judgements.keys()], FIRST_GAMES, FIRST_SHARE * budget);
+    const contrasts = judgements.map(({ contrast }) => contrast);
+    const decisive = [...judgements.keys()].sort((one, other) => contrasts[other] - contrasts[one]);
+    decisive.splice(Math.ceil(DECISIVE_SHARE * decisive.length));
+    for (const index of decisive) [judgements[index].since, judgements[index].until] = [judgements[index].count, Infinity];
+    yield* playEqually(decisive, MORE_GAMES, MORE_SHARE * budget - spent);
+    for (const index of decisive) judgements[index].until = judgements[index].count;
     const doubts = judgements.map(({ doubt }) => doubt);
-    while (spent < REVIEW_MOVES && Math.max(...doubts) >= MIN_DOUBT) {
+    while (spent < budget && Math.max(...doubts) >= MIN_DOUBT) {
       const index = doubts.indexOf(Math.max(...doubts));
       spent += judgements[index].play(BATCH_GAMES);
       doubts[index] = judgements[index].doubt;
@@ -259,7 +276,7 @@ export class Coaching {
     const mistakes = reviews.filter(({ grade, played }) => GRADES.includes(grade[played]));
     mistakes.sort((one, other) => other.loss - one.loss);
     const moments = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
-    return { accuracy: accuracyOf(reviews, mistakes), moments };
+    return { accuracy: accuracyOf(reviews), moments };
   }
 
   #judgement(position, slip) {
@@ -269,12 +286,9 @@ export class Coaching {
 }
 
 // 100 for no losses, 0 for those of random moves; null while little is known.
-function accuracyOf(reviews, mistakes) {
-  const total = (moves, name) => moves.reduce((sum, move) => sum + move[name], 0);
-  const stake = total(reviews, "stake");
-  if (stake < MIN_STAKE) return null;
-  const lost = Math.max(total(reviews, "share"), total(mistakes, "loss")); // mistakes are certain
-  return 100 * Math.min(Math.max(1 - lost / stake, 0), 1);
+function accuracyOf(reviews) {
+  const [lost, stake] = ["share", "stake"].map((name) => reviews.reduce((sum, move) => sum + move[name], 0));
+  return stake < MIN_STAKE ? null : 100 * Math.min(Math.max(1 - lost / stake, 0), 1);
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -284,6 +298,13 @@ const mostOf = (values) => Object.keys(values).reduce((one, other) => (values[ot
 function certainty(values) {
   const share = (mean(values) * values.length + 1) / (values.length + 2);
   return (share * (1 - share)) / values.length;
+}
+
+// How much of the variance among chances is more than that of equally good moves.
+function contrastOf(chances, games) {
+  const spread = (varianceOf(chances) * chances.length) / (chances.length - 1);
+  const noise = mean(chances.map((chance) => chance * (1 - chance))) / games;
+  return spread > 0 ? Math.max(1 - noise / spread, 0) : 0;
 }
 
 const spreadOf = (values) => Math.max(varianceOf(values), MIN_VARIANCE) / values.length;
