@@ -14,7 +14,14 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
-from py2048.presentation.words import games_text, name_of, per_100, percent, way_of
+from py2048.presentation.words import (
+    ONLY_MOVE,
+    games_text,
+    name_of,
+    per_100,
+    percent,
+    way_of,
+)
 from py2048.review import Grade
 from py2048.review.advice import Hint
 from py2048.review.moves import MoveReview, grade_of
@@ -166,7 +173,7 @@ def headline(hint: Hint) -> str:
 def reason_of(hint: Hint) -> str:
     """Return why the move is best, as a sentence; empty if nothing clear is known."""
     if hint.position is not None and len(hint.position.board.legal_directions()) == 1:
-        return _("It is the only move.")
+        return _(ONLY_MOVE)
     move = hint.judged
     if move is None:
         return ""

@@ -17,7 +17,7 @@ from py2048.app.session import Session, review_game
 from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
-from py2048.core.language import N_, _, ngettext
+from py2048.core.language import _, ngettext
 from py2048.core.language import number as written
 from py2048.players import Unit
 from py2048.presentation.hints import (
@@ -36,6 +36,7 @@ from py2048.presentation.words import (
     accuracy_text,
     describe_review,
     goals_text,
+    grade_word,
     habit_text,
     level_name,
     luck_word,
@@ -124,13 +125,10 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
 """Chess annotation symbols, so that grades can be told apart without colour."""
 
-_TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
-GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
-
 
 def badge_of(grade: Grade, lost: float) -> str:
     """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
-    title = _(GRADE_TITLES[grade])
+    title = grade_word(grade, 1).capitalize()
     return f"{title} \N{MINUS SIGN}{percent(lost)}" if grade.is_mistake else title
 
 

@@ -491,12 +491,13 @@ def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
     turns = []
     for direction, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
         slide = before.slide(direction, rules.merging)
-        spawn = next(
+        spawns = (
             schema.NewTile(tile, (row, column))
             for row, tiles in enumerate(after.rows)
             for column, tile in enumerate(tiles)
             if tile != slide.board.rows[row][column]
         )
+        spawn = next(spawns, None)  # none after a move that ended the game
         motions = messages.motions_info(slide.motions)
         turns.append(schema.LineTurn(str(direction), motions, spawn, after.rows))
     return schema.LineInfo(turns, line.fear)

@@ -1,25 +1,37 @@
 // What moves mean for a player of a level: chances counted in games played on, with their errors.
 // The model is that of `review/coaching.py`; there are fewer games, so the errors are wider.
+import { spawnOn } from "./game.js";
+import { slide } from "./rules.js";
 
 /**
- * What the games played on from a position show, named as in the server's reviews. Values by direction
- * are about legal moves.
+ * The values, by legal direction.
+ * @template Value
+ * @typedef {{[direction: string]: Value}} ByWay
+ */
+
+/**
+ * What the games played on from a position show, named as in the server's reviews.
  * @typedef {object} Judged
  * @property {number} ply
  * @property {string} played or the best direction
  * @property {string} best
+ * @property {string} grade of the move played
+ * @property {ByWay<string>} grades
  * @property {number} goal
- * @property {number} next_goal
- * @property {boolean} survival whether the chance is that of 20 more moves, because the goal is too far
- * @property {{[direction: string]: number}} games
- * @property {{[direction: string]: number}} chance
- * @property {{[direction: string]: number}} next_chance
- * @property {{[direction: string]: number}} error of the best chance minus this one
- * @property {{[direction: string]: string}} grade
+ * @property {boolean} survival whether values are chances of 20 more moves, because the goal is too far
+ * @property {number} games after each move
+ * @property {ByWay<number>} values
+ * @property {ByWay<number>} next_values
+ * @property {ByWay<number>} errors of the best value minus this one
  * @property {number} loss of the move played
  * @property {number} share what it loses, and what a random move loses: for the accuracy
  * @property {number} stake
- * @property {?{kind: string, numbers: {[name: string]: number}, z: number}} reason of a mistake
+ * @property {?{kind: string, numbers: {[name: string]: number}}} reason of a mistake
+ *
+ * @typedef {Pick<Protocol.ReviewSummary, "accuracy" | "first" | "counts"> & {habits: Habit[],
+ *   moments: Moment[], moves: Judged[]}} Reviewed
+ * @typedef {Pick<Protocol.HabitInfo, "reason" | "count" | "cost" | "turns">} Habit
+ * @typedef {Judged & Pick<Protocol.Moment, "turn" | "board" | "lines">} Moment
  */
 
 const SEED = 0;
@@ -36,16 +48,19 @@ const MIN_ERRORS = 2.5; // smaller losses do not count as mistakes
 const MIN_Z = 4;
 const MIN_VARIANCE = 0.25;
 const GRADES = ["inaccuracy", "mistake", "blunder"];
+const ALL_GRADES = ["best", "good", ...GRADES];
 const LOSSES = [0.03, 0.06, 0.12];
 const MIN_STAKE = 0.3; // of a game, for an accuracy
-const MAX_MOMENTS = 10;
+const [MAX_MOMENTS, MAX_HABITS] = [10, 3];
+const [LINE_MOVES, LINE_GAMES] = [4, 16]; // a typical line is the median of some games
+const WARM_UP_WORDS = 12;
 
 /** A position and the games played on from it. */
 class Judgement {
   #playouts;
   #ranks;
   #facts;
-  #goals;
+  #goal;
   #numbers;
   #games = {}; // the counts of each game, by direction
 
@@ -53,7 +68,7 @@ class Judgement {
   constructor(playouts, { board, ply, played = null }, slip, [goal, next]) {
     this.#playouts = playouts;
     this.#ranks = playouts.ranks(board);
-    this.#goals = { goal, next_goal: next };
+    this.#goal = goal;
     this.#facts = { slip, goal: Math.log2(goal), next: Math.log2(next), watch: playouts.watch(this.#ranks) };
     const moves = playouts.rate(this.#ranks);
     this.#numbers = Object.fromEntries(moves.map(({ direction, number }) => [direction, number]));
@@ -103,24 +118,19 @@ class Judgement {
   /** @returns {Judged} */
   get review() {
     const column = this.#column;
-    const chance = this.#means(column);
-    const [played, most] = [this.#played, mostOf(chance)];
-    const grade = this.#byWay((way) => this.#grade(way));
-    const best = grade[played] === "best" ? played : most;
+    const values = this.#means(column);
+    const [played, most] = [this.#played, mostOf(values)];
+    const grades = this.#byWay((way) => this.#grade(way));
+    const grade = grades[played];
+    const best = grade === "best" ? played : most;
+    const [goal, games, survival] = [this.#goal, this.count, column === "survived"];
     return {
-      ply: this.ply,
-      played,
-      best,
-      ...this.#goals,
-      survival: column === "survived",
-      games: this.#byWay(() => this.count),
-      chance,
-      next_chance: this.#means("next_made"),
-      error: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
-      grade,
-      loss: Math.max(chance[best] - chance[played], 0),
+      ply: this.ply, played, best, grade, grades, goal, survival, games, values,
+      next_values: this.#means("next_made"),
+      errors: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
+      loss: rounded(Math.max(values[best] - values[played], 0), 6),
       ...this.#stakes(column, played),
-      reason: GRADES.includes(grade[played]) ? this.#reason(played, most) : null,
+      reason: GRADES.includes(grade) ? this.#reason(played, most) : null,
     };
   }
 
@@ -189,26 +199,31 @@ class Judgement {
       const difference = sign * (mean(bad) - mean(good));
       const z = difference / Math.sqrt(per === 1 ? spreadOf(bad) + spreadOf(good) : certainty(bad) + certainty(good));
       const named = Object.entries(tiles).map(([name, rank]) => [name, 2 ** rank]);
-      const numbers = { played: per * mean(bad), best: per * mean(good), per, ...Object.fromEntries(named) };
-      return { kind, numbers, z: Math.round(100 * z) / 100, effect: difference / most };
+      const [here, there] = [bad, good].map((counts) => rounded(per * mean(counts), 2));
+      const numbers = { played: here, best: there, per, ...Object.fromEntries(named) };
+      return { reason: { kind, numbers }, z: rounded(z, 2), effect: difference / most };
     });
     const clear = found.filter(({ z }) => z >= MIN_Z).sort((one, other) => other.effect - one.effect);
-    return clear[0] ?? null;
+    return clear[0]?.reason ?? null;
   }
 }
 
 /** Judges moves. Its answers are generators, so that others can go first. */
 export class Coaching {
+  #rules;
   #playouts;
-  #goals;
+  #levels;
 
   /**
+   * @param {import("./rules.js").Rules} rules
    * @param {import("./playouts.js").Playouts} playouts
-   * @param {{[slip: string]: [number, number][]}} goals of each level, by the rank of the largest tile
+   * @param {{[level: string]: {slip: number, goals: [number, number][]}}} levels with the goals by the
+   *   rank of the largest tile
    */
-  constructor(playouts, goals) {
+  constructor(rules, playouts, levels) {
+    this.#rules = rules;
     this.#playouts = playouts;
-    this.#goals = goals;
+    this.#levels = levels;
   }
 
   /** The best move by the network. */
@@ -221,8 +236,8 @@ export class Coaching {
    * Judge the moves on a board; the first answer is from few games.
    * @returns {Generator<?Judged, Judged>}
    */
-  *hint({ position, slip }) {
-    const judgement = this.#judgement(position, slip);
+  *hint({ position, level }) {
+    const judgement = this.#judgement(position, level);
     const [first, last] = HINT_GAMES;
     for (let games = PROBE_GAMES; games <= last; games += PROBE_GAMES) {
       judgement.play(PROBE_GAMES);
@@ -233,38 +248,99 @@ export class Coaching {
 
   /**
    * Review the moves of a game. Later reviews of a move replace earlier ones.
-   * @returns {Generator<Judged, {accuracy: ?number, moments: Judged[]}>}
+   * @returns {Generator<Judged, Reviewed>}
    */
-  *review({ positions, slip }) {
-    const judgements = positions.map((position) => this.#judgement(position, slip));
-    const reviews = [];
+  *review({ positions, level, budget = REVIEW_MOVES }) {
+    const judgements = positions.map((position) => this.#judgement(position, level));
+    const moves = [];
     let spent = 0;
     for (let [games, done] = [PROBE_GAMES, 0]; games > 0; ) {
       for (const [index, judgement] of judgements.entries()) {
         spent += judgement.play(games);
-        yield (reviews[index] = judgement.review);
+        yield (moves[index] = judgement.review);
       }
       done += games;
-      const affordable = done * ((FIRST_PASS_SHARE * REVIEW_MOVES) / Math.max(spent, 1) - 1);
+      const affordable = done * ((FIRST_PASS_SHARE * budget) / Math.max(spent, 1) - 1);
       games = 2 * Math.floor(Math.min(affordable, FIRST_GAMES - done) / 2);
     }
     for (const judgement of judgements) judgement.evenCount = judgement.count;
     const doubts = judgements.map(({ doubt }) => doubt);
-    while (spent < REVIEW_MOVES && Math.max(...doubts) >= MIN_DOUBT) {
+    while (spent < budget && Math.max(...doubts) >= MIN_DOUBT) {
       const index = doubts.indexOf(Math.max(...doubts));
       spent += judgements[index].play(BATCH_GAMES);
       doubts[index] = judgements[index].doubt;
-      yield (reviews[index] = judgements[index].review);
+      yield (moves[index] = judgements[index].review);
     }
-    const mistakes = reviews.filter(({ grade, played }) => GRADES.includes(grade[played]));
-    mistakes.sort((one, other) => other.loss - one.loss);
-    const moments = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
-    return { accuracy: accuracyOf(reviews, mistakes), moments };
+    return { moves, ...this.#summary(moves.map((move, index) => ({ ...move, ...positions[index] })), level) };
   }
 
-  #judgement(position, slip) {
-    const goals = this.#goals[slip][Math.log2(Math.max(...position.board.flat()))];
-    return new Judgement(this.#playouts, position, slip, goals);
+  // What stands out among reviewed moves.
+  #summary(moves, level) {
+    const counts = Object.fromEntries(ALL_GRADES.map((each) => [each, moves.filter(({ grade }) => grade === each).length]));
+    const mistakes = moves.filter(({ grade }) => GRADES.includes(grade)).sort((one, other) => other.loss - one.loss);
+    const worst = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
+    const moments = worst.map((move) => {
+      const lines = [move.best, move.played].map((way) => [way, this.#line(move, way, level)]);
+      return { ...move, lines: Object.fromEntries(lines) };
+    });
+    return { accuracy: accuracyOf(moves, mistakes), first: mistakes[0]?.turn ?? null, counts, habits: habitsIn(moves), moments };
+  }
+
+  // A typical line after a move: the median of some games by their empty cells.
+  #line({ board, reason }, way, level) {
+    const lines = Array.from({ length: LINE_GAMES }, (_, game) => [...this.#turns(board, way, level, wordsOf(SEED, 1, game))]);
+    const empty = (line) => line.at(-1).board.flat().filter((tile) => !tile).length;
+    lines.sort((one, other) => one.length - other.length || empty(one) - empty(other));
+    return { turns: lines[LINE_GAMES / 2], fear: reason?.numbers.tile ?? null };
+  }
+
+  // The turns of a game played on, as `turns` in `review/playouts.py`.
+  *#turns(board, direction, level, words) {
+    const [{ slip }, [, next]] = [this.#levels[level], this.#goalsOn(board, level)];
+    for (let count = 0; direction && count < LINE_MOVES; count++) {
+      const { board: after, motions, points } = slide(board, direction, this.#rules.merging);
+      board = after;
+      const isOver = points >= next && Math.max(...board.flat()) >= next;
+      const spawn = isOver ? null : this.#spawn(board, direction, words);
+      if (spawn) board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+      yield { direction, motions, spawn, board };
+      const moves = isOver ? [] : this.#playouts.rate(this.#playouts.ranks(board));
+      const judged = moves.map(({ direction: way, worth }) => [way, worth * (1 + slip * (words.next().value * 2 ** -31 - 1))]);
+      direction = judged.length ? mostOf(Object.fromEntries(judged)) : "";
+    }
+  }
+
+  #spawn(board, direction, words) {
+    const drawn = [words.next().value, words.next().value]; // for the cell, and for the tile
+    return spawnOn(this.#rules, board, direction, (choices) => Math.floor((drawn.pop() * choices) / 2 ** 32));
+  }
+
+  #goalsOn(board, level) {
+    return this.#levels[level].goals[Math.log2(Math.max(...board.flat()))];
+  }
+
+  #judgement(position, level) {
+    return new Judgement(this.#playouts, position, this.#levels[level].slip, this.#goalsOn(position.board, level));
+  }
+}
+
+// The mistakes that cost most in total, by their reasons.
+function habitsIn(moves) {
+  const kinds = [...new Set(moves.flatMap(({ reason }) => reason?.kind ?? []))].sort();
+  const habits = kinds.map((kind) => {
+    const mistakes = moves.filter(({ reason }) => reason?.kind === kind);
+    const turns = mistakes.map(({ turn }) => turn);
+    return { reason: kind, count: turns.length, cost: mean(mistakes.map(({ loss }) => loss)), turns };
+  });
+  return habits.sort((one, other) => other.count * other.cost - one.count * one.cost).slice(0, MAX_HABITS);
+}
+
+// The random words of a game, as in `review/playouts.py`.
+function* wordsOf(a, b, c) {
+  for (let counter = 1; ; counter++) {
+    const word = (a + b + counter) >>> 0;
+    [a, b, c] = [b ^ (b >>> 9), (c + (c << 3)) | 0, (((c << 21) | (c >>> 11)) + word) | 0];
+    if (counter > WARM_UP_WORDS) yield word;
   }
 }
 
@@ -274,9 +350,10 @@ function accuracyOf(reviews, mistakes) {
   const stake = total(reviews, "stake");
   if (stake < MIN_STAKE) return null;
   const lost = Math.max(total(reviews, "share"), total(mistakes, "loss")); // mistakes are certain
-  return 100 * Math.min(Math.max(1 - lost / stake, 0), 1);
+  return rounded(100 * Math.min(Math.max(1 - lost / stake, 0), 1), 2);
 }
 
+const rounded = (value, digits) => Number(value.toFixed(digits));
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const mostOf = (values) => Object.keys(values).reduce((one, other) => (values[other] > values[one] ? other : one));
 

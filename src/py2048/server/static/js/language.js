@@ -25,7 +25,8 @@ export function ngettext(one, many, count, values = {}) {
   return filled(form, { n: grouped(count), ...values });
 }
 
-const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+/** Fill values into a text's {names}. */
+export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 /** Format a number with the language's separators, rounded as the server does. */
 export function grouped(value, digits = 0) {
