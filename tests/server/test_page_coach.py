@@ -91,11 +91,9 @@ def ask(
     script = folder / "network.mjs"
     script.write_bytes(network or assets().content(f"networks/{rules.name}.js"))
     facts = {"rules": str(rules), "questions": [*questions], "language": language()}
-    facts["sentences"] = page_sentences()
+    given = json.dumps(facts | {"sentences": page_sentences()})
     command = [node(), "--input-type=module", "-e", ASK, str(STATIC / "js"), str(script)]
-    done = subprocess.run(
-        command, check=False, input=json.dumps(facts), capture_output=True, text=True
-    )
+    done = subprocess.run(command, check=False, input=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -258,8 +256,9 @@ def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Pat
             check(move, moves[-1])
         review = Review.of(record, judge, moves)
         stored = json.loads(json.dumps(kept(review)["summary"]))
-        facts = ("", "", version_for(str(level)), "", 1, None, len(moves), "now", None, stored)
-        server = json.loads(msgspec.json.encode(figures(StoredReview(*facts))[1]))
+        version = version_for(str(level))
+        row = StoredReview("", "", version, "", 1, None, len(moves), "now", None, stored)
+        server = json.loads(msgspec.json.encode(figures(row)[1]))
         assert found["said"] == [accuracy_text(review.accuracy), accuracy_note(review.accuracy)]
     assert found["accuracy"] == pytest.approx(server["accuracy"])
     assert (found["counts"], found["first"]) == (server["counts"], server["first"])

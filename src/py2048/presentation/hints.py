@@ -14,14 +14,7 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Chance, Unit
-from py2048.presentation.words import (
-    ONLY_MOVE,
-    games_text,
-    name_of,
-    per_100,
-    percent,
-    way_of,
-)
+from py2048.presentation.words import games_text, name_of, per_100, percent, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
 from py2048.review.moves import MoveReview, grade_of
@@ -159,6 +152,9 @@ def short_loss(loss: float, unit: Unit) -> str:
     if loss >= 99_999.5:
         return _("{n} k").format(n=number(loss / 1000))
     return number(loss) if round(loss) else ""
+
+
+ONLY_MOVE = N_("It is the only move.")
 
 
 def headline(hint: Hint) -> str:

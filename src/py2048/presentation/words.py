@@ -85,7 +85,6 @@ _REASONS = {
 _MAKE = N_("{n} of 100 games like yours make {tile}")
 _LAST = N_("{n} of 100 games like yours last 20 more moves")
 _GAMES_AFTER, _N_AFTER = N_("{games} after {direction}"), N_("{n} after {direction}")
-ONLY_MOVE = N_("It is the only move.")
 
 
 def reason_name(kind: ReasonKind) -> str:
@@ -182,7 +181,6 @@ def sentences() -> dict[str, object]:
     """Return the sentences of hints and reviews, which pages without a server fill in."""
     return {
         "make": _(_MAKE), "last": _(_LAST), "games": _(_GAMES_AFTER), "also": _(_N_AFTER),
-        "only": _(ONLY_MOVE),
         "reasons": {kind: [*map(_, texts)] for kind, texts in _REASONS.items()},
         "habit": [*map(_habit_sentence, (1, 2))],
         "grades": {grade: [grade_word(grade, count) for count in (1, 2)] for grade in Grade},

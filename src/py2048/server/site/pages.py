@@ -31,7 +31,7 @@ from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.players import Unit, ntuple
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
-from py2048.presentation.hints import PLAYERS
+from py2048.presentation.hints import ONLY_MOVE, PLAYERS
 from py2048.presentation.plots import bar_plot, dot, line_graph, line_plot
 from py2048.presentation.words import (
     accuracy_note,
@@ -83,9 +83,8 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.globals |= {"bar_plot": bar_plot, "line_graph": line_graph, "line_plot": line_plot}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
-    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
-    environment.globals |= {"accuracy_note": accuracy_note, "luck_word": luck_word}
-    environment.globals |= {"sentences": page_sentences, "dot": dot}
+    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "sentences": page_sentences}
+    environment.globals |= {"accuracy_note": accuracy_note, "dot": dot, "luck_word": luck_word}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),
@@ -115,10 +114,8 @@ def _network_script(path: Path) -> bytes:
 
 def _levels_of(rules: Rules) -> dict[str, dict[str, object]]:
     """Return each level's slip, and its goals by the rank of the largest tile, for browsers."""
-    boards = [
-        Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows)
-        for rank in range(_GOAL_RANKS)
-    ]
+    rest = [0] * (rules.columns - 1)
+    boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {
         str(level): {"slip": level.slip, "goals": [goal_of(rules, level, each) for each in boards]}
         for level in LEVELS
@@ -128,7 +125,7 @@ def _levels_of(rules: Rules) -> dict[str, dict[str, object]]:
 def page_sentences() -> dict[str, object]:
     """Return the sentences of hints and reviews for browsers."""
     headlines = {str(a): {str(b): headline_of(a, b) for b in Direction} for a in Direction}
-    return sentences() | {"headlines": headlines}
+    return sentences() | {"headlines": headlines, "only": _(ONLY_MOVE)}
 
 
 def _initials(name: str) -> str:

@@ -196,9 +196,8 @@ def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | No
     for turn, lines, *stored in review.summary["moments"]:
         move = _loaded(stored)
         facts = msgspec.structs.asdict(_move_info(summary, move))
-        shown = {"turn": turn, "board": move.board.rows}
         found = msgspec.convert(lines, dict[str, schema.LineInfo])
-        summary.moments.append(schema.Moment(**facts, **shown, lines=found))
+        summary.moments += [schema.Moment(**facts, turn=turn, board=move.board.rows, lines=found)]
     for habit in summary.habits:
         kind = ReasonKind(habit.reason)
         habit.say = habit_text(Habit(kind, habit.count, habit.cost, tuple(habit.turns)))

@@ -12,9 +12,8 @@ import { presetOf } from "./view.js";
 import { WAYS } from "./ways.js";
 import { accuracyWords, gradeWord, habitWords, worded } from "./words.js";
 
-// Size and margin of the graph, and the sizes of its dots, as in `presentation/plots.py`.
+// Size and margin of the graph, as in `presentation/plots.py`.
 const [WIDE, HIGH, MARGIN] = [968, 150, 12];
-const DOTS = { inaccuracy: 5, mistake: 8, blunder: 11 };
 
 /** Open the kept game; return its turns and its review, as from a server. */
 export function opened() {
@@ -44,9 +43,8 @@ function review(game, turns, positions) {
     const { board, ply } = positions[turn];
     return spawn ? [{ board, ply: ply + 1, played: direction, turn }] : [];
   });
-  const seen = new Set();
   const { text, network } = presetOf(game.rules.text).dataset;
-  const ask = (coach) => coach.ask("review", { positions: legal, level: chosenLevel() }, ({ ply }) => (state.done = seen.add(ply).size));
+  const ask = (coach) => coach.ask("review", { positions: legal, level: chosenLevel() }, ({ ply }) => (state.done = Math.max(state.done, ply)));
   coachAt(network, text).then(ask).then((found) => {
     legal.forEach(({ turn }, index) => (moves[turn] = worded(found.moves[index])));
     summary = { ...found, moments: found.moments.map(worded) };
@@ -75,10 +73,7 @@ function reviewPage(game, { accuracy, counts, first, habits, moments }, moves) {
     last: Math.max(reviewed - 1, 1),
     ...graph(moves, moments),
     ticks: [0, 1, 2, 3, 4].map((part) => `<span>${grouped(1 + ((reviewed - 1) * part) / 4)}</span>`).join(""),
-    habits: habits.map((habit) => {
-      const drill = ngettext("Try {n} position", "Try {n} positions", habit.count);
-      return made("habit", { drill, say: habitWords(habit), turns: habit.turns.join(" ") });
-    }).join(""),
+    habits: habits.map((habit) => made("habit", { say: habitWords(habit), turns: habit.turns.join(" "), drill: drillWords(habit) })).join(""),
     moments: moments.map((move) => {
       const options = move.options.map(({ direction, text }) => `<li${direction === move.best ? ' class="strong"' : ""}>${WAYS[direction]} ${text}</li>`);
       const mini = smallBoard(move.board, spoken(move.board)).outerHTML;
@@ -92,6 +87,8 @@ function reviewPage(game, { accuracy, counts, first, habits, moments }, moves) {
 
 const parsed = (html) => Object.assign(element("template"), { innerHTML: html }).content;
 
+const drillWords = ({ count }) => ngettext("Try {n} position", "Try {n} positions", count);
+
 // How precise the chances are, because a browser plays fewer games than a server.
 function precision(moves) {
   const games = grouped(Math.min(...moves.map((move) => move.games)));
@@ -104,8 +101,6 @@ function graph(moves, moments) {
   const across = WIDE / Math.max(moves.length - 1, 1);
   const points = (name) => moves.map((move, index) => `${(across * index).toFixed(1)},${(HIGH - MARGIN - (HIGH - 2 * MARGIN) * move[name][move.best]).toFixed(1)}`);
   const [line, next] = [points("values"), points("next_values").join(" ")];
-  const dots = [...moments].sort((one, other) => one.loss - other.loss).map(({ grade, ply }) =>
-    made("dot", { grade, size: DOTS[grade], place: line[ply - moves[0].ply] }),
-  );
+  const dots = [...moments].sort((one, other) => one.loss - other.loss).map(({ grade, ply }) => made(`dot-${grade}`, { place: line[ply - moves[0].ply] }));
   return { line: line.join(" "), dots: made("dots", { next }) + dots.join("") };
 }

@@ -1,10 +1,8 @@
 // Hints, moves and reviews from a web worker, for when there is no server to ask.
 import { read, write } from "./storage.js";
 
-const USUAL_LEVEL = "practised";
-
 /** The level of player for which moves are judged: the one chosen last. */
-export const chosenLevel = () => read("level", USUAL_LEVEL);
+export const chosenLevel = () => read("level", "practised");
 
 /** Show the chosen level in a menu, and keep another choice. */
 export function offerLevels(menu, changed = () => {}) {

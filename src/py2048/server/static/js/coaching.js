@@ -36,7 +36,7 @@ import { slide } from "./rules.js";
 
 const SEED = 0;
 const [PROBE_GAMES, FIRST_GAMES, BATCH_GAMES] = [8, 64, 32];
-const HINT_GAMES = [64, 200]; // after each move: for the first answer, and for the last
+const [FIRST_HINT_GAMES, HINT_GAMES] = [64, 200]; // after each move: for the first answer, and for the last
 const REVIEW_MOVES = 8_000_000; // the server plays 40 million
 const FIRST_PASS_SHARE = 0.75;
 const CLEAR_GAMES = 256; // after each move: they make a reason clear
@@ -48,7 +48,6 @@ const MIN_ERRORS = 2.5; // smaller losses do not count as mistakes
 const MIN_Z = 4;
 const MIN_VARIANCE = 0.25;
 const GRADES = ["inaccuracy", "mistake", "blunder"];
-const ALL_GRADES = ["best", "good", ...GRADES];
 const LOSSES = [0.03, 0.06, 0.12];
 const MIN_STAKE = 0.3; // of a game, for an accuracy
 const [MAX_MOMENTS, MAX_HABITS] = [10, 3];
@@ -238,10 +237,9 @@ export class Coaching {
    */
   *hint({ position, level }) {
     const judgement = this.#judgement(position, level);
-    const [first, last] = HINT_GAMES;
-    for (let games = PROBE_GAMES; games <= last; games += PROBE_GAMES) {
+    for (let games = PROBE_GAMES; games <= HINT_GAMES; games += PROBE_GAMES) {
       judgement.play(PROBE_GAMES);
-      yield games === first ? judgement.review : null;
+      yield games === FIRST_HINT_GAMES ? judgement.review : null;
     }
     return judgement.review;
   }
@@ -276,7 +274,7 @@ export class Coaching {
 
   // What stands out among reviewed moves.
   #summary(moves, level) {
-    const counts = Object.fromEntries(ALL_GRADES.map((each) => [each, moves.filter(({ grade }) => grade === each).length]));
+    const counts = Object.fromEntries(["best", "good", ...GRADES].map((each) => [each, moves.filter(({ grade }) => grade === each).length]));
     const mistakes = moves.filter(({ grade }) => GRADES.includes(grade)).sort((one, other) => other.loss - one.loss);
     const worst = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
     const moments = worst.map((move) => {
@@ -296,7 +294,7 @@ export class Coaching {
 
   // The turns of a game played on, as `turns` in `review/playouts.py`.
   *#turns(board, direction, level, words) {
-    const [{ slip }, [, next]] = [this.#levels[level], this.#goalsOn(board, level)];
+    const [slip, [, next]] = this.#aims(board, level);
     for (let count = 0; direction && count < LINE_MOVES; count++) {
       const { board: after, motions, points } = slide(board, direction, this.#rules.merging);
       board = after;
@@ -315,12 +313,14 @@ export class Coaching {
     return spawnOn(this.#rules, board, direction, (choices) => Math.floor((drawn.pop() * choices) / 2 ** 32));
   }
 
-  #goalsOn(board, level) {
-    return this.#levels[level].goals[Math.log2(Math.max(...board.flat()))];
+  #judgement(position, level) {
+    return new Judgement(this.#playouts, position, ...this.#aims(position.board, level));
   }
 
-  #judgement(position, level) {
-    return new Judgement(this.#playouts, position, this.#levels[level].slip, this.#goalsOn(position.board, level));
+  /** @returns {[number, [number, number]]} the slip of a level, and its goals on a board */
+  #aims(board, level) {
+    const { slip, goals } = this.#levels[level] ?? this.#levels.practised;
+    return [slip, goals[Math.log2(Math.max(...board.flat()))]];
   }
 }
 

@@ -2,7 +2,7 @@
 // the server is away, from the coach in the browser.
 import { chosenLevel, coachAt, offerLevels } from "./coach.js";
 import { Computer, showHint, wordOn } from "./computer.js";
-import { $, press, put } from "./elements.js";
+import { $, pause, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
 import { _ } from "./language.js";
 import { read, write } from "./storage.js";
@@ -120,7 +120,7 @@ export class Help {
       if (direction) this.#page.playAlone(direction, true);
       else this.#page.tellNoHelp();
       if (!direction || this.#page.result.isUp) this.autoplayed(null);
-      await new Promise((done) => setTimeout(done, this.computer.delay));
+      await pause(this.computer.delay);
     }
   }
 

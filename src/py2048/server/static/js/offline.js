@@ -89,7 +89,7 @@ export class OfflineGame {
 
   /** Start a game that the server does not know, perhaps from a position of the kept one. */
   begin(rules, turn = null) {
-    const board = turn && this.#kept?.record.position(Math.min(turn, this.length)).board;
+    const board = turn === null ? null : this.#kept.record.position(Math.min(turn, this.length)).board;
     const parsed = parseRules(rules.text);
     const best = Number(read(`best ${rules.name}`)) || 0;
     if (this.#kept) this.forget();
@@ -138,7 +138,7 @@ export class OfflineGame {
     const { game, record } = this.#kept;
     const rules = parseRules(game.rules.text);
     const { position, event } = playTurn(rules, game, turn);
-    const hadWon = game.won;
+    const [hadWon, won] = [game.won, { tile: rules.target }];
     const isTurn = event.spawn !== null || event.points !== 0;
     if (isTurn && !isRedone) record.append(game, turn);
     this.#moveTo(position);
@@ -147,8 +147,8 @@ export class OfflineGame {
     this.#tell();
     /** @type {object[]} */
     const events = [{ ...event, redone: isRedone }];
-    if (game.won && !hadWon) events.push(wonEvent(rules.target));
-    if (game.outcome !== "playing") events.push(overEvent(position.score));
+    if (game.won && !hadWon) events.push({ kind: "won", ...won, say: _("You made {tile}: you win.", won) });
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${scoreSentence(game.score)}` });
     return { ...game, events };
   }
 
@@ -236,7 +236,3 @@ export class OfflineGame {
     this.#changed({ game: this.game?.game ?? null, unsent: this.length });
   }
 }
-
-const wonEvent = (tile) => ({ kind: "won", tile, say: _("You made {tile}: you win.", { tile }) });
-
-const overEvent = (score) => ({ kind: "over", say: `${_("Game over.")} ${scoreSentence(score)}` });

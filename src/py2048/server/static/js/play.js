@@ -248,10 +248,10 @@ export class PlayPage {
   // Go on with the kept game, perhaps from one of its positions, or begin a new one.
   #enterAlone() {
     const { game } = this.offline;
-    const turn = new URLSearchParams(location.search).get("turn");
-    if (game && turn) this.#startAlone(game.rules.text, Number(turn));
-    else if (game) this.#resume();
-    else this.start("classic");
+    const turn = location.search.match(/^\?turn=(\d+)$/)?.[1];
+    if (!game) this.start("classic");
+    else if (turn) this.#startAlone(game.rules.text, Number(turn));
+    else this.#resume();
     clearAddress();
   }
 

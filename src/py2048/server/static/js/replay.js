@@ -34,17 +34,14 @@ function turnsOf(game) {
 /** The review of a finished game, whose moves come in pages of the server's `ReviewAnswer`. */
 function reviewOf(game) {
   const address = `/api/games/${encodeURIComponent(game)}/review`;
-  /** @type {Pages<Protocol.ReviewAnswer>} */
-  const pages = new Pages(address);
-  return {
-    at: (turn) => pages.at(turn),
+  return Object.assign(new Pages(address), {
     state: () => fetch(`${address}?limit=1`).then((answer) => (answer.ok ? answer.json() : null), () => null),
     page: () => fetched(location.pathname),
     offerLevels(form) {
       form.addEventListener("change", () => form.requestSubmit());
       form.querySelector("button").remove();
     },
-  };
+  });
 }
 
 const JUMP = 10;

@@ -1,5 +1,5 @@
 // The dialog over the board, for the end of a game, a reached target or the end of a session.
-import { button, element, link, toBoard } from "./elements.js";
+import { button, element, link, pause, toBoard } from "./elements.js";
 import { onSwipe } from "./input.js";
 import { _, ngettext } from "./language.js";
 import { WAIT, moves } from "./motion.js";
@@ -190,5 +190,3 @@ export class ResultDialog {
  * @param {Game} game
  */
 const isByPlayer = ({ category }) => category !== "computer";
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

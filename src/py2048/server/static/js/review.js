@@ -1,6 +1,6 @@
 // The review of a finished game: waits for the review, steps through the costliest mistakes, explains
 // what each move lost, shows typical lines, and lets the player try again.
-import { $, find, findAll, press, put } from "./elements.js";
+import { $, find, findAll, pause, press, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
 import { WAYS, isMistake, markEdge, wayLine } from "./ways.js";
@@ -247,11 +247,11 @@ export class ReviewSteps {
     const option = move.options.find(({ direction }) => direction === way);
     if (!option) {
       this.#replay.view.lean(way);
-      this.#say(_("Nothing moves that way."));
+      put("status", _("Nothing moves that way."));
       return;
     }
     this.#show(move);
-    const isRight = way === move.best || option.grade === "best" || option.grade === "good";
+    const isRight = way === move.best || !isMistake(option);
     let said = _("Not {move}: {best} is best.", words);
     if (way === move.best) said = _("Right: {move} is best.", words);
     else if (isRight) said = _("Good: {move} is nearly as good as {best}.", words);
@@ -271,11 +271,11 @@ export class ReviewSteps {
   async #step(by) {
     const drill = this.#drill;
     const turns = drill ?? findAll(".mistakes > li").map((item) => Number(item.dataset.turn));
-    const { index } = this.#replay;
-    const turn = by > 0 ? turns.find((each) => each > index) : turns.findLast((each) => each < index);
+    const isBeyond = (turn) => by * (turn - this.#replay.index) > 0;
+    const turn = by > 0 ? turns.find(isBeyond) : turns.findLast(isBeyond);
     if (turn === undefined) {
       this.#drill = null;
-      this.#say(by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
+      put("status", by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
       return;
     }
     await this.#visit(turn);
@@ -300,10 +300,6 @@ export class ReviewSteps {
     const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
     await this.#replay.seek(Math.round(share * lastOf(graph)));
   }
-
-  #say(text) {
-    $("status").textContent = text;
-  }
 }
 
 const isPending = ({ state }) => state === "waiting" || state === "running";
@@ -315,8 +311,6 @@ const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
 function markTiles(value) {
   for (const tile of findAll("#board .tile")) tile.classList.toggle("feared", tile.textContent === String(value));
 }
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Index at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);

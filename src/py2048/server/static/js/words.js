@@ -14,10 +14,8 @@ const percent = (share) => `${grouped(100 * share, Number(share >= 0.0005 && sha
 export const gradeWord = (grade, count) => words.grades[grade][Number(count !== 1)];
 
 /** An accuracy, and what it means. */
-export function accuracyWords(accuracy) {
-  const [notYet, whenKnown, meaning] = words.accuracy;
-  return accuracy === null ? [notYet, whenKnown] : [`${grouped(accuracy, 1)} %`, meaning];
-}
+export const accuracyWords = (accuracy) =>
+  accuracy === null ? words.accuracy.slice(0, 2) : [`${grouped(accuracy, 1)} %`, words.accuracy[2]];
 
 /** @param {Habit} habit */
 export function habitWords({ reason, count, cost }) {
