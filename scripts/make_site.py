@@ -66,12 +66,11 @@ def build(folder: Path) -> None:
         return name
 
     folder.mkdir(parents=True, exist_ok=True)
-    modules = module_names("page", "play")
+    facts = {"asset": address, "modules": module_names("page", "play", "replay")}
     for code in LANGUAGES:
         with use_language(code):
-            text = render_text(
-                "play.html", asset=address, modules=modules, version=__version__, **play_page()
-            )
+            facts["game_page"] = render_text("game.html", **facts)
+            text = render_text("play.html", version=__version__, **facts, **play_page())
         name = "index" if code == ENGLISH else code
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     for name in [*loaded, "digits.ttf"]:

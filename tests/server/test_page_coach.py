@@ -9,38 +9,54 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from tests.server.test_page_modules import node
 
+from py2048.app.storage.values import StoredReview
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import WeightsError
 from py2048.core.game import Game
+from py2048.core.language import LANGUAGES, language, use_language
 from py2048.core.rules import Rules, get_rules
-from py2048.players import make_player
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
+from py2048.presentation.hints import DirectionRow, headline, options_of, reason_of
+from py2048.presentation.words import accuracy_note, accuracy_text
+from py2048.review.advice import Hint
 from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
-from py2048.review.games import accuracy_of_moves
+from py2048.review.games import Review
 from py2048.review.levels import LEVELS, Goals
+from py2048.review.moves import MoveReview
 from py2048.review.playouts import SEED, Playouts, play_on, words
 from py2048.review.reasons import watch
 from py2048.server.http.assets import STATIC
-from py2048.server.site.pages import NETWORKS, assets
+from py2048.server.site.pages import NETWORKS, assets, page_sentences
+from py2048.server.site.reviews import figures, kept, version_for
 
 ASK = """
 import { readFileSync } from "node:fs";
 const [folder, script] = process.argv.slice(1);
 const load = (name) => import(`${folder}/${name}.js`);
-const [{ Network }, { Playouts }, { Coaching }, { parseRules }] =
-  await Promise.all(["network", "playouts", "coaching", "rules"].map(load));
+const { rules: text, questions, sentences, language } = JSON.parse(readFileSync(0, "utf8"));
+const getElementById = () => ({ textContent: JSON.stringify(sentences) });
+globalThis.document = { documentElement: { lang: language }, getElementById };
+if (language !== "en") await load(`messages-${language}`);
+const [{ Network }, { Playouts }, { Coaching }, { parseRules }, words] =
+  await Promise.all(["network", "playouts", "coaching", "rules", "words"].map(load));
 await import(script);
-const { rules: text, questions } = JSON.parse(readFileSync(0, "utf8"));
 const [network, rules] = [await Network.unpack(globalThis.network), parseRules(text)];
 const playouts = new Playouts(rules, network);
-const coaching = new Coaching(playouts, globalThis.network.goals);
+const coaching = new Coaching(rules, playouts, globalThis.network.levels);
+const last = (steps) => {
+  for (;;) {
+    const { value, done } = steps.next();
+    if (done) return value;
+  }
+};
 const answers = {
   value: ({ board }) => {
     const ranks = playouts.ranks(board);
@@ -52,15 +68,18 @@ const answers = {
     const facts = { slip, goal, next, watch: playouts.watch(ranks) };
     return [facts.watch, playouts.play(ranks, direction, facts, key)];
   },
-  hint: (facts) => resultOf(coaching.hint(facts)),
-  review: (facts) => resultOf(coaching.review(facts)),
+  hint: (facts) => {
+    const move = last(coaching.hint(facts));
+    return { ...move, hint: words.hintOf(move) };
+  },
+  review: (facts) => {
+    const { moves, moments, habits, ...summary } = last(coaching.review(facts));
+    const said = words.accuracyWords(summary.accuracy);
+    const worded = { moves, moments: moments.map(words.worded) };
+    const say = (habit) => ({ ...habit, say: words.habitWords(habit) });
+    return { ...summary, ...worded, said, habits: habits.map(say) };
+  },
 };
-function resultOf(steps) {
-  for (;;) {
-    const { value, done } = steps.next();
-    if (done) return value;
-  }
-}
 for (const { type, ...facts } of questions) console.log(JSON.stringify(answers[type](facts)));
 """
 
@@ -71,11 +90,10 @@ def ask(
     """Ask the page's scripts about rules, with their network or another one; return the answers."""
     script = folder / "network.mjs"
     script.write_bytes(network or assets().content(f"networks/{rules.name}.js"))
-    facts = {"rules": str(rules), "questions": [*questions]}
+    facts = {"rules": str(rules), "questions": [*questions], "language": language()}
+    given = json.dumps(facts | {"sentences": page_sentences()})
     command = [node(), "--input-type=module", "-e", ASK, str(STATIC / "js"), str(script)]
-    done = subprocess.run(
-        command, check=False, input=json.dumps(facts), capture_output=True, text=True
-    )
+    done = subprocess.run(command, check=False, input=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -173,35 +191,80 @@ def test_moves_are_judged_as_by_the_server(name: str, tmp_path: Path) -> None:
         judgement.sums += judge.play([judgement.batch(games)])[0]
         expected.append(judgement.review())
         position = {"board": board.rows, "ply": ply, "played": str(played)}
-        questions.append({"type": "hint", "position": position, "slip": level.slip})
+        questions.append({"type": "hint", "position": position, "level": str(level)})
     for found, move in zip(ask(rules, tmp_path, questions), expected, strict=True):
-        server = move.to_json()
-        assert found["games"] == dict.fromkeys(found["chance"], games)
-        for field in ("played", "best", "goal", "next_goal", "survival"):
-            assert found[field] == server[field]
-        for field in ("chance", "next_chance", "error", "loss", "share", "stake"):
-            assert found[field] == pytest.approx(server[field], abs=1e-6), field
-        assert found["grade"][server["played"]] == server["grade"]
-        if move.reason:
-            assert found["reason"]["kind"] == move.reason.kind
-            assert found["reason"]["numbers"] == pytest.approx(move.reason.numbers, abs=0.006)
-        else:
-            assert found["reason"] is None
+        hint = Hint(move.best, move.values, "", 1, judged=move)
+        assert found["games"] == games
+        assert found["hint"]["headline"] == headline(hint)
+        assert found["hint"]["reason"] in (reason_of(hint), "It is the only move.")
+        if move.values[move.best] == max(move.values.values()):  # as in hints
+            assert found["hint"]["options"] == shown(options_of(hint))
+        check(found, move)
 
 
-def test_a_game_has_the_servers_accuracy(tmp_path: Path) -> None:
-    """With an equal budget, the page plays and counts the same games."""
-    rules, level, budget = get_rules("classic"), LEVELS[1], 400_000
-    player, game = make_player("greedy"), Game(rules, seed=6)
-    while not game.is_over:
-        game.play(player.choose(game))
-    positions = [*positions_of(game.record())][-16:]
-    parts = LevelJudge(rules, level, threads=1, budget=budget).review(positions)
-    expected = accuracy_of_moves({move.ply: move for part in parts for move in part}.values())
-    facts = [{"board": it.board.rows, "ply": it.ply, "played": str(it.played)} for it in positions]
-    question = {"type": "review", "positions": facts, "slip": level.slip, "budget": budget}
-    (found,) = ask(rules, tmp_path, [question])
-    assert found["accuracy"] == (expected and pytest.approx(expected, abs=0.01))
+def check(found: dict[str, Any], move: MoveReview) -> None:
+    """Check that the page has found the same about a move as the package."""
+    server = move.to_json()
+    for field in ("ply", "played", "best", "grade", "goal", "survival"):
+        assert found[field] == server[field], field
+    values = ("values", "chance"), ("next_values", "next_chance"), ("errors", "error")
+    for field, name in (*values, *zip(SAME, SAME, strict=True)):
+        assert found[field] == pytest.approx(server[name], abs=1e-6), field
+    if move.reason:
+        assert found["reason"]["kind"] == move.reason.kind
+        assert found["reason"]["numbers"] == pytest.approx(move.reason.numbers, abs=0.011)
+    else:
+        assert found["reason"] is None
+
+
+SAME = ("loss", "share", "stake")
+
+
+def shown(rows: Iterable[DirectionRow]) -> list[dict[str, Any]]:
+    """Return rows of directions as the page shows them."""
+    return [
+        {"direction": str(row.direction), "text": row.text, "grade": row.grade}
+        | {"share": pytest.approx(row.share)}
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("name", ["classic", "3x3"])
+def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Path) -> None:
+    """From the same games, the page has the same accuracy, moments, habits, lines and sentences."""
+    rules, level, budget = get_rules(name), LEVELS[1], 150_000
+    draw = random.Random(random.getrandbits(64))
+    game = Game(rules, seed=draw.getrandbits(32))
+    while not game.is_over and game.position.ply < 60:
+        game.play(draw.choice(game.legal_directions()))
+    record, judge = game.record(), LevelJudge(rules, level, threads=1, budget=budget)
+    positions = [*positions_of(record)]
+    facts = [
+        {"board": at.board.rows, "ply": at.ply, "played": str(at.played), "turn": turn}
+        for turn, at in enumerate(positions)
+    ]
+    question = {"type": "review", "positions": facts, "level": str(level), "budget": budget}
+    with use_language(code):
+        (found,) = ask(rules, tmp_path, [question])
+        by_ply = {move.ply: move for part in judge.review(positions) for move in part}
+        moves = [by_ply[at.ply] for at in positions]
+        for mine, move in zip(found["moves"], moves, strict=True):
+            check(mine, move)
+        review = Review.of(record, judge, moves)
+        stored = json.loads(json.dumps(kept(review)["summary"]))
+        version = version_for(str(level))
+        row = StoredReview("", "", version, "", 1, None, len(moves), "now", None, stored)
+        server = json.loads(msgspec.json.encode(figures(row)[1]))
+        assert found["said"] == [accuracy_text(review.accuracy), accuracy_note(review.accuracy)]
+    assert found["accuracy"] == pytest.approx(server["accuracy"])
+    assert (found["counts"], found["first"]) == (server["counts"], server["first"])
+    assert found["habits"] == [
+        habit | {"cost": pytest.approx(habit["cost"])} for habit in server["habits"]
+    ]
+    for mine, moment in zip(found["moments"], server["moments"], strict=True):
+        for field in ("turn", "board", "lines", "badge", "headline", "why"):
+            assert mine[field] == moment[field], field
 
 
 def test_unsuitable_weights_are_not_for_browsers(tmp_path: Path) -> None:

@@ -154,6 +154,9 @@ def short_loss(loss: float, unit: Unit) -> str:
     return number(loss) if round(loss) else ""
 
 
+ONLY_MOVE = N_("It is the only move.")
+
+
 def headline(hint: Hint) -> str:
     """Return the headline of a hint: "Left is best"."""
     text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
@@ -164,7 +167,7 @@ def headline(hint: Hint) -> str:
 def reason_of(hint: Hint) -> str:
     """Return why the move is best, as a sentence; empty if nothing clear is known."""
     if hint.position is not None and len(hint.position.board.legal_directions()) == 1:
-        return _("It is the only move.")
+        return _(ONLY_MOVE)
     move = hint.judged
     if move is None:
         return ""

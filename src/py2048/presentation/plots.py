@@ -79,7 +79,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
     most = 1.0 if review.unit is Unit.CHANCE else None
     points, first = _points(heights, most=most), review.moves[0].ply
     dots = "".join(  # the worst mistakes on top
-        _dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
+        dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
         for move in sorted(review.moments, key=lambda move: move.loss)
     )
     text = _("Points still to come before each move. Accuracy {accuracy}.")
@@ -90,7 +90,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         dots = f'<polyline {line} points="{_path(_points(nexts, most=1.0))}"/>{dots}'
     text = text.format(accuracy=accuracy_text(review.accuracy))
     aria = 'aria-hidden="true"' if is_silent else f'role="img" aria-label="{text}"'
-    return _line_graph(points, dots, f"{review.record.plies}-{review.record.score}", aria)
+    return line_graph(points, dots, f"{review.record.plies}-{review.record.score}", aria)
 
 
 def score_graph(record: Record) -> str:
@@ -103,8 +103,8 @@ def score_graph(record: Record) -> str:
     points = _points([0, *(score for _tile, score in ends)])
     peaks = [*accumulate((tile for tile, _score in ends), max, initial=record.start.max_tile)]
     made = [place for place, (was, now) in enumerate(pairwise(peaks), 1) if now > was]
-    dots = "".join(_dot(points[place], Grade.BEST) for place in made)
-    return _line_graph(points, dots, "score", 'aria-hidden="true"') if ends else ""
+    dots = "".join(dot(points[place], Grade.BEST) for place in made)
+    return line_graph(points, dots, "score", 'aria-hidden="true"') if ends else ""
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
@@ -118,7 +118,7 @@ def _points(heights: Sequence[float], *, most: float | None = None) -> list[tupl
     ]
 
 
-def _line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria: str) -> str:
+def line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria: str) -> str:
     """Return the SVG of a line with dots; `name` must be unique on the page."""
     path, name = _path(points), f"fill-{name}"
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
@@ -148,7 +148,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in kept)
 
 
-def _dot(point: tuple[float, float], grade: Grade, title: str = "") -> str:
+def dot(point: tuple[float, float], grade: Grade, title: str = "") -> str:
     """Return a dot: a zero-length line with round caps stays round when the graph is stretched."""
     title = f"<title>{escape(title)}</title>" if title else ""
     return (

@@ -37,12 +37,7 @@ def name_of(direction: Direction) -> str:
     return _(_NAMES[direction])
 
 
-_WAYS = {
-    Direction.UP: N_("up"),
-    Direction.DOWN: N_("down"),
-    Direction.LEFT: N_("left"),
-    Direction.RIGHT: N_("right"),
-}
+_WAYS = dict(zip(Direction, (N_("up"), N_("down"), N_("left"), N_("right")), strict=True))
 
 
 def way_of(direction: Direction) -> str:
@@ -87,6 +82,10 @@ _REASONS = {
 }
 """Name of each kind of reason, the habit it becomes, and the sentence with its numbers."""
 
+_MAKE = N_("{n} of 100 games like yours make {tile}")
+_LAST = N_("{n} of 100 games like yours last 20 more moves")
+_GAMES_AFTER, _N_AFTER = N_("{games} after {direction}"), N_("{n} after {direction}")
+
 
 def reason_name(kind: ReasonKind) -> str:
     """Return the name of a kind of reason: "corner left"."""
@@ -107,13 +106,16 @@ def reason_text(reason: Reason, played: Direction, best: Direction) -> str:
 def habit_text(habit: Habit) -> str:
     """Return a habit, how often it showed and what it costs."""
     cost = max(round(100 * habit.cost), 1)
-    text = ngettext(
+    name, text = _(_REASONS[habit.kind][1]), _habit_sentence(habit.count)
+    return text.format(habit=name, count=number(habit.count), cost=number(cost))
+
+
+def _habit_sentence(count: int) -> str:
+    return ngettext(
         "{habit}: once, {cost} of 100 games lost",
         "{habit}: {count} times, {cost} of 100 games lost each",
-        habit.count,
+        count,
     )
-    name = _(_REASONS[habit.kind][1])
-    return text.format(habit=name, count=number(habit.count), cost=number(cost))
 
 
 def level_name(level: Level | None) -> str:
@@ -134,22 +136,17 @@ def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
     Example: "62 of 100 games like yours make 512 after Left; 48 after Down."
     """
     first, *others = directions
-    text = _("{games} after {direction}")
-    start = text.format(games=games_text(move, first), direction=name_of(first))
+    start = _(_GAMES_AFTER).format(games=games_text(move, first), direction=name_of(first))
     rest = [
-        _("{n} after {direction}").format(n=per_100(move.values[each]), direction=name_of(each))
-        for each in others
+        _(_N_AFTER).format(n=per_100(move.values[each]), direction=name_of(each)) for each in others
     ]
     return f"{'; '.join([start, *rest])}."
 
 
 def games_text(move: MoveReview, direction: Direction) -> str:
     """Return how many of 100 games reach the goal: "62 of 100 games like yours make 512"."""
-    text = _("{n} of 100 games like yours make {tile}")
-    if move.survival:
-        text = _("{n} of 100 games like yours last 20 more moves")
-    tile = number(move.goal.tile) if move.goal else ""
-    return text.format(n=per_100(move.values[direction]), tile=tile)
+    text, tile = _LAST if move.survival else _MAKE, number(move.goal.tile) if move.goal else ""
+    return _(text).format(n=per_100(move.values[direction]), tile=tile)
 
 
 def goals_text(move: MoveReview) -> str:
@@ -178,6 +175,17 @@ def goal_text(goal: Goals, made: int) -> str:
     """Return what to say when a new largest tile is made."""
     text = _("You made {made}. Next: {tile}.")
     return text.format(made=number(made), tile=number(goal.tile))
+
+
+def sentences() -> dict[str, object]:
+    """Return the sentences of hints and reviews, which pages without a server fill in."""
+    return {
+        "make": _(_MAKE), "last": _(_LAST), "games": _(_GAMES_AFTER), "also": _(_N_AFTER),
+        "reasons": {kind: [*map(_, texts)] for kind, texts in _REASONS.items()},
+        "habit": [*map(_habit_sentence, (1, 2))],
+        "grades": {grade: [grade_word(grade, count) for count in (1, 2)] for grade in Grade},
+        "accuracy": [accuracy_text(None), accuracy_note(None), accuracy_note(100)],
+    }  # fmt: skip
 
 
 def per_100(share: float) -> str:

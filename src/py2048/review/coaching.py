@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import ceil, sqrt
-from statistics import NormalDist, fmean, variance
+from math import ceil, exp, sqrt
+from statistics import fmean, variance
 from typing import NamedTuple
 
 import numpy as np
@@ -321,10 +321,11 @@ def _doubt(grade: Grade, loss: float, error: float) -> float:
     Most moves lose little, so a large loss in few games is probably chance.
     """
     weight = TYPICAL_LOSS**2 / (TYPICAL_LOSS**2 + error**2)
-    posterior = NormalDist(weight * loss, sqrt(weight) * error)
     bounds = [-1.0, *LOSSES.values(), 2.0]
     place = [Grade.GOOD, *LOSSES].index(max(grade, Grade.GOOD, key=[*Grade].index))
-    return 1 - (posterior.cdf(bounds[place + 1]) - posterior.cdf(bounds[place]))
+    z = ((bound - weight * loss) / (sqrt(weight) * error) for bound in bounds[place : place + 2])
+    low, high = (1 / (1 + exp(-1.702 * min(max(each, -99.0), 99.0))) for each in z)  # near normal
+    return 1 - (high - low)
 
 
 class LevelJudge(Judge):

@@ -491,7 +491,6 @@ declare namespace Protocol {
     spawn: NewTile | null;
     score: number;
     board: number[][];
-    say: string;
   }
 
   interface TurnsAnswer {

@@ -697,7 +697,6 @@ class TurnInfo(Reply):
     spawn: NewTile | None
     score: int
     board: Rows
-    say: str
 
 
 class TurnsAnswer(Reply, rename={"first": "from"}):

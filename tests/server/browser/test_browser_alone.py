@@ -121,7 +121,7 @@ async def test_a_hint_counts_games(browser, site):
 
 
 async def test_a_finished_game_is_reviewed(browser, site):
-    """Without a server, the page itself reviews the moves of a game that is over."""
+    """The page itself reviews a game for a level, shows lines, drills, and plays on."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
         await player.press("m")
@@ -130,9 +130,24 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await player.page.evaluate(
             "while (py2048.game.outcome === 'playing') py2048.move(py2048.game.legal.at(-1))"
         )
-        review = player.page.locator("dialog.result [role=status]")
-        await expect(review).to_contain_text("Accuracy", timeout=120_000)
+        await player.page.click("dialog.result >> text=Review this game")
+        level = player.page.locator("#level select")
+        await expect(level).to_have_value("practised", timeout=240_000)
+        await expect(player.page.locator(".measured")).to_contain_text("in fewer games")
+        await player.page.click("#show-me")
+        await player.page.wait_for_selector("#headline:has-text('After ')")
+        await player.page.wait_for_selector("#show-me[aria-pressed=false]")
+        await player.page.click("#habits .drill")
+        await player.page.wait_for_selector("#tries:visible")
+        await player.page.click("#critical summary")
+        await player.page.locator(".mistakes [aria-current] .show").click()
         await player.look("alone-reviewed")
+        await player.page.click("#play-on")
+        await player.page.wait_for_url("**/index.html")
+        assert (await game_of(player))["category"] == "position"
+        await player.page.evaluate("py2048.do('more')")
+        await player.page.select_option("#level-choice", "expert")
+        assert await player.page.evaluate("localStorage.getItem('py2048.level')") == "expert"
 
 
 async def test_the_coach_is_silent_after_the_best_move(browser, site):

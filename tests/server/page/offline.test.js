@@ -89,23 +89,6 @@ test("A game is found again after the page is closed, with its undone moves.", (
   assert.deepEqual(positionOf(again.game), last);
 });
 
-test("Games of earlier versions are found, with their undone moves, and leave the old key.", () => {
-  const offline = playedOn(CHUNK_TURNS + 7);
-  offline.undo();
-  const head = JSON.parse(storage.getItem("py2048.game one"));
-  const chunks = [0, 1].map((number) => JSON.parse(storage.getItem(`py2048.turns one ${number}`)).text);
-  const turns = chunks.join("").match(/.../g);
-  const { game, start, unanswered } = head;
-  const old = { one: { game, start, unanswered, undone: turns.splice(-1), turns } };
-  storage = useStorage({ "casual-games": JSON.stringify({ ...old, damaged: {} }) });
-  return load("kept", { fresh: true }).then(({ loadNext }) => {
-    const found = loadNext();
-    assert.deepEqual([found.record.length, found.record.canRedo], [turns.length, true]);
-    assert.deepEqual(positionOf(found.game), positionOf(offline.game));
-    assert.equal(storage.getItem("casual-games"), null);
-  });
-});
-
 test("Damaged games are left alone.", () => {
   const damages = [
     ["py2048.game one", "{"],

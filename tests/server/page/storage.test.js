@@ -15,26 +15,6 @@ test("Every key has the prefix, and an empty value removes it.", async () => {
   assert.equal(storage.getItem("theme"), "another application's");
 });
 
-test("Settings of earlier versions are copied once.", async () => {
-  const old = { theme: "dark", player: "greedy", "best classic": "4096", "own-rules": '{"rows":"3"}', other: "x" };
-  const storage = useStorage({ ...old, "py2048.player": "corner" });
-  const { read, write, readJson } = await fresh();
-  assert.deepEqual([read("theme"), read("player"), read("best classic")], ["dark", "corner", "4096"]);
-  assert.deepEqual(readJson("own-rules"), { rows: "3" });
-  assert.equal(storage.getItem("py2048.other"), null);
-  for (const [key, value] of Object.entries(old)) assert.equal(storage.getItem(key), value);
-  write("theme", "");
-  assert.equal((await fresh()).read("theme"), "");
-});
-
-test("A full storage loses no old setting: they are copied when there is room.", async () => {
-  const storage = useStorage({ theme: "dark" });
-  storage.isFull = true;
-  assert.equal((await fresh()).write("speed", "1"), false);
-  storage.isFull = false;
-  assert.equal((await fresh()).read("theme"), "dark");
-});
-
 test("Malformed JSON and values of another kind read as nothing.", async () => {
   const { readJson } = await fresh();
   for (const text of ["", "{", "[1]", "7", '"text"', "null"]) {

@@ -17,7 +17,7 @@ from py2048.app.session import ReviewUpdate, Session, review_game
 from py2048.app.session.session import is_by_computer
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError, missing_compiler
-from py2048.core.language import N_, _, ngettext
+from py2048.core.language import _, ngettext
 from py2048.core.language import number as written
 from py2048.players import Unit
 from py2048.presentation import hints, words
@@ -101,13 +101,11 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
 """Chess annotation symbols, so that grades can be told apart without colour."""
 
-_TITLES = N_("Best"), N_("Good"), N_("Inaccuracy"), N_("Mistake"), N_("Blunder")
-GRADE_TITLES = dict(zip(Grade, _TITLES, strict=True))
-
 
 def badge(move: MoveReview) -> str:
     """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
-    title, lost = _(GRADE_TITLES[move.grade]), move.loss if move.goal else move.share
+    title = words.grade_word(move.grade, 1).capitalize()
+    lost = move.loss if move.goal else move.share
     return f"{title} \N{MINUS SIGN}{words.percent(lost)}" if move.grade.is_mistake else title
 
 

@@ -201,15 +201,10 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
 
 def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnInfo:
     """Return a record's turn with the board and the score after it."""
-    event = (
-        Moved(turn.slide.before, turn, board, points, score, score)
-        if turn.legal
-        else IllegalMove(turn.direction, points, score)
-    )
     return schema.TurnInfo(
         "moved" if turn.legal else "nothing_moved", str(turn.direction), points,
         motions_info(turn.slide.motions) if turn.legal else [], _tile(turn.spawn), score,
-        board.rows, describe(event),
+        board.rows,
     )  # fmt: skip
 
 

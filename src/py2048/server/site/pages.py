@@ -20,8 +20,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
+from py2048.app.controller.review import headline_of
 from py2048.app.storage.values import OpenGame, RecordSummary
 from py2048.core.board import Board, Rows
+from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
 from py2048.core.language import number as grouped
@@ -29,8 +31,8 @@ from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.players import Unit, ntuple
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
-from py2048.presentation.hints import PLAYERS
-from py2048.presentation.plots import bar_plot, line_plot
+from py2048.presentation.hints import ONLY_MOVE, PLAYERS
+from py2048.presentation.plots import bar_plot, dot, line_graph, line_plot
 from py2048.presentation.words import (
     accuracy_note,
     accuracy_text,
@@ -38,9 +40,10 @@ from py2048.presentation.words import (
     level_name,
     luck_word,
     plain_amount,
+    sentences,
 )
 from py2048.review import Grade
-from py2048.review.levels import LEVELS, PERFECT, Goals, goal_of, parse_level
+from py2048.review.levels import LEVELS, PERFECT, goal_of, parse_level
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -77,11 +80,11 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"language": language, "languages": LANGUAGES, "networks": NETWORKS}
-    environment.globals |= {"bar_plot": bar_plot, "line_plot": line_plot, "luck_word": luck_word}
+    environment.globals |= {"bar_plot": bar_plot, "line_graph": line_graph, "line_plot": line_plot}
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
-    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
-    environment.globals |= {"accuracy_note": accuracy_note}
+    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "sentences": page_sentences}
+    environment.globals |= {"accuracy_note": accuracy_note, "dot": dot, "luck_word": luck_word}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),
@@ -106,18 +109,23 @@ def assets() -> Assets:
 def _network_script(path: Path) -> bytes:
     from py2048.players.ntuple.weights import browser_script  # imports NumPy
 
-    return browser_script(path, goals=_goals_of(get_rules(path.stem)))
+    return browser_script(path, levels=_levels_of(get_rules(path.stem)))
 
 
-def _goals_of(rules: Rules) -> dict[str, list[Goals]]:
-    """Return each level's goals by the rank of the largest tile, for the page without a server."""
-    boards = [
-        Board.from_rows([[rank and 1 << rank] + [0] * (rules.columns - 1)] * rules.rows)
-        for rank in range(_GOAL_RANKS)
-    ]
+def _levels_of(rules: Rules) -> dict[str, dict[str, object]]:
+    """Return each level's slip, and its goals by the rank of the largest tile, for browsers."""
+    rest = [0] * (rules.columns - 1)
+    boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {
-        f"{level.slip:g}": [goal_of(rules, level, board) for board in boards] for level in LEVELS
+        str(level): {"slip": level.slip, "goals": [goal_of(rules, level, each) for each in boards]}
+        for level in LEVELS
     }
+
+
+def page_sentences() -> dict[str, object]:
+    """Return the sentences of hints and reviews for browsers."""
+    headlines = {str(a): {str(b): headline_of(a, b) for b in Direction} for a in Direction}
+    return sentences() | {"headlines": headlines, "only": _(ONLY_MOVE)}
 
 
 def _initials(name: str) -> str:

@@ -196,9 +196,8 @@ def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | No
     for turn, lines, *stored in review.summary["moments"]:
         move = _loaded(stored)
         facts = msgspec.structs.asdict(_move_info(summary, move))
-        shown = {"turn": turn, "board": move.board.rows}
         found = msgspec.convert(lines, dict[str, schema.LineInfo])
-        summary.moments.append(schema.Moment(**facts, **shown, lines=found))
+        summary.moments += [schema.Moment(**facts, turn=turn, board=move.board.rows, lines=found)]
     for habit in summary.habits:
         kind = ReasonKind(habit.reason)
         habit.say = habit_text(Habit(kind, habit.count, habit.cost, tuple(habit.turns)))
@@ -491,12 +490,13 @@ def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
     turns = []
     for direction, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
         slide = before.slide(direction, rules.merging)
-        spawn = next(
+        spawns = (
             schema.NewTile(tile, (row, column))
             for row, tiles in enumerate(after.rows)
             for column, tile in enumerate(tiles)
             if tile != slide.board.rows[row][column]
         )
+        spawn = next(spawns, None)  # none after a move that ended the game
         motions = messages.motions_info(slide.motions)
         turns.append(schema.LineTurn(str(direction), motions, spawn, after.rows))
     return schema.LineInfo(turns, line.fear)

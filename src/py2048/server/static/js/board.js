@@ -329,8 +329,17 @@ function digitWidth() {
   return Math.max(...[..."0123456789"].map((digit) => pen.measureText(digit).width)) / 100;
 }
 
+/** A small board at rest, as the server's macro `small_board`. */
+export function smallBoard(board, label) {
+  const cells = board.flat().map((tile) => {
+    const kind = tile ? `rank-${rank(tile)} digits-${Math.min(String(tile).length, 7)}` : "";
+    return element("span", { class: kind }, tile ? String(tile) : "");
+  });
+  return element("div", { class: `mini columns-${board[0].length}`, role: "img", "aria-label": label }, ...cells);
+}
+
 /** Number of a tile's style. Larger tiles repeat the last styles. */
-export function rank(value) {
+function rank(value) {
   const own = Math.round(Math.log2(value));
   if (!known) {
     known = Number(styles.getPropertyValue("--ranks"));

@@ -12,8 +12,9 @@ let coaching;
 
 addEventListener("message", async ({ data: { id, type, ...facts } }) => {
   if (type === "network") {
-    const { rules, network } = facts;
-    coaching = new Coaching(new Playouts(parseRules(rules), await Network.unpack(network)), network.goals);
+    const rules = parseRules(facts.rules);
+    const playouts = new Playouts(rules, await Network.unpack(facts.network));
+    coaching = new Coaching(rules, playouts, facts.network.levels);
     postMessage({ type: "ready" });
     return;
   }

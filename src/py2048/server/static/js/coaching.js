@@ -1,31 +1,43 @@
 // What moves mean for a player of a level: chances counted in games played on, with their errors.
 // The model is that of `review/coaching.py`; there are fewer games, so the errors are wider.
+import { spawnOn } from "./game.js";
+import { slide } from "./rules.js";
 
 /**
- * What the games played on from a position show, named as in the server's reviews. Values by direction
- * are about legal moves.
+ * The values, by legal direction.
+ * @template Value
+ * @typedef {{[direction: string]: Value}} ByWay
+ */
+
+/**
+ * What the games played on from a position show, named as in the server's reviews.
  * @typedef {object} Judged
  * @property {number} ply
  * @property {string} played or the best direction
  * @property {string} best
+ * @property {string} grade of the move played
+ * @property {ByWay<string>} grades
  * @property {number} goal
- * @property {number} next_goal
- * @property {boolean} survival whether the chance is that of 20 more moves, because the goal is too far
- * @property {{[direction: string]: number}} games
- * @property {{[direction: string]: number}} chance
- * @property {{[direction: string]: number}} next_chance
- * @property {{[direction: string]: number}} error of the best chance minus this one
- * @property {{[direction: string]: string}} grade
+ * @property {boolean} survival whether values are chances of 20 more moves, because the goal is too far
+ * @property {number} games after each move
+ * @property {ByWay<number>} values
+ * @property {ByWay<number>} next_values
+ * @property {ByWay<number>} errors of the best value minus this one
  * @property {number} loss of the move played
  * @property {number} share what it loses, and what a random move loses: for the accuracy
  * @property {number} stake
- * @property {?{kind: string, numbers: {[name: string]: number}, z: number}} reason of a mistake
+ * @property {?{kind: string, numbers: {[name: string]: number}}} reason of a mistake
+ *
+ * @typedef {Pick<Protocol.ReviewSummary, "accuracy" | "first" | "counts"> & {habits: Habit[],
+ *   moments: Moment[], moves: Judged[]}} Reviewed
+ * @typedef {Pick<Protocol.HabitInfo, "reason" | "count" | "cost" | "turns">} Habit
+ * @typedef {Judged & Pick<Protocol.Moment, "turn" | "board" | "lines">} Moment
  */
 
 const SEED = 0;
-const [PROBE_GAMES, BATCH_GAMES] = [8, 32];
+const [PROBE_GAMES, BATCH_GAMES, ROUND] = [8, 64, 16]; // ROUND positions get a batch at a time
 const [FIRST_GAMES, MORE_GAMES] = [64, 512]; // the most after each move: of all positions, and more of the decisive ones
-const HINT_GAMES = [64, 200]; // after each move: for the first answer, and for the last
+const [FIRST_HINT_GAMES, HINT_GAMES] = [64, 200]; // after each move: for the first answer, and for the last
 const REVIEW_MOVES = 8_000_000; // the server plays 40 million
 const [FIRST_SHARE, MORE_SHARE] = [0.35, 0.75]; // of these moves, spent when all, and when the decisive ones, have theirs
 const DECISIVE_SHARE = 0.25; // of the positions: those whose moves differ most
@@ -40,14 +52,16 @@ const MIN_VARIANCE = 0.25;
 const GRADES = ["inaccuracy", "mistake", "blunder"];
 const LOSSES = [0.03, 0.06, 0.12];
 const MIN_STAKE = 0.3; // of a game, for an accuracy
-const MAX_MOMENTS = 10;
+const [MAX_MOMENTS, MAX_HABITS] = [10, 3];
+const [LINE_MOVES, LINE_GAMES] = [4, 16]; // a typical line is the median of some games
+const WARM_UP_WORDS = 12;
 
 /** A position and the games played on from it. */
 class Judgement {
   #playouts;
   #ranks;
   #facts;
-  #goals;
+  #goal;
   #numbers;
   #games = {}; // the counts of each game, by direction
 
@@ -55,7 +69,7 @@ class Judgement {
   constructor(playouts, { board, ply, played = null }, slip, [goal, next]) {
     this.#playouts = playouts;
     this.#ranks = playouts.ranks(board);
-    this.#goals = { goal, next_goal: next };
+    this.#goal = goal;
     this.#facts = { slip, goal: Math.log2(goal), next: Math.log2(next), watch: playouts.watch(this.#ranks) };
     const moves = playouts.rate(this.#ranks);
     this.#numbers = Object.fromEntries(moves.map(({ direction, number }) => [direction, number]));
@@ -112,24 +126,19 @@ class Judgement {
   /** @returns {Judged} */
   get review() {
     const column = this.#column;
-    const chance = this.#means(column);
-    const [played, most] = [this.#played, mostOf(chance)];
-    const grade = this.#byWay((way) => this.#grade(way));
-    const best = grade[played] === "best" ? played : most;
+    const values = this.#means(column);
+    const [played, most] = [this.#played, mostOf(values)];
+    const grades = this.#byWay((way) => this.#grade(way));
+    const grade = grades[played];
+    const best = grade === "best" ? played : most;
+    const [goal, games, survival] = [this.#goal, this.count, column === "survived"];
     return {
-      ply: this.ply,
-      played,
-      best,
-      ...this.#goals,
-      survival: column === "survived",
-      games: this.#byWay(() => this.count),
-      chance,
-      next_chance: this.#means("next_made"),
-      error: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
-      grade,
-      loss: Math.max(chance[best] - chance[played], 0),
+      ply: this.ply, played, best, grade, grades, goal, survival, games, values,
+      next_values: this.#means("next_made"),
+      errors: this.#byWay((way) => (way === most ? 0 : this.#error(most, way))),
+      loss: rounded(Math.max(values[best] - values[played], 0), 6),
       ...this.#stakes(column, played),
-      reason: GRADES.includes(grade[played]) ? this.#reason(played, most) : null,
+      reason: GRADES.includes(grade) ? this.#reason(played, most) : null,
     };
   }
 
@@ -196,26 +205,31 @@ class Judgement {
       const difference = sign * (mean(bad) - mean(good));
       const z = difference / Math.sqrt(per === 1 ? spreadOf(bad) + spreadOf(good) : certainty(bad) + certainty(good));
       const named = Object.entries(tiles).map(([name, rank]) => [name, 2 ** rank]);
-      const numbers = { played: per * mean(bad), best: per * mean(good), per, ...Object.fromEntries(named) };
-      return { kind, numbers, z: Math.round(100 * z) / 100, effect: difference / most };
+      const [here, there] = [bad, good].map((counts) => rounded(per * mean(counts), 2));
+      const numbers = { played: here, best: there, per, ...Object.fromEntries(named) };
+      return { reason: { kind, numbers }, z: rounded(z, 2), effect: difference / most };
     });
     const clear = found.filter(({ z }) => z >= MIN_Z).sort((one, other) => other.effect - one.effect);
-    return clear[0] ?? null;
+    return clear[0]?.reason ?? null;
   }
 }
 
 /** Judges moves. Its answers are generators, so that others can go first. */
 export class Coaching {
+  #rules;
   #playouts;
-  #goals;
+  #levels;
 
   /**
+   * @param {import("./rules.js").Rules} rules
    * @param {import("./playouts.js").Playouts} playouts
-   * @param {{[slip: string]: [number, number][]}} goals of each level, by the rank of the largest tile
+   * @param {{[level: string]: {slip: number, goals: [number, number][]}}} levels with the goals by the
+   *   rank of the largest tile
    */
-  constructor(playouts, goals) {
+  constructor(rules, playouts, levels) {
+    this.#rules = rules;
     this.#playouts = playouts;
-    this.#goals = goals;
+    this.#levels = levels;
   }
 
   /** The best move by the network. */
@@ -228,35 +242,34 @@ export class Coaching {
    * Judge the moves on a board; the first answer is from few games.
    * @returns {Generator<?Judged, Judged>}
    */
-  *hint({ position, slip }) {
-    const judgement = this.#judgement(position, slip);
-    const [first, last] = HINT_GAMES;
-    for (let games = PROBE_GAMES; games <= last; games += PROBE_GAMES) {
+  *hint({ position, level }) {
+    const judgement = this.#judgement(position, level);
+    for (let games = PROBE_GAMES; games <= HINT_GAMES; games += PROBE_GAMES) {
       judgement.play(PROBE_GAMES);
-      yield games === first ? judgement.review : null;
+      yield games === FIRST_HINT_GAMES ? judgement.review : null;
     }
     return judgement.review;
   }
 
   /**
    * Review the moves of a game. Later reviews of a move replace earlier ones.
-   * @returns {Generator<Judged, {accuracy: ?number, moments: Judged[]}>}
+   * @returns {Generator<Judged, Reviewed>}
    */
-  *review({ positions, slip, budget = REVIEW_MOVES }) {
-    const judgements = positions.map((position) => this.#judgement(position, slip));
-    const reviews = [];
+  *review({ positions, level, budget = REVIEW_MOVES }) {
+    const judgements = positions.map((position) => this.#judgement(position, level));
+    const moves = [];
     let spent = 0;
     const playEqually = function* (indices, most, limit) {
-      let moves = 0;
+      let played = 0;
       for (let [games, done] = [PROBE_GAMES, 0]; games > 0 && indices.length > 0; ) {
         for (const index of indices) {
-          moves += judgements[index].play(games);
-          yield (reviews[index] = judgements[index].review);
+          played += judgements[index].play(games);
+          yield (moves[index] = judgements[index].review);
         }
         done += games;
-        games = 2 * Math.floor(Math.min(done * (limit / moves - 1), most - done) / 2);
+        games = 2 * Math.floor(Math.min(done * (limit / played - 1), most - done) / 2);
       }
-      spent += moves;
+      spent += played;
     };
     for (const judgement of judgements) judgement.until = 0;
     yield* playEqually([...judgements.keys()], FIRST_GAMES, FIRST_SHARE * budget);
@@ -267,30 +280,97 @@ export class Coaching {
     yield* playEqually(decisive, MORE_GAMES, MORE_SHARE * budget - spent);
     for (const index of decisive) judgements[index].until = judgements[index].count;
     const doubts = judgements.map(({ doubt }) => doubt);
-    while (spent < budget && Math.max(...doubts) >= MIN_DOUBT) {
-      const index = doubts.indexOf(Math.max(...doubts));
-      spent += judgements[index].play(BATCH_GAMES);
-      doubts[index] = judgements[index].doubt;
-      yield (reviews[index] = judgements[index].review);
+    while (spent < budget) {
+      const part = [...doubts.keys()].sort((one, other) => doubts[other] - doubts[one]).slice(0, ROUND).filter((index) => doubts[index] >= MIN_DOUBT);
+      if (!part.length) break;
+      for (const index of part) {
+        spent += judgements[index].play(BATCH_GAMES);
+        doubts[index] = judgements[index].doubt;
+        yield (moves[index] = judgements[index].review);
+      }
     }
-    const mistakes = reviews.filter(({ grade, played }) => GRADES.includes(grade[played]));
-    mistakes.sort((one, other) => other.loss - one.loss);
-    const moments = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
-    return { accuracy: accuracyOf(reviews), moments };
+    return { moves, ...this.#summary(moves.map((move, index) => ({ ...move, ...positions[index] })), level) };
   }
 
-  #judgement(position, slip) {
-    const goals = this.#goals[slip][Math.log2(Math.max(...position.board.flat()))];
-    return new Judgement(this.#playouts, position, slip, goals);
+  // What stands out among reviewed moves.
+  #summary(moves, level) {
+    const counts = Object.fromEntries(["best", "good", ...GRADES].map((each) => [each, moves.filter(({ grade }) => grade === each).length]));
+    const mistakes = moves.filter(({ grade }) => GRADES.includes(grade)).sort((one, other) => other.loss - one.loss);
+    const worst = mistakes.slice(0, MAX_MOMENTS).sort((one, other) => one.ply - other.ply);
+    const moments = worst.map((move) => {
+      const lines = [move.best, move.played].map((way) => [way, this.#line(move, way, level)]);
+      return { ...move, lines: Object.fromEntries(lines) };
+    });
+    return { accuracy: accuracyOf(moves), first: mistakes[0]?.turn ?? null, counts, habits: habitsIn(moves), moments };
+  }
+
+  // A typical line after a move: the median of some games by their empty cells.
+  #line({ board, reason }, way, level) {
+    const lines = Array.from({ length: LINE_GAMES }, (_, game) => [...this.#turns(board, way, level, wordsOf(SEED, 1, game))]);
+    const empty = (line) => line.at(-1).board.flat().filter((tile) => !tile).length;
+    lines.sort((one, other) => one.length - other.length || empty(one) - empty(other));
+    return { turns: lines[LINE_GAMES / 2], fear: reason?.numbers.tile ?? null };
+  }
+
+  // The turns of a game played on, as `turns` in `review/playouts.py`.
+  *#turns(board, direction, level, words) {
+    const [slip, [, next]] = this.#aims(board, level);
+    for (let count = 0; direction && count < LINE_MOVES; count++) {
+      const { board: after, motions, points } = slide(board, direction, this.#rules.merging);
+      board = after;
+      const isOver = points >= next && Math.max(...board.flat()) >= next;
+      const spawn = isOver ? null : this.#spawn(board, direction, words);
+      if (spawn) board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+      yield { direction, motions, spawn, board };
+      const moves = isOver ? [] : this.#playouts.rate(this.#playouts.ranks(board));
+      const judged = moves.map(({ direction: way, worth }) => [way, worth * (1 + slip * (words.next().value * 2 ** -31 - 1))]);
+      direction = judged.length ? mostOf(Object.fromEntries(judged)) : "";
+    }
+  }
+
+  #spawn(board, direction, words) {
+    const drawn = [words.next().value, words.next().value]; // for the cell, and for the tile
+    return spawnOn(this.#rules, board, direction, (choices) => Math.floor((drawn.pop() * choices) / 2 ** 32));
+  }
+
+  #judgement(position, level) {
+    return new Judgement(this.#playouts, position, ...this.#aims(position.board, level));
+  }
+
+  /** @returns {[number, [number, number]]} the slip of a level, and its goals on a board */
+  #aims(board, level) {
+    const { slip, goals } = this.#levels[level] ?? this.#levels.practised;
+    return [slip, goals[Math.log2(Math.max(...board.flat()))]];
+  }
+}
+
+// The mistakes that cost most in total, by their reasons.
+function habitsIn(moves) {
+  const kinds = [...new Set(moves.flatMap(({ reason }) => reason?.kind ?? []))].sort();
+  const habits = kinds.map((kind) => {
+    const mistakes = moves.filter(({ reason }) => reason?.kind === kind);
+    const turns = mistakes.map(({ turn }) => turn);
+    return { reason: kind, count: turns.length, cost: mean(mistakes.map(({ loss }) => loss)), turns };
+  });
+  return habits.sort((one, other) => other.count * other.cost - one.count * one.cost).slice(0, MAX_HABITS);
+}
+
+// The random words of a game, as in `review/playouts.py`.
+function* wordsOf(a, b, c) {
+  for (let counter = 1; ; counter++) {
+    const word = (a + b + counter) >>> 0;
+    [a, b, c] = [b ^ (b >>> 9), (c + (c << 3)) | 0, (((c << 21) | (c >>> 11)) + word) | 0];
+    if (counter > WARM_UP_WORDS) yield word;
   }
 }
 
 // 100 for no losses, 0 for those of random moves; null while little is known.
 function accuracyOf(reviews) {
   const [lost, stake] = ["share", "stake"].map((name) => reviews.reduce((sum, move) => sum + move[name], 0));
-  return stake < MIN_STAKE ? null : 100 * Math.min(Math.max(1 - lost / stake, 0), 1);
+  return stake < MIN_STAKE ? null : rounded(100 * Math.min(Math.max(1 - lost / stake, 0), 1), 2);
 }
 
+const rounded = (value, digits) => Number(value.toFixed(digits));
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const mostOf = (values) => Object.keys(values).reduce((one, other) => (values[other] > values[one] ? other : one));
 

@@ -70,6 +70,9 @@ export function link(label, address, kind = "") {
   return element("a", { href: address, class: `button ${kind}` }, label);
 }
 
+/** Wait for some milliseconds. */
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
 /** Focus the board, so that it receives key presses again. */
 export function toBoard() {
   $("board").focus({ preventScroll: true });

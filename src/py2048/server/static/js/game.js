@@ -56,7 +56,7 @@ export function spawnOn({ spawn }, board, direction, pick) {
 }
 
 /**
- * Play a turn; return the slide and the position after it.
+ * Play a turn; return the slide, the position after it, and the event to show.
  * @param {object} rules as parsed
  * @param {Position} position
  * @param {Turn} turn
@@ -69,7 +69,8 @@ export function playTurn(rules, { board, score, ply }, { direction, spawn }) {
     score: scoreAfter(rules.scoring, score, slid),
     ply: ply + (slid.changed ? 1 : 0),
   };
-  return { slid, position };
+  const event = { kind: "nothing_moved", direction, points: position.score - score, spawn };
+  return { slid, position, event: spawn ? { ...event, kind: "moved", motions: slid.motions } : event };
 }
 
 /** The score after a slide whose board already includes the new tile. */

@@ -1,18 +1,19 @@
 // Help in casual games: hints, the coach and autoplay. They come from the server's players or, while
 // the server is away, from the coach in the browser.
+import { chosenLevel, coachAt, offerLevels } from "./coach.js";
 import { Computer, showHint, wordOn } from "./computer.js";
-import { $, press, put } from "./elements.js";
+import { $, pause, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
 import { _ } from "./language.js";
 import { read, write } from "./storage.js";
 import { presetOf } from "./view.js";
+import { hintOf } from "./words.js";
 
 /** @import { Hint } from "./computer.js" */
 /** @import { PlayPage } from "./play.js" */
 
 // The coach analyses the board only when the player pauses, so that it never delays a move.
 const COACH_PAUSE_MS = 400;
-const SLIP = 0.1; // of the level whose games the coach in the browser plays
 
 export class Help {
   #page;
@@ -29,6 +30,7 @@ export class Help {
       if (this.isAutoplaying) this.letPlay(this.computer.player);
       if (!$("menu-dialog").open) page.announce(this.computer.pace);
     });
+    if ($("level-choice")) offerLevels($("level-choice"));
     this.autoplayed(page.game?.autoplay ?? null);
     this.showCoach();
     this.watch();
@@ -123,7 +125,7 @@ export class Help {
       if (direction) this.#page.playAlone(direction, true);
       else this.#page.tellNoHelp();
       if (!direction || this.#page.result.isUp) this.autoplayed(null);
-      await new Promise((done) => setTimeout(done, this.computer.delay));
+      await pause(this.computer.delay);
     }
   }
 
@@ -188,21 +190,11 @@ export class Help {
     return read("coach") === "on";
   }
 
-  /**
-   * Review the game that was played without a server.
-   * @param {(move: import("./coaching.js").Judged) => void} show called with the reviews of moves
-   * @returns {Promise<?{accuracy: ?number, moments: import("./coaching.js").Judged[]}>} null without a coach
-   */
-  async review(show) {
-    const coach = await this.#coach();
-    return coach && coach.ask("review", { positions: this.#page.offline.moves, slip: SLIP }, show);
-  }
-
   // Load the coach in the browser for the game's rules; null if there is none.
   async #coach() {
     const { text } = this.#page.game.rules;
     const address = presetOf(text)?.dataset.network;
-    return address ? import("./coach.js").then((it) => it.coachAt(address, text)).catch(() => null) : null;
+    return address ? coachAt(address, text).catch(() => null) : null;
   }
 
   // Show hints like the server's, the first from few games; return false if there is no coach.
@@ -211,12 +203,11 @@ export class Help {
     const { game, version, board, ply } = page.game;
     const coach = await this.#coach();
     if (!coach) return false;
-    const { hintOf } = await import("./coach.js");
     const show = (judged) => {
       const isThere = page.isAlone && page.game.board === board;
       if (judged && isThere) page.dispatch({ type: "hint", ...hintOf(judged), game, version });
     };
-    show(await coach.ask("hint", { position: { board, ply: ply + 1 }, slip: SLIP }, show));
+    show(await coach.ask("hint", { position: { board, ply: ply + 1 }, level: chosenLevel() }, show));
     return true;
   }
 }

@@ -1,9 +1,8 @@
 // Stores casual games for offline play. A game consists of a head, which contains its position, and
 // chunks of turns. A move writes only the head and the last chunk, regardless of the game's length.
-import { playTurn } from "./game.js";
-import { Record, chunkOf, turnOf } from "./record.js";
+import { Record, chunkOf } from "./record.js";
 import { parseRules } from "./rules.js";
-import { adoptOld, namesFrom, readJson, write, writeJson } from "./storage.js";
+import { namesFrom, readJson, write, writeJson } from "./storage.js";
 
 /**
  * @typedef {object} Kept
@@ -102,30 +101,6 @@ export function loadNext() {
 
 /** Whether a storage name is that of a game's head. */
 export const isHead = (name, id) => name === headName(id);
-
-// Earlier versions stored all games under one key, each with its turns and its undone turns.
-function adoptOldGames(text) {
-  for (const { game, start, unanswered, turns, undone = [], sent = 0 } of Object.values(JSON.parse(text))) {
-    try {
-      const kept = { ...keptFrom({ ...game, ...start }), game, unanswered, sent };
-      const rules = parseRules(game.rules.text);
-      let position = start;
-      for (const code of [...turns, ...[...undone].reverse()]) {
-        const turn = turnOf(code, rules);
-        kept.record.append(position, turn);
-        ({ position } = playTurn(rules, position, turn));
-      }
-      kept.record.end = turns.length;
-      for (const { number, ...chunk } of kept.record.chunks) writeJson(chunkName(game.game, number), chunk);
-      saveHead(kept);
-    } catch {
-      // skip a damaged game
-    }
-  }
-  return true;
-}
-
-adoptOld("casual-games", adoptOldGames);
 
 function removeChunks(id, from) {
   for (let number = from; readJson(chunkName(id, number)); number++) write(chunkName(id, number), "");

@@ -25,13 +25,15 @@ export function ngettext(one, many, count, values = {}) {
   return filled(form, { n: grouped(count), ...values });
 }
 
-const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+/** Fill values into a text's {names}. */
+export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 /** Format a number with the language's separators, rounded as the server does. */
 export function grouped(value, digits = 0) {
   /** @type {Intl.NumberFormatOptions} */
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, roundingMode: "halfEven" };
-  return value.toLocaleString(locale, options);
+  const exact = /** @type {any} */ (value.toFixed(20)); // 0.35 is less than its digits say
+  return new Intl.NumberFormat(locale, options).format(exact);
 }
 
 /** Format a change with its sign. */

@@ -4,7 +4,6 @@
 import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
 import * as kept from "./kept.js";
 import { _ } from "./language.js";
-import { turnOf } from "./record.js";
 import { parseRules, slide } from "./rules.js";
 import { scoreSentence } from "./speech.js";
 import { read, write } from "./storage.js";
@@ -45,18 +44,7 @@ export class OfflineGame {
     return this.#kept?.record.first ?? 0;
   }
 
-  /** The moves since the server's last position, each with its number and the board before it. */
-  get moves() {
-    const { game, record } = this.#kept;
-    const rules = parseRules(game.rules.text);
-    const positions = [...record.positions()].slice(0, -1);
-    return positions.flatMap(({ board, ply }, index) => {
-      const { direction, spawn } = turnOf(record.code(record.first + index), rules);
-      return spawn ? [{ board, ply: ply + 1, played: direction }] : [];
-    });
-  }
-
-    /** Keep the server's game, unless the kept game has unsent moves. */
+  /** Keep the server's game, unless the kept game has unsent moves. */
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const before = this.game?.game;
@@ -99,14 +87,16 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** Start a game that the server does not know. */
-  begin(rules) {
+  /** Start a game that the server does not know, perhaps from a position of the kept one. */
+  begin(rules, turn = null) {
+    const board = turn === null ? null : this.#kept.record.position(Math.min(turn, this.length)).board;
     const parsed = parseRules(rules.text);
     const best = Number(read(`best ${rules.name}`)) || 0;
     if (this.#kept) this.forget();
     this.#kept = kept.keptFrom({
-      game: String(Date.now()), version: 0, mode: "casual", mine: true, isLocal: true, category: "plain",
-      board: startOn(parsed, draw), score: 0, ply: 0, best, rules: { ...rules, target: parsed.target },
+      game: String(Date.now()), version: 0, mode: "casual", mine: true, isLocal: true,
+      category: board ? "position" : "plain", board: board ?? startOn(parsed, draw), score: 0, ply: 0, best,
+      rules: { ...rules, target: parsed.target },
     });
     this.#moveTo(this.game);
     kept.saveHead(this.#kept);
@@ -146,23 +136,19 @@ export class OfflineGame {
 
   #take(turn, isRedone = false) {
     const { game, record } = this.#kept;
-    const { direction, spawn } = turn;
     const rules = parseRules(game.rules.text);
-    const { slid, position } = playTurn(rules, game, turn);
-    const points = position.score - game.score;
-    const hadWon = game.won;
-    const isTurn = spawn !== null || points !== 0;
+    const { position, event } = playTurn(rules, game, turn);
+    const [hadWon, won] = [game.won, { tile: rules.target }];
+    const isTurn = event.spawn !== null || event.points !== 0;
     if (isTurn && !isRedone) record.append(game, turn);
     this.#moveTo(position);
     if (isTurn && !isRedone) kept.saveTurn(this.#kept);
     else kept.saveHead(this.#kept);
     this.#tell();
-    const kind = spawn ? "moved" : "nothing_moved";
-    const event = { kind, direction, redone: isRedone, points, spawn };
     /** @type {object[]} */
-    const events = [spawn ? { ...event, motions: slid.motions } : event];
-    if (game.won && !hadWon) events.push(wonEvent(rules.target));
-    if (game.outcome !== "playing") events.push(overEvent(position.score));
+    const events = [{ ...event, redone: isRedone }];
+    if (game.won && !hadWon) events.push({ kind: "won", ...won, say: _("You made {tile}: you win.", won) });
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `${_("Game over.")} ${scoreSentence(game.score)}` });
     return { ...game, events };
   }
 
@@ -250,7 +236,3 @@ export class OfflineGame {
     this.#changed({ game: this.game?.game ?? null, unsent: this.length });
   }
 }
-
-const wonEvent = (tile) => ({ kind: "won", tile, say: _("You made {tile}: you win.", { tile }) });
-
-const overEvent = (score) => ({ kind: "over", say: `${_("Game over.")} ${scoreSentence(score)}` });

@@ -52,8 +52,7 @@ export class PlayPage {
     this.queue = new ActionQueue((message) => this.send(message), () => this.#watchAnswers());
     this.offline = new OfflineGame((kept) => this.dispatch({ type: "kept", ...kept }));
     this.connection = this.hasServer ? this.#connect() : NO_CONNECTION;
-    if (!this.hasServer && this.offline.game) this.#resume();
-    else if (!this.hasServer) this.start("classic");
+    if (!this.hasServer) this.#enterAlone();
     if (!this.hasServer || read("coach") === "on") this.load();
   }
 
@@ -72,7 +71,6 @@ export class PlayPage {
           move: (direction) => this.move(direction),
           leave: (address) => this.leave(address),
           refresh: () => this.game && this.view.lookBeside(this.game),
-          review: (show) => this.help.review(show),
         });
         this.help = new Help(this);
         if (this.hasServer) keepPage();
@@ -247,12 +245,22 @@ export class PlayPage {
     else this.tellNoHelp();
   }
 
-  #startAlone(rules) {
+  // Go on with the kept game, perhaps from one of its positions, or begin a new one.
+  #enterAlone() {
+    const { game } = this.offline;
+    const turn = location.search.match(/^\?turn=(\d+)$/)?.[1];
+    if (!game) this.start("classic");
+    else if (turn) this.#startAlone(game.rules.text, Number(turn));
+    else this.#resume();
+    clearAddress();
+  }
+
+  #startAlone(rules, turn) {
     const { value, dataset } = presetOf(rules);
     this.help?.autoplayed(null);
     this.help?.reset();
     this.result?.lower();
-    this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary });
+    this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary }, turn);
     this.#resume();
   }
 
@@ -540,7 +548,7 @@ function wishOf(search) {
 }
 
 function clearAddress() {
-  if (location.search) history.replaceState(null, "", "/");
+  if (location.search) history.replaceState(null, "", location.pathname);
 }
 
 // For the console and the tests. The server does not trust anything that the page sends.

@@ -7,38 +7,41 @@ import { _, grouped } from "./language.js";
 import { check } from "./proof.js";
 import { ReviewSteps } from "./review.js";
 import { rise } from "./scene.js";
-import { Pages } from "./server.js";
-import { Speech, spoken } from "./speech.js";
+import { Pages, fetched } from "./server.js";
+import { Speech, spoken, spokenTurn } from "./speech.js";
 
-/**
- * The turns of a finished game, in pages of the server's `TurnsAnswer`.
- * @extends {Pages<Protocol.TurnsAnswer>}
- */
-class Turns extends Pages {
-  /** @param {string} game the game's id */
-  constructor(game) {
-    super(`/api/games/${encodeURIComponent(game)}/turns`);
-    this.total = 0;
-  }
+/** The turns of a finished game, in pages of the server's `TurnsAnswer`. */
+function turnsOf(game) {
+  /** @type {Pages<Protocol.TurnsAnswer>} */
+  const pages = new Pages(`/api/games/${encodeURIComponent(game)}/turns`);
+  const turns = {
+    total: 0,
+    /** The turn at an index, with the board and the score after it. */
+    async turn(index) {
+      const { page, at } = await pages.at(index);
+      turns.total = page.total;
+      return { ...page.turns[at], millis: page.times[at] ?? 0, start: page.start };
+    },
+    /** The position before the turn at an index. */
+    async position(index) {
+      const turn = await turns.turn(Math.max(index - 1, 0));
+      return index ? turn : { board: turn.start, score: 0 };
+    },
+  };
+  return turns;
+}
 
-  /** The position before the turn at an index. */
-  async position(index) {
-    if (index > 0) return this.turn(index - 1);
-    const { page } = await this.#page(0);
-    return { board: page.start, score: 0 };
-  }
-
-  /** The turn at an index, with the board and the score after it. */
-  async turn(index) {
-    const { page, at } = await this.#page(index);
-    return { ...page.turns[at], millis: page.times[at] ?? 0 };
-  }
-
-  async #page(index) {
-    const found = await this.at(index);
-    this.total = found.page.total;
-    return found;
-  }
+/** The review of a finished game, whose moves come in pages of the server's `ReviewAnswer`. */
+function reviewOf(game) {
+  const address = `/api/games/${encodeURIComponent(game)}/review`;
+  return Object.assign(new Pages(address), {
+    state: () => fetch(`${address}?limit=1`).then((answer) => (answer.ok ? answer.json() : null), () => null),
+    page: () => fetched(location.pathname),
+    offerLevels(form) {
+      form.addEventListener("change", () => form.requestSubmit());
+      form.querySelector("button").remove();
+    },
+  });
 }
 
 const JUMP = 10;
@@ -49,8 +52,8 @@ class Replay {
   #wanted = 0;
   #seeking = null;
 
-  constructor(game) {
-    this.turns = new Turns(game);
+  constructor(turns) {
+    this.turns = turns;
     this.view = new BoardView($("board"));
     this.speech = new Speech($("live"));
     this.index = 0;
@@ -101,8 +104,8 @@ class Replay {
     this.#wanted = ++this.index;
     if (turn.motions) this.view.move(turn, turn.board);
     if (turn.points) rise(turn.points);
+    this.speech.say(spokenTurn(turn, turn.score, this.board));
     this.#write(turn.board, turn.score);
-    this.speech.say(turn.say);
     return true;
   }
 
@@ -161,7 +164,9 @@ class Replay {
 
 const turned = ({ source, target, merged }) => ({ source: target, target: source, merged });
 
-const replay = new Replay($("game").dataset.game);
+const { game } = $("game").dataset;
+const { turns, review } = game ? { turns: turnsOf(game), review: reviewOf(game) } : (await import("./alone.js")).opened();
+const replay = new Replay(turns);
 
 function by(act) {
   return async () => {
@@ -215,7 +220,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-const steps = new ReviewSteps(replay, $("game").dataset.game, by);
+const steps = new ReviewSteps(replay, review, by);
 replay.placed = (index) => steps.mark(index);
 attempt(() => replay.seek(steps.first));
 if ($("commitment") && $("secret").textContent) {

@@ -1,14 +1,11 @@
 // The dialog over the board, for the end of a game, a reached target or the end of a session.
-import { outcome } from "./coach.js";
-import { button, element, link, toBoard } from "./elements.js";
+import { button, element, link, pause, toBoard } from "./elements.js";
 import { onSwipe } from "./input.js";
-import { _, grouped, ngettext } from "./language.js";
+import { _, ngettext } from "./language.js";
 import { WAIT, moves } from "./motion.js";
 import { fetched } from "./server.js";
-import { WAYS } from "./ways.js";
 
 /** @import { Game } from "./session.js" */
-/** @typedef {import("./help.js").Help["review"]} PlayReview */
 
 const SERVER_TIMEOUT_MS = 1500;
 // The review is polled at increasing intervals.
@@ -23,8 +20,8 @@ export class ResultDialog {
 
   /**
    * @param {{do: (command: string) => void, leave: (address: string) => void, refresh: () => void,
-   *          move: (direction: string) => void, review: PlayReview}} act carries out its buttons and
-   *   swipes, refreshes the cards beside the board, and reviews a game without the server
+   *          move: (direction: string) => void}} act carries out its buttons and swipes, and refreshes
+   *   the cards beside the board
    */
   constructor(act) {
     this.#act = act;
@@ -73,11 +70,12 @@ export class ResultDialog {
     const won = isByPlayer(game) && (game.outcome === "won" || game.won);
     const title = won ? _("You win") : _("Game over");
     const text = ngettext("{n} point.", "{n} points.", game.score);
-    const actions = [button(_("New game"), () => this.#act.do("new"), "primary")];
+    const actions = [button(_("New game"), () => this.#act.do("new"), hasServer ? "primary" : "")];
+    if (!hasServer) actions.unshift(link(_("Review this game"), "?review", "primary"));
     if (!hasServer) actions.push(button(_("Undo the last move"), () => this.#act.do("undo")));
     const content = { title, text, won: false, actions };
     if (hasServer) this.#showFigures(game, content, soon).then(() => this.#act.refresh());
-    else this.#raise(content, soon).then(() => this.#review(game.ply));
+    else this.#raise(content, soon);
   }
 
   /**
@@ -150,26 +148,6 @@ export class ResultDialog {
     }
   }
 
-  // Add the review of a game that was played without the server.
-  async #review(total) {
-    const shown = this.#shown;
-    const progress = element("p", { role: "status" });
-    const moments = element("ol", { class: "moments" });
-    this.#dialog.querySelector(".buttons").before(progress, moments);
-    const seen = new Set();
-    const review = await this.#act.review(({ ply }) => {
-      const counts = { done: grouped(seen.add(ply).size), total: grouped(total) };
-      progress.textContent = _("{done} of {total} moves are reviewed.", counts);
-    });
-    if (!review || shown !== this.#shown) return;
-    const { accuracy, moments: found } = review;
-    progress.textContent = accuracy === null ? _("Accuracy: not yet.") : _("Accuracy: {n}. Random moves have 0.", { n: grouped(accuracy) });
-    moments.replaceChildren(...found.map((move) => {
-      const text = outcome(move, [move.best, move.played]);
-      return element("li", { value: move.ply }, `${WAYS[move.played]}: ${text}`);
-    }));
-  }
-
   get #pending() {
     return this.#dialog.querySelector("[data-pending]");
   }
@@ -212,5 +190,3 @@ export class ResultDialog {
  * @param {Game} game
  */
 const isByPlayer = ({ category }) => category !== "computer";
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

@@ -1,10 +1,18 @@
 // The review of a finished game: waits for the review, steps through the costliest mistakes, explains
 // what each move lost, shows typical lines, and lets the player try again.
-import { $, find, findAll, press, put } from "./elements.js";
+import { $, find, findAll, pause, press, put } from "./elements.js";
 import { meaning, onSwipe } from "./input.js";
 import { _, grouped } from "./language.js";
-import { Pages, fetched } from "./server.js";
-import { WAYS, markEdge, wayLine } from "./ways.js";
+import { WAYS, isMistake, markEdge, wayLine } from "./ways.js";
+
+/**
+ * Where a review comes from. `state` and `page` give null without a connection.
+ * @typedef {object} Source
+ * @property {(turn: number) => Promise<{page: any, at: number}>} at the page of its moves with a turn
+ * @property {() => Promise<?any>} state how far it is
+ * @property {() => Promise<?Document | DocumentFragment>} page the parts of this page, with the review
+ * @property {(form: HTMLFormElement) => void} offerLevels reviews again for a level chosen in a form
+ */
 
 const LOOK_MS = 1500;
 const LINE_MS = 700;
@@ -12,9 +20,7 @@ const PARTS = ["review", "graph-card", "review-more"];
 
 export class ReviewSteps {
   #replay;
-  #address;
-  /** @type {Pages<Protocol.ReviewAnswer>} */
-  #pages;
+  #source;
   /** @type {?Protocol.ReviewedMove & Partial<Protocol.Moment>} */
   #move = null;
   #isTrying = false;
@@ -25,13 +31,12 @@ export class ReviewSteps {
 
   /**
    * @param {any} replay the replay of the game
-   * @param {string} game the game's id
+   * @param {Source} source of its review
    * @param {(act: () => Promise<void>) => () => Promise<void>} by makes a function stop the replay first
    */
-  constructor(replay, game, by) {
+  constructor(replay, source, by) {
     this.#replay = replay;
-    this.#address = `/api/games/${encodeURIComponent(game)}/review`;
-    this.#pages = new Pages(this.#address);
+    this.#source = source;
     $("previous-mistake").addEventListener("click", by(() => this.#step(-1)));
     $("next-mistake").addEventListener("click", by(() => this.#step(1)));
     $("show-me").addEventListener("click", by(() => this.#toggleLines()));
@@ -78,8 +83,7 @@ export class ReviewSteps {
 
   // Show the controls for the review's current state.
   #offer() {
-    const { state } = $("review")?.dataset ?? {};
-    if (state === "waiting" || state === "running") setTimeout(() => this.#look(), LOOK_MS);
+    if (isPending($("review")?.dataset ?? {})) setTimeout(() => this.#look(), LOOK_MS);
     const items = findAll(".mistakes > li");
     for (const id of ["previous-mistake", "next-mistake"]) $(id).hidden = !items.length;
     for (const item of items) {
@@ -89,9 +93,7 @@ export class ReviewSteps {
       const turns = button.dataset.turns.split(" ").map(Number);
       this.#reveal(button, () => this.#begin(turns));
     }
-    const form = /** @type {?HTMLFormElement} */ (find("#level"));
-    form?.addEventListener("change", () => form.requestSubmit());
-    form?.querySelector("button").remove();
+    if ($("level")) this.#source.offerLevels($("level"));
     const go = (event) => event.buttons && this.by(() => this.#point(event))();
     $("review-graph")?.addEventListener("pointerdown", go);
     $("review-graph")?.addEventListener("pointermove", go);
@@ -103,28 +105,27 @@ export class ReviewSteps {
   }
 
   async #look() {
-    const answer = await fetch(`${this.#address}?limit=1`).catch(() => null); // no connection
-    if (answer?.ok) await this.#progress(await answer.json());
-    else setTimeout(() => this.#look(), 4 * LOOK_MS);
-  }
-
-  async #progress({ state, ahead, done, total }) {
-    if (state !== "waiting" && state !== "running") {
+    const answer = await this.#source.state();
+    if (answer && !isPending(answer)) {
       await this.#renew();
       return;
     }
+    if (answer) this.#progress(answer);
+    setTimeout(() => this.#look(), answer ? LOOK_MS : 4 * LOOK_MS);
+  }
+
+  #progress({ state, ahead, done, total }) {
     const first = ahead ? _("Games that come first: {n}.", { n: ahead }) : _("This game is next.");
     const counts = { done: grouped(done), total: grouped(total) };
-    const moves = _("{done} of {total} moves are reviewed.", counts);
     if (state === "waiting") put("review-progress", first);
     else if (done === total) put("review-progress", _("All moves are judged; playing more games …"));
-    else if (done) put("review-progress", moves);
+    else if (done) put("review-progress", _("{done} of {total} moves are reviewed.", counts));
+    $("review-share").max = total;
     $("review-share").value = done;
-    setTimeout(() => this.#look(), LOOK_MS);
   }
 
   async #renew() {
-    const fresh = await fetched(location.pathname);
+    const fresh = await this.#source.page();
     if (!fresh) {
       setTimeout(() => this.#look(), 4 * LOOK_MS);
       return;
@@ -142,7 +143,7 @@ export class ReviewSteps {
   async #find(turn) {
     if (!this.#isDone) return null;
     try {
-      const { page, at } = await this.#pages.at(turn);
+      const { page, at } = await this.#source.at(turn);
       // If attempts that move nothing count as turns, turn and move numbers differ.
       const move = page.total === this.#replay.turns.total ? page.moves[at] : null;
       return move && { ...move, ...page.summary.moments.find(({ ply }) => ply === move.ply) };
@@ -246,11 +247,11 @@ export class ReviewSteps {
     const option = move.options.find(({ direction }) => direction === way);
     if (!option) {
       this.#replay.view.lean(way);
-      this.#say(_("Nothing moves that way."));
+      put("status", _("Nothing moves that way."));
       return;
     }
     this.#show(move);
-    const isRight = way === move.best || option.grade === "best" || option.grade === "good";
+    const isRight = way === move.best || !isMistake(option);
     let said = _("Not {move}: {best} is best.", words);
     if (way === move.best) said = _("Right: {move} is best.", words);
     else if (isRight) said = _("Good: {move} is nearly as good as {best}.", words);
@@ -270,11 +271,11 @@ export class ReviewSteps {
   async #step(by) {
     const drill = this.#drill;
     const turns = drill ?? findAll(".mistakes > li").map((item) => Number(item.dataset.turn));
-    const { index } = this.#replay;
-    const turn = by > 0 ? turns.find((each) => each > index) : turns.findLast((each) => each < index);
+    const isBeyond = (turn) => by * (turn - this.#replay.index) > 0;
+    const turn = by > 0 ? turns.find(isBeyond) : turns.findLast(isBeyond);
     if (turn === undefined) {
       this.#drill = null;
-      this.#say(by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
+      put("status", by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
       return;
     }
     await this.#visit(turn);
@@ -299,13 +300,9 @@ export class ReviewSteps {
     const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
     await this.#replay.seek(Math.round(share * lastOf(graph)));
   }
-
-  #say(text) {
-    $("status").textContent = text;
-  }
 }
 
-const isMistake = ({ grade }) => !["best", "good"].includes(grade);
+const isPending = ({ state }) => state === "waiting" || state === "running";
 
 // The item of a move in the list of moments.
 const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
@@ -314,8 +311,6 @@ const itemOf = (turn) => find(`.mistakes > [data-turn="${turn}"]`);
 function markTiles(value) {
   for (const tile of findAll("#board .tile")) tile.classList.toggle("feared", tile.textContent === String(value));
 }
-
-const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Index at the right end of the graph.
 const lastOf = (graph) => Math.max(Number(graph.dataset.last), 1);

@@ -1,5 +1,5 @@
 // The remaining time in a battle, and all players' scores and boards.
-import { rank } from "./board.js";
+import { smallBoard } from "./board.js";
 import { $, element } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { spoken } from "./speech.js";
@@ -109,17 +109,10 @@ function clock(ms) {
 function row(player, isMe, stage) {
   const { name, score, place, has_left: hasLeft, is_over: isOver, board } = player;
   const state = hasLeft ? _("left") : isOver && stage === "running" ? _("no move left") : "";
-  const line = element(
-    "p",
-    {},
-    element("span", { class: "muted" }, `${place}.`),
-    avatar(name),
-    element("strong", {}, name),
-    isMe ? element("span", { class: "badge" }, _("you")) : "",
-    state ? element("span", { class: "muted small" }, state) : "",
-    element("span", { class: "rival-score" }, grouped(score)),
-  );
-  return element("li", {}, line, board && (isPage || !isMe) ? small(board, name) : "");
+  const word = (kind, text) => (text ? [element("span", { class: kind }, text)] : []);
+  const after = [...word("badge", isMe && _("you")), ...word("muted small", state), ...word("rival-score", grouped(score))];
+  const line = element("p", {}, ...word("muted", `${place}.`), avatar(name), element("strong", {}, name), ...after);
+  return element("li", {}, line, board && (isPage || !isMe) ? smallBoard(board, `${name}: ${spoken(board)}`) : "");
 }
 
 /** A player's initials on the colour of a tile, as in the server's macro `avatar`. */
@@ -127,15 +120,6 @@ export function avatar(name) {
   const initials = name.match(/[^\W_]+/g)?.slice(0, 2).map((word) => word[0]) ?? [];
   const face = 3 + (new TextEncoder().encode(name).reduce((sum, byte) => sum + byte, 0) % 6);
   return element("span", { class: `avatar rank-${face}`, "aria-hidden": "true" }, initials.join("").toUpperCase());
-}
-
-function small(board, name) {
-  const cells = board.flat().map((tile) => {
-    const kind = tile ? `rank-${rank(tile)} digits-${Math.min(String(tile).length, 7)}` : "";
-    return element("span", { class: kind }, tile ? String(tile) : "");
-  });
-  const facts = { class: `mini columns-${board[0].length}`, role: "img", "aria-label": `${name}: ${spoken(board)}` };
-  return element("div", facts, ...cells);
 }
 
 function result(players, you) {

@@ -2,11 +2,6 @@
 
 // Prefix of all keys, because other applications may share the origin.
 const PREFIX = "py2048.";
-// Earlier versions used these keys, and "best <rules>", without the prefix.
-const OLD_KEYS = [
-  "coach", "mode", "motion", "own-rules", "pad", "player", "puzzles", "speed", "steps", "theme",
-];
-const OLD_BEST = "best ";
 
 /** The value stored under a name, or the fallback. */
 export function read(name, fallback = "") {
@@ -45,45 +40,15 @@ export function writeJson(name, value) {
 
 /** The stored names that begin with a prefix. */
 export function namesFrom(start) {
-  return keys()
-    .filter((key) => key.startsWith(PREFIX + start))
-    .map((key) => key.slice(PREFIX.length));
+  try {
+    const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index));
+    return keys.filter((key) => key.startsWith(PREFIX + start)).map((key) => key.slice(PREFIX.length));
+  } catch {
+    return [];
+  }
 }
 
 /** The name for the key of a `storage` event; null if the key is not ours. */
 export function nameOf(key) {
   return key?.startsWith(PREFIX) ? key.slice(PREFIX.length) : null;
 }
-
-/**
- * Migrate a value that an earlier version stored without the prefix.
- * @param {string} key
- * @param {(text: string) => boolean} adopt stores the value; if it returns true, the old key is removed
- */
-export function adoptOld(key, adopt) {
-  try {
-    const text = localStorage.getItem(key);
-    if (text !== null && adopt(text)) localStorage.removeItem(key);
-  } catch {
-    // no storage, so nothing to migrate
-  }
-}
-
-function keys() {
-  try {
-    return Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index));
-  } catch {
-    return [];
-  }
-}
-
-// Copy old settings once. The old keys are kept, because a key such as "theme" may belong to
-// another application.
-function copyOldSettings() {
-  if (read("version")) return;
-  const old = keys().filter((key) => OLD_KEYS.includes(key) || key.startsWith(OLD_BEST));
-  const copied = old.map((key) => write(key, read(key) || localStorage.getItem(key)));
-  if (copied.every(Boolean)) write("version", "1");
-}
-
-copyOldSettings();

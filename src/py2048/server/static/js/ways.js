@@ -5,6 +5,9 @@ import { _ } from "./language.js";
 export const WAYS = { up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") };
 const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" };
 
+/** Whether a move is an inaccuracy, a mistake or a blunder. */
+export const isMistake = ({ grade }) => !["best", "good"].includes(grade);
+
 /**
  * Mark the best direction and the one played at the board's edge; without them, remove the marks.
  * @param {string} [best]
