@@ -33,7 +33,8 @@ from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, TABLE, Goals, Level
 from py2048.review.moves import MoveReview
-from py2048.review.playouts import SEED, turns, words
+from py2048.review.playouts import turns, words
+from py2048.review.simulation import SEED
 
 TILES = 256, 512, 1024, 2048, 4096
 BANDS = (0, 1_000), (1_000, 10_000), (10_000, 30_000), (30_000, float("inf"))

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from py2048 import Direction
 from py2048.core.game.importing import load_records
-from py2048.players.ntuple.weights import SHIPPED, load
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher
+from py2048.review.simulation import evaluation_of
 
 Array = NDArray[Any]
 
@@ -38,8 +38,8 @@ def moves_of(path: Path) -> tuple[Array, Array]:
     values, played = [], []
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     for record in (record for file in files for record in load_records(file)):
-        network = load(SHIPPED / f"{record.rules.name}.npz")
-        searcher, board = Searcher(record.rules, network, SearchLimits(depth=1)), record.start
+        evaluation = evaluation_of(record.rules)
+        searcher, board = Searcher(record.rules, evaluation, SearchLimits(depth=1)), record.start
         for after, turn, _ in record.replay():
             rated = searcher.rate(board)
             if len(rated) > 1:

@@ -1,9 +1,10 @@
 """Simulate players of all levels, and write the table that `py2048.review.levels` reads.
 
-Usage: make_levels.py [GAMES]
+Usage: make_levels.py [PRESET…]
 
-For each preset with a network and each slip, GAMES games (1,000 by default) are played from the
-start. The table has the median score, and the share of games that made each tile.
+For each of these presets and each slip, 1,000 games are played from the start. By default, these
+are all presets with a network; the table keeps the rows of the others. It has the median score, and
+the share of games that made each tile.
 """
 
 from __future__ import annotations
@@ -20,25 +21,27 @@ from py2048.review.levels import TABLE
 from py2048.review.simulation import evaluation_of, shares_of, simulate
 
 SLIPS = (0.9, 0.7, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05, 0.035, 0.02, 0.01)
-SEED = 2048
+SEED, GAMES = 2048, 1000
 
 
-def table_of(rules: Rules, games: int) -> dict[str, Any]:
+def table_of(rules: Rules) -> dict[str, Any]:
     """Simulate all levels under these rules."""
     slips = {}
     for slip in SLIPS:
-        largest, scores = simulate(rules, slip, games, SEED)
+        largest, scores = simulate(rules, slip, GAMES, SEED)
         slips[slip] = {"median": int(np.median(scores)), "made": shares_of(largest)}
         print(rules.name, slip, slips[slip], flush=True)
-    return {"seed": SEED, "games": games, "slips": slips}
+    return {"seed": SEED, "games": GAMES, "slips": slips}
 
 
-def main(games: int = 1000) -> None:
+def main(names: list[str]) -> None:
     """Write the table, a line for each preset."""
     presets = [rules for rules in list_rules() if isinstance(evaluation_of(rules), Network)]
-    lines = [f'"{rules.name}": {json.dumps(table_of(rules, games))}' for rules in presets]
+    table = json.loads(TABLE.read_text(encoding="ascii"))
+    table |= {rules.name: table_of(rules) for rules in presets if rules.name in names or not names}
+    lines = [f'"{name}": {json.dumps(row)}' for name, row in table.items()]
     TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(sys.argv[1:])

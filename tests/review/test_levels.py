@@ -95,18 +95,26 @@ def test_the_table_holds_for_other_games():
 
 
 def test_rules_without_a_table_are_simulated():
-    """Their goals depend on how far a level gets; a 2x2 board has no tile above 32."""
-    made = made_shares(get_rules("classic:size=2x2"), level_of(0.1))
+    """Their goals depend on how far a level gets; nine cells without 4s make no tile above 512."""
+    made = made_shares(get_rules("classic:size=3x3,spawn=2:1"), level_of(0.1))
     assert made[4] == 1
-    assert max(made) <= 32
+    assert max(made) <= 512
+
+
+@pytest.mark.parametrize("text", ["classic:size=2x3", "classic:size=6x6"])
+def test_boards_that_are_judged_exactly_or_are_too_large_are_not_simulated(text):
+    """Nothing waits for a simulation there; the next tile is the goal."""
+    rules = get_rules(text)
+    assert not made_shares(rules, level_of(0.1))
+    assert goal_of(rules, level_of(0.1), board_with(8, rules)) == (16, 32)
 
 
 def test_a_simulation_is_repeated_by_its_seed():
-    """Equal seeds give equal games; a stopped game has only the tiles of its moves."""
+    """Equal seeds give equal games; no game goes on after its last tile."""
     rules = get_rules("2x4")
     first, second, other = (simulate(rules, 0.2, 20, seed) for seed in (1, 1, 2))
     assert [*first[1]] == [*second[1]] != [*other[1]]
-    assert max(simulate(rules, 0.2, 20, max_moves=2)[0]) <= 16
+    assert {*simulate(rules, 0.2, 20, last_tile=16)[0]} == {16}
 
 
 def test_stronger_levels_make_larger_tiles():

@@ -11,11 +11,14 @@ import pytest
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.game import Game
+from py2048.core.rng import derive_seed
 from py2048.core.rules import Rules, get_rules
+from py2048.engine.rules import CompiledRules
 from py2048.review import _playout_kernels as kernels
 from py2048.review.levels import LEVELS, Goals
-from py2048.review.playouts import Batch, Playouts, play_on, typical_line, words
+from py2048.review.playouts import play_on, turns, typical_line, words
 from py2048.review.reasons import Reason, ReasonKind, watch
+from py2048.review.simulation import ENDLESS, Batch, Playouts, simulate
 
 CLASSIC = get_rules("classic")
 COUNTS = (
@@ -65,6 +68,21 @@ def test_the_kernel_plays_the_games_of_the_reference(name):
             squares = [counts.trapped**2, counts.meeting**2, counts.room**2]
             assert row[kernels.SUMS - kernels.SQUARES :].tolist() == squares
             assert row[kernels.GAMES] == 1
+
+
+@pytest.mark.parametrize(("name", "last"), [("3x4", ENDLESS), ("qsan_qarut", 64), ("5x5", 32)])
+def test_whole_games_are_those_of_the_reference(name, last):
+    """They end with the same largest tile and score; the first legal move starts them."""
+    rules, slip, seed = get_rules(name), 0.5, 3
+    largest, scores = simulate(rules, slip, 3, seed, last)
+    for number in range(3):
+        start = Game(rules, seed=derive_seed(seed, number)).board
+        first, draws = start.legal_directions()[0], words(seed, 0, number)
+        played = [*turns(rules, start, first, Goals(last, last), slip, draws)]
+        merged, given = sum(turn.slide.points for turn in played), CompiledRules.of(rules)
+        assert largest[number] == played[-1].board.max_tile
+        earned = given.merge_points * merged + given.points_per_move * len(played)
+        assert scores[number] == round(earned)
 
 
 def test_equal_seeds_give_equal_sums_on_any_number_of_threads():

@@ -24,6 +24,7 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
+from py2048.players.search.expectimax import Expectimax
 from py2048.presentation.hints import DirectionRow, headline, options_of, reason_of
 from py2048.presentation.words import accuracy_note, accuracy_text
 from py2048.review.advice import Hint
@@ -31,8 +32,9 @@ from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
 from py2048.review.games import Review
 from py2048.review.levels import LEVELS, Goals
 from py2048.review.moves import MoveReview
-from py2048.review.playouts import SEED, Playouts, play_on, words
+from py2048.review.playouts import play_on, words
 from py2048.review.reasons import watch
+from py2048.review.simulation import SEED, Playouts
 from py2048.server.http.assets import STATIC
 from py2048.server.site.pages import NETWORKS, assets, page_sentences
 from py2048.server.site.reviews import figures, kept, version_for
@@ -67,6 +69,10 @@ const answers = {
     const ranks = playouts.ranks(board);
     const facts = { slip, goal, next, watch: playouts.watch(ranks) };
     return [facts.watch, playouts.play(ranks, direction, facts, key)];
+  },
+  search: ({ board }) => {
+    const rated = playouts.search(playouts.ranks(board));
+    return Object.fromEntries(rated.map(({ direction, worth }) => [direction, worth]));
   },
   hint: (facts) => {
     const move = last(coaching.hint(facts));
@@ -172,6 +178,18 @@ def test_games_played_on_are_the_packages(name: str, tmp_path: Path) -> None:
             [{key: rank(tile) for key, tile in watched._asdict().items()}, counts._asdict()]
         )
     assert ask(rules, tmp_path, questions) == expected
+
+
+@pytest.mark.parametrize("name", ["classic", "2x4"])
+def test_the_computer_player_searches_as_the_package_does(name: str, tmp_path: Path) -> None:
+    """The values are those of expectimax, which is deeper with at most two empty cells."""
+    rules, value = get_rules(name), load(NETWORKS[name]).value
+    boards = [each for each in played_boards(rules, 100) if len(each.empty_cells()) < 4][:6]
+    questions = [{"type": "search", "board": each.rows} for each in boards]
+    for board, values in zip(boards, ask(rules, tmp_path, questions), strict=True):
+        depth = 2 if len(board.empty_cells()) > 2 else 3
+        expected = Expectimax(rules, value, depth).rate(board)
+        assert values == pytest.approx({str(way): expected[way] for way in expected}, rel=1e-9)
 
 
 def rank(tile: int) -> int:

@@ -36,9 +36,12 @@ try, the two goals as tiles, and the tiles to watch as ranks (0 for none).
 """
 JOB = 10
 
-GAMES, MOVES, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM = range(9)
-"""Columns of the sums. The sums of the squares of the last three follow."""
-SQUARES, SUMS = 3, 12
+(GAMES, MOVES, MERGED, LARGEST, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM) = range(11)
+"""Columns of the sums. The sums of the squares of the last three follow.
+
+MERGED has the points of all merges, and LARGEST the largest rank at the end.
+"""
+SQUARES, SUMS = 3, 14
 
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
 """When survival, the corner and the room are counted, in moves after the judged one."""
@@ -208,6 +211,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
         count, is_stopped = np.int64(0), False
         while move >= 0:
             after, points = moves[move]
+            game[MERGED] += points
             game[MADE] |= np.int64(makes(after, points, job[GOAL], context))
             game[NEXT_MADE] = np.int64(makes(after, points, job[NEXT], context))
             is_stopped = bool(game[NEXT_MADE]) or (
@@ -226,6 +230,9 @@ def make_game_kernel(parts: Parts) -> Kernel:
             moves = slides(board, ROOT_LEVEL, context)
             move, state = choose(moves, state, misjudgement, context, weights)
             count += np.int64(move >= 0)
+        store(board, scratch, context)
+        for rank in scratch:
+            game[LARGEST] = max(game[LARGEST], np.int64(rank))
         game[MOVES] = count
         game[SURVIVED] = np.int64(is_stopped or count >= SURVIVAL_MOVES)
 

@@ -10,8 +10,8 @@ machine and any number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from math import ceil, exp, sqrt
 from statistics import fmean, variance
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError, missing_compiler
 from py2048.core.game import Game, Record, Turn
-from py2048.core.rules import Rules
+from py2048.core.rules import Rules, list_rules
 from py2048.engine.jit import IS_PLAIN
 from py2048.players import Unit
 from py2048.players.ntuple.layout import board_kind
@@ -30,10 +30,10 @@ from py2048.players.perfect import QUICK_CELLS
 from py2048.players.search.context import is_searchable
 from py2048.review import _playout_kernels as kernels
 from py2048.review.games import Review
-from py2048.review.levels import Level, goal_of
+from py2048.review.levels import LEVELS, Level, goal_of
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
-from py2048.review.playouts import SEED, Batch, Playouts, Sums
 from py2048.review.reasons import MIN_Z, Reason, ReasonKind, watch
+from py2048.review.simulation import SEED, Batch, Playouts, Sums
 
 BUDGETS = {"4x4": 40_000_000, "small": 20_000_000, "cells": 4_000_000}
 """Moves played for a review, by kind of board."""
@@ -478,6 +478,16 @@ def level_judge(rules: Rules, level: Level) -> LevelJudge:
         PlayerError: See `why_not`.
     """
     return LevelJudge(rules, level)
+
+
+def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
+    """Return named tasks that compile the judge under all presets."""
+
+    def compile_for(rules: Rules) -> None:
+        LevelJudge(rules, LEVELS[0]).prepare()
+
+    judged = [rules for rules in list_rules() if not why_not(rules)]
+    return [(f"levels under {rules.name}", partial(compile_for, rules)) for rules in judged]
 
 
 def judge_position(

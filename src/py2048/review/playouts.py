@@ -26,48 +26,31 @@ The order of the words is:
 
 All values are float64; a network's value is the sum of its integer weights times its step.
 
-`play_on` is the plain reference of the compiled `_playout_kernels`.
+`play_on` is the plain reference of `py2048.review.simulation.Playouts`.
 
 [1] C. Doty-Humphrey, PractRand, pracrand.sourceforge.net: "sfc32".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
-from itertools import islice, product
-from threading import Lock
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
 
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
 from py2048.core.game.turn import possible_cells
 from py2048.core.rules import Rules
-from py2048.engine.boards import ranks_of
-from py2048.engine.jit import available_threads, together
-from py2048.players.ntuple.heuristic import Heuristic, board_value
-from py2048.players.ntuple.layout import PACKED_RANKS, Code, NetworkLayout, Tuple, board_kind
-from py2048.players.ntuple.network import MAX_RANK, Network
-from py2048.players.search.context import new_context
+from py2048.players.ntuple.heuristic import board_value
+from py2048.players.ntuple.network import Network
 from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.review import _playout_kernels as kernels
 from py2048.review.levels import Goals, Level, goal_of
 from py2048.review.reasons import Line, Reason, Watch, is_out, is_trapped, sum_above
-from py2048.review.simulation import evaluation_of, misjudgement
-
-SEED = 0
-"""Seed of the games that judge moves."""
-
-MERGED_CELLS, MAX_WEIGHT = 6, np.iinfo(np.int16).max
-"""Maximum number of cells of merged tuples, and their largest weight."""
+from py2048.review.simulation import SEED, evaluation_of, misjudgement
 
 MASK = 0xFFFFFFFF
-
-Sums = NDArray[np.int64]
 
 
 class GameCounts(NamedTuple):
@@ -205,142 +188,12 @@ def _tile(rules: Rules, word: int) -> int:
     raise AssertionError("a choice is less than the sum of the weights")
 
 
-# --- the player's network ------------------------------------------------------------------------
-
-
-def merged(network: Network) -> Network:
-    """Return a network with the same values and fewer tuples, which is faster to evaluate.
-
-    Tuples are added up in tables of larger ones that contain them. This takes more memory, about
-    100 MB for classic.
-    """
-    layout, groups, rest = network.layout, list[Tuple](), [*network.layout.tuples]
-    parts = np.split(network.table, layout.offsets[1:-1])
-    if layout.kind != "4x4" or layout.stages or sum(map(_largest_weight, parts)) > MAX_WEIGHT:
-        return network
-    unions = {tuple(sorted({*one, *other})) for one, other in product(rest, rest)}
-    while rest:
-        group = max(
-            sorted(each for each in unions if len(each) <= MERGED_CELLS),
-            key=lambda union: sum(set(each) <= set(union) for each in rest),
-        )
-        groups.append(group)
-        rest = [each for each in rest if not set(each) <= set(group)]
-    larger = NetworkLayout(layout.rows, layout.columns, tuple(groups), ranks=layout.ranks)
-    table = np.zeros(larger.weights, np.int16)
-    for cells, part in zip(layout.tuples, parts, strict=True):
-        place = next(place for place, group in enumerate(groups) if set(cells) <= set(group))
-        whole = table[larger.offsets[place] : larger.offsets[place + 1]]
-        # The rank of the first cell varies fastest, so the last axis is the first cell.
-        shape = [PACKED_RANKS if cell in cells else 1 for cell in reversed(groups[place])]
-        sums = whole.reshape([PACKED_RANKS] * len(shape))
-        np.add(sums, part.reshape(shape), out=sums, casting="unsafe")
-    return Network(larger, network.rules, table, step=network.step)
-
-
-def _largest_weight(part: NDArray[Any]) -> float:
-    return max(-float(part.min()), float(part.max()))
-
-
-@cache
-def _fast_evaluation_of(rules: Rules) -> Network | Heuristic:
-    evaluation = evaluation_of(rules)
-    return merged(evaluation) if isinstance(evaluation, Network) else evaluation
-
-
 def _search_of(rules: Rules) -> Expectimax:
     evaluation = evaluation_of(rules)
     if isinstance(evaluation, Network):
         return Expectimax(rules, evaluation.value, 1)
     value = partial(board_value, heuristic=evaluation)
     return Expectimax(rules, value, 1, heuristic_win_value(rules))
-
-
-# --- compiled ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Games to play on from a position.
-
-    Attributes:
-        board: Board before the moves.
-        ply: Number of the move, which seeds the games.
-        goal: The tiles to make.
-        watch: The tiles to watch.
-        directions: The legal moves to try.
-        first: Number of the first game.
-        games: Number of games after each move.
-    """
-
-    board: Board
-    ply: int
-    goal: Goals
-    watch: Watch
-    directions: Sequence[Direction]
-    first: int
-    games: int
-
-    @property
-    def job(self) -> list[int]:
-        """The batch as numbers, see `_playout_kernels`."""
-        bits = sum(1 << direction.value for direction in self.directions)
-        ranks = [tile.bit_length() - 1 if tile else 0 for tile in self.watch]
-        return [self.ply, self.first, self.games, bits, *self.goal, *ranks]
-
-
-class Playouts:
-    """Plays games on from moves with compiled kernels, on several threads. Thread-safe.
-
-    Equal batches give equal sums on any number of threads.
-
-    Args:
-        rules: Rules of the games.
-        slip: Slip of the level.
-        seed: Seed of the games.
-        threads: Number of threads; one for each CPU by default.
-
-    Raises:
-        RulesError: The compiled search does not support the rules.
-    """
-
-    def __init__(
-        self, rules: Rules, slip: float, *, seed: int = SEED, threads: int | None = None
-    ) -> None:
-        self.rules = rules
-        self._player = np.uint64(seed), misjudgement(rules, slip)
-        evaluation, kind = _fast_evaluation_of(rules), board_kind(*rules.shape)
-        self._weights: Any = np.zeros(1, np.float32)
-        name, code, has_stages = "heuristic", Code(), False
-        if isinstance(evaluation, Network):
-            name, code, self._weights = "network", evaluation.layout.code, evaluation.table
-            has_stages = bool(evaluation.layout.stages)
-        self._kernel = kernels.playout_kernel(kind, name, code, has_stages=has_stages)
-        self._contexts = [
-            new_context(rules, evaluation, depth=1, is_exhaustive=True)
-            for _ in range(threads or available_threads())
-        ]
-        self._lock = Lock()
-
-    def play(self, batches: Sequence[Batch]) -> Sums:
-        """Play batches; return their sums.
-
-        Returns:
-            int64 `[batches, 4, 2, columns]`, by direction, parity of the game's number, and column
-            of `_playout_kernels`.
-        """
-        sums = np.zeros((len(batches), 4, 2, kernels.SUMS), np.int64)
-        rest = iter(zip(batches, sums, strict=True))  # each thread takes the next batch
-
-        def work(context: Any) -> None:
-            game = np.zeros(kernels.SUMS, np.int64)
-            for batch, row in rest:
-                cells, job = ranks_of(batch.board, MAX_RANK), np.array(batch.job, np.int64)
-                self._kernel(cells, job, *self._player, context, self._weights, game, row)
-
-        with self._lock:
-            together(work, [(context,) for context in self._contexts])
-        return sums
 
 
 # --- typical lines -------------------------------------------------------------------------------

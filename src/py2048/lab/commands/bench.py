@@ -104,11 +104,12 @@ def warm_up(quiet: options.QuietOption = False) -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named callables that use each player and each training once."""
+    """Return named callables that use each player, each training and the judge of levels once."""
     from py2048.lab.training import trainer
     from py2048.players import preparing
+    from py2048.review import coaching
 
-    return [*preparing.warmup_tasks(), *trainer.warmup_tasks()]
+    return [*preparing.warmup_tasks(), *trainer.warmup_tasks(), *coaching.warmup_tasks()]
 
 
 # --- the machine ---------------------------------------------------------------------------------

@@ -67,6 +67,8 @@ KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
 Shape = tuple[int, ...]
 MAX_STEP = 2**15 - 1
+MAX_SMALL_WEIGHTS = 1 << 24
+"""Networks of at most this size are packed more tightly."""
 MIN_POINTS = 1e-30
 """Smallest valid step; below it, even the largest weight underflows in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
@@ -120,8 +122,10 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
     _check_written(target, header)
     steps = quantized(network, step, prune)
     arrays = chain(_packed(steps), _packed_bands(network.bands))
-    # LZMA files would be 3 % smaller but take seven times as long to read.
-    write_archive(target, KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
+    # LZMA files are 3 to 10 % smaller but take several times as long to read.
+    is_small = network.layout.weights <= MAX_SMALL_WEIGHTS
+    kind = zipfile.ZIP_LZMA if is_small else zipfile.ZIP_DEFLATED
+    write_archive(target, KIND, header, arrays, compression=kind)
     table = steps.reshape(-1)
     return Network(network.layout, network.rules, table, network.history, step, network.bands)
 

@@ -28,7 +28,7 @@ from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
 from py2048.core.language import number as grouped
 from py2048.core.rules import Rules, get_rules, list_rules
-from py2048.players import Unit, ntuple
+from py2048.players import Unit
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
 from py2048.presentation.hints import ONLY_MOVE, PLAYERS
@@ -44,6 +44,7 @@ from py2048.presentation.words import (
 )
 from py2048.review import Grade
 from py2048.review.levels import LEVELS, PERFECT, goal_of, parse_level
+from py2048.review.simulation import network_path
 from py2048.server import schema
 from py2048.server.cache import TimedCache
 from py2048.server.http.assets import Assets
@@ -58,9 +59,10 @@ from py2048.server.site.reviews import ReviewQueue
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
-_NETWORKS = Path(ntuple.__path__[0]) / "data"
 NETWORKS = {
-    name: _NETWORKS / f"{name}.npz" for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
+    name: path
+    for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
+    if (path := network_path(get_rules(name)))
 }
 """Networks for offline play in the browser, by preset."""
 _GOAL_RANKS = 20

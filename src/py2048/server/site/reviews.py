@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("py2048.web")
 
-VERSION = "4"
+VERSION = "5"
 """Increase this when judges, grades or the summary change: older reviews are computed again."""
 
 MAX_KEPT = 5_000  # Reviews in the store.

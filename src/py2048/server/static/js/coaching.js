@@ -232,9 +232,9 @@ export class Coaching {
     this.#levels = levels;
   }
 
-  /** The best move by the network. */
+  /** The best move by a search with the network. */
   *move({ board }) {
-    const moves = this.#playouts.rate(this.#playouts.ranks(board));
+    const moves = this.#playouts.search(this.#playouts.ranks(board));
     return mostOf(Object.fromEntries(moves.map(({ direction, worth }) => [direction, worth])));
   }
 

@@ -44,8 +44,11 @@ export class Network {
 
   #sum(ranks) {
     const [weights, tuples, words, cells, images] = [this.#weights, this.#tuples, this.#words, this.#cells, this.#images];
-    words.fill(0);
-    for (let at = 0; at < cells.length; at++) words[at >> 3] |= ranks[cells[at]] << (4 * (at & 7));
+    for (let word = 0, at = 0; word < words.length; word++, at += 8) {
+      const low = ranks[cells[at]] | (ranks[cells[at + 1]] << 4) | (ranks[cells[at + 2]] << 8) | (ranks[cells[at + 3]] << 12);
+      const high = ranks[cells[at + 4]] | (ranks[cells[at + 5]] << 4) | (ranks[cells[at + 6]] << 8) | (ranks[cells[at + 7]] << 12);
+      words[word] = low | (high << 16);
+    }
     let sum = 0;
     for (let at = 0; at < tuples.length; ) {
       const [first, number] = [tuples[at++], tuples[at++]];

@@ -16,12 +16,14 @@ const [SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES, WATCHED_BOARDS] = [20, 10, 5, 2
 const WARM_UP_WORDS = 12;
 const LINE_CELLS = 4;
 const NO_MOVE = -1;
+const FEW_CELLS = 2; // empty ones, with which the search is deeper
 
 export class Playouts {
   #network;
   #size;
   #isCascading;
   #tiles; // the rank of the spawn for each choice among the weights
+  #spawns; // the ranks with their probabilities
   #corners;
   #orders; // for each direction, the cells of all lines, each line from the wall on
   #edges; // pairs of a cell on an edge and the next one inwards
@@ -40,6 +42,7 @@ export class Playouts {
     this.#size = rows * columns;
     this.#isCascading = merging === "cascade";
     this.#tiles = spawn.weights.flatMap(([tile, weight]) => Array(weight).fill(Math.log2(tile))).sort((a, b) => a - b);
+    this.#spawns = spawn.weights.map(([tile, weight]) => [Math.log2(tile), weight / this.#tiles.length]);
     this.#corners = [0, columns - 1, this.#size - columns, this.#size - 1];
     this.#orders = DIRECTIONS.map((direction) => orderOf(rows, columns, direction));
     const pairs = this.#orders.flatMap((order) => Array.from(order, (cell, at) => [cell, order[at + 1], at]));
@@ -55,14 +58,39 @@ export class Playouts {
   /**
    * The legal moves, each with its value in points.
    * @param {Ranks} ranks
+   * @param {number} [ahead] how many more moves to search
    */
-  rate(ranks) {
+  rate(ranks, ahead = 0) {
     this.#slideAll(ranks);
-    const moves = DIRECTIONS.map((direction, number) => ({ direction, number, points: this.#gains[number] }));
-    return moves.filter(({ points }) => points !== NO_MOVE).map(({ direction, number, points }) => {
-      const after = this.#after[number].slice();
-      return { direction, number, after, worth: points + this.#network.value(after) };
+    const moves = DIRECTIONS.map((direction, number) => {
+      return { direction, number, after: this.#after[number].slice(), points: this.#gains[number] };
     });
+    return moves.filter(({ points }) => points !== NO_MOVE).map((move) => {
+      return { ...move, worth: move.points + this.#expected(move.after, ahead) };
+    });
+  }
+
+  /**
+   * The legal moves with values from a search, which is deeper on full boards.
+   * @param {Ranks} ranks
+   */
+  search(ranks) {
+    return this.rate(ranks, this.#empty(ranks) > FEW_CELLS ? 1 : 2);
+  }
+
+  // The value of a board after a slide: the network's, or the mean of the best moves after the spawn.
+  #expected(after, ahead) {
+    if (!ahead) return this.#network.value(after);
+    let sum = 0;
+    for (let cell = 0; cell < this.#size; cell++) {
+      if (after[cell]) continue;
+      for (const [rank, share] of this.#spawns) {
+        after[cell] = rank;
+        sum += share * Math.max(0, ...this.rate(after, ahead - 1).map(({ worth }) => worth));
+      }
+      after[cell] = 0;
+    }
+    return sum / this.#empty(after);
   }
 
   /**
