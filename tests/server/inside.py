@@ -44,11 +44,10 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
     found = {"record": game.record().to_json(), "score": game.score, "plies": game.ply,
              "rules": str(game.rules), "category": mode}  # fmt: skip
     game_id = secrets.token_hex(8)
-    add_record(store, game_id, owner=owner, **(found | facts))
     row = {"game_id": game_id, "owner": owner, "mode": mode, "day": day, "secret": "daily-aa"}
     with store.write() as connection:
         connection.execute(sa.insert(rounds), row)
-    return game_id
+    return add_record(store, game_id, owner=owner, **(found | facts))
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +10,6 @@ import pytest
 from store_games import add_record, new_online_game
 
 from py2048.app.storage import Store, open_store
-from py2048.app.storage.values import DailyResult
 from py2048.core.fairness import revelation_of
 from py2048.server.play.games import GameService
 from py2048.server.site.challenges import Streak, daily_page, streak_of
@@ -21,18 +20,6 @@ TODAY = date(2026, 3, 1)
 
 def before(days: int, today: date = TODAY) -> str:
     return str(today - timedelta(days=days))
-
-
-def results(
-    finished: Sequence[int], begun: Sequence[int] = (), late: Sequence[int] = ()
-) -> list[DailyResult]:
-    """Return daily games, given how many days ago their days were."""
-    kinds = {"daily": finished, None: begun, "assisted": late}
-    return [
-        DailyResult(before(days), f"game {days}", kind, None if kind is None else 8)
-        for kind, each in kinds.items()
-        for days in each
-    ]
 
 
 @pytest.mark.parametrize(
@@ -51,9 +38,16 @@ def results(
         ([0, 2], [], [1], Streak(1, 1, True)),
     ],
 )
-def test_a_streak(finished: list[int], begun: list[int], late: list[int], streak: Streak) -> None:
+def test_a_streak(
+    games: GameService, finished: list[int], begun: list[int], late: list[int], streak: Streak
+) -> None:
     """A streak survives a missing game today and yesterday's game in progress, but no other gap."""
-    assert streak_of(results(finished, begun, late), TODAY) == streak
+    for category, each in (("daily", finished), ("assisted", late)):
+        for days in each:
+            finished_daily(games.store, before(days), before(days), category)
+    for days in begun:
+        new_online_game(games.store, mode="daily", day=before(days), owner="ada")
+    assert streak_of(games, "ada", TODAY) == streak
 
 
 @pytest.fixture
@@ -62,11 +56,11 @@ def games(tmp_path: Path) -> Iterator[GameService]:
         yield GameService(store)
 
 
-def finished_daily(store: Store, day: str, finished: str) -> str:
+def finished_daily(store: Store, day: str, finished: str, category: str = "daily") -> str:
     """Add a daily game with the given day and end time."""
     game = new_online_game(store, mode="daily", day=day, owner="ada")
     store.games.discard(game.id, game.revision)
-    return add_record(store, game.id, owner="ada", category="daily", finished=finished)
+    return add_record(store, game.id, owner="ada", category=category, finished=finished)
 
 
 def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:

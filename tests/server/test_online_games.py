@@ -95,7 +95,8 @@ def test_turns_made_offline_are_played_once(games: GameService) -> None:
     assert game.session.game is played.game
     assert write(games, game) == set()
     again = games.load(game.id)
-    assert (again.session.game.board, again.session.category) == (there.board, "offline")
+    assert (again.session.game.board, again.session.category) == (there.board, "plain")
+    assert again.tracked.offline
 
 
 def test_following_another_process(games: GameService) -> None:
@@ -137,12 +138,12 @@ def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
 
 @pytest.mark.parametrize(
     ("mode", "undo", "board"),
-    [("ranked", False, "ranked"), ("casual", False, "assisted"), ("casual", True, "assisted")],
+    [("ranked", False, "ranked"), ("casual", False, "plain"), ("casual", True, "assisted")],
 )
 def test_a_finished_game_counts_where_it_belongs(
     games: GameService, mode: str, undo: bool, board: str
 ) -> None:
-    """Finishing verifies a game and puts it on its leaderboard, once."""
+    """Finishing verifies a game and gives it the category of its mode or help, once."""
     game = finish(games, mode, undo=undo)
     assert games.finish(game.id) == board
     assert games.finish(game.id) is None

@@ -15,6 +15,7 @@ from py2048.core.game.turn import encode_turn
 from py2048.core.rules import Rules
 from py2048.server.app import Server
 from py2048.server.schema import BOARDS
+from py2048.server.site.games import game_page
 
 SHORT = "short:size=2x2"
 COSTLY = "costly:size=1x6,start=2x2:1,spawn=2:1,scoring=moves:1:-1,target=none"
@@ -35,7 +36,7 @@ def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
 
 
 async def test_moves_made_offline_are_taken_over(server: Server) -> None:
-    """The game continues from offline turns in all tabs and counts as played offline."""
+    """The game continues from offline turns in all tabs, and is what it was."""
     visitor = Visitor(server)
     state = await visitor.new("classic")
     other = Visitor(server, visitor.account)
@@ -44,33 +45,37 @@ async def test_moves_made_offline_are_taken_over(server: Server) -> None:
     taken = await visitor.ask("offline", number=1, turns=turns)
     assert taken["type"] == "state"
     assert taken["board"] == [list(row) for row in game.board.rows]
-    assert (taken["score"], taken["ply"], taken["category"]) == (game.score, 20, "offline")
+    assert (taken["score"], taken["ply"], taken["category"]) == (game.score, 20, "plain")
     assert (await other.receive())["board"] == taken["board"]
     after = await visitor.move()
-    assert (after["ply"], after["category"]) == (21, "offline")
+    assert (after["ply"], after["category"]) == (21, "plain")
     visitor.leave()
     other.leave()
     again = Visitor(server, visitor.account)
     state = await again.ask("open", game=state["game"])
-    assert (state["ply"], state["category"]) == (21, "offline")
+    assert (state["ply"], state["category"]) == (21, "plain")
 
 
-async def test_a_game_that_ended_offline_counts_nowhere(server: Server) -> None:
-    """A game that ended offline gets a record but no score."""
+@pytest.mark.parametrize("category", ["plain", "assisted", "computer"])
+async def test_a_game_that_ended_offline_is_the_players_own(server: Server, category: str) -> None:
+    """It counts like any other for its player, by the help that was used, but on no leaderboard."""
     visitor = Visitor(server)
     game_id = (await visitor.new(SHORT))["game"]
     game, turns = played_on(visitor.state)
-    assert (await visitor.ask("offline", number=1, turns=turns))["outcome"] == "lost"
+    server.backend.rooms.games.store.accounts.claim_name(visitor.account.id, "Ada", "hash")
+    taken = await visitor.ask("offline", number=1, turns=turns, category=category)
+    assert (taken["outcome"], taken["category"]) == ("lost", category)
     await visitor.connection.on_message('{"type":"leave"}')
     visitor.leave()
     store = server.backend.rooms.games.store
     while (summary := store.records.summary(game_id)) is None:
         await asyncio.sleep(0.01)
-    assert (summary.category, summary.score) == ("offline", game.score)
+    assert (summary.category, summary.score) == (category, game.score)
     for board in BOARDS:
         assert store.leaderboards.top(board, str(game.rules)) == []
+    assert game_page(server.backend.rooms.games, game_id, visitor.account.id)["game"]["offline"]
     again = Visitor(server, visitor.account)
-    assert (await again.new(SHORT))["best"] == 0
+    assert (await again.new(SHORT))["best"] == (0 if category == "computer" else game.score)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ from store_games import add_record
 from web_server import Browser, WebServer, elsewhere
 
 from py2048 import get_rules
-from py2048.app.storage import Store, open_store
+from py2048.app.storage import RecordSummary, Store, open_store
 from py2048.app.storage.schema import reviews
-from py2048.app.storage.values import GameEnd
 from py2048.presentation.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago, render_text
@@ -34,8 +33,9 @@ def store(url: str) -> Store:
     return open_store(url)
 
 
-def ended(day: str, score: int, tile: int = 64) -> GameEnd:
-    return GameEnd(f"{day}T12:00:00.000000Z", score, tile)
+def ended(day: str, score: int) -> RecordSummary:
+    finished = f"{day}T12:00:00.000000Z"
+    return RecordSummary("", "ada", RULES, "", "ranked", finished, finished, score, 64, 9, "lost")
 
 
 def test_periods_leave_nothing_out() -> None:

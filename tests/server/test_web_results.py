@@ -78,7 +78,9 @@ def test_a_computers_game_is_not_praised(store: Store) -> None:
     """An autoplayed game is not praised for reaching the target."""
     game = add_game(store, rules="classic", score=30_000, max_tile=2048, category="computer")
     found = result_of(store, game)
-    assert found.headline == "30,000 points. Played by a computer."
+    assert (
+        found.headline == "30,000 points. Played by a computer, so it does not count as your best."
+    )
     assert not found.has_won
 
 
@@ -137,6 +139,32 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 0
         with pytest.raises(ActionRejected):
             result_of(games.store, game, account)
+
+
+async def test_a_casual_game_counts_at_once_by_the_help_it_used(tmp_path: Path) -> None:
+    """Without help it is plain; best, list, rank and statistics change with its end and an undo."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        games, player = server.backend.rooms.games, Visitor(server)
+        store, account = games.store, player.account.id
+        await player.new("2x2")
+        store.accounts.claim_name(account, "Ada", "hash")
+        for category in ("plain", "assisted"):
+            while player.state["outcome"] == "playing":
+                await player.move()
+            await server.backend.rooms.wait_for_records(account)
+            rules, score = player.state["rules"]["text"], player.state["score"]
+            assert player.state["category"] == category
+            assert [each.category for each in store.records.select(owner=account)] == [category]
+            assert [each.score for each in store.leaderboards.top("assisted", rules)] == [score]
+            assert today_panel(games, account, get_rules("2x2"), TODAY)["median_score"] == score
+            again = Visitor(server, player.account)
+            assert (await again.new("2x2"))["best"] == score
+            assert (await player.ask("undo", number=player.state["version"] + 1))[
+                "type"
+            ] == "events"
+            assert store.records.select(owner=account) == []
+            assert store.leaderboards.top("assisted", rules) == []
+            assert (await again.new("2x2"))["best"] == 0
 
 
 async def test_the_dialog_over_http(web_server: WebServer) -> None:

@@ -24,8 +24,10 @@ delays are in `themes.MOTION_MS`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.language import _, ngettext, number
@@ -176,7 +178,8 @@ def result_of(
     moves: int,
     target: int | None = None,
     is_final: bool = True,
-    earlier: Sequence[int] = (),
+    best: int | None = None,
+    earlier: Iterable[int] | Mapping[int, int] = (),
     today: Sequence[int] = (),
     field: Sequence[int] | None = None,
     streak: int | None = None,
@@ -192,8 +195,9 @@ def result_of(
         moves: Number of moves.
         target: Winning tile, if any.
         is_final: Whether the game is over, rather than won and still in progress.
-        earlier: Scores of the player's other games of this type.
-        today: Those scores in `earlier` that come from games that ended today.
+        best: Best score of the player's other games of this type; by default that of `earlier`.
+        earlier: Scores of these games, or the number of games by score.
+        today: Scores of those games that ended today.
         field: For a daily game, everybody else's scores on the same tiles. Without them, the
             comparison is with `earlier`.
         streak: For a daily game, the number of consecutive days.
@@ -201,32 +205,31 @@ def result_of(
         is_by_computer: Whether a computer player made any of the moves; then the game sets no best
             score and is not reviewed automatically.
     """
-    is_daily = field is not None
+    is_daily, others = field is not None, Counter(earlier if field is None else field)
+    best = max(earlier, default=None) if best is None else best
     sentences = [ngettext("{n} point.", "{n} points.", score).format(n=number(score))]
     has_won = target is not None and largest >= target and not is_by_computer
     if has_won:
         sentences.insert(0, _("You made {tile}: you win.").format(tile=number(target or largest)))
     if is_by_computer:
-        sentences.append(_("Played by a computer."))
-    elif earlier or not has_won:
-        sentences.append(_comparison(score, earlier, today, is_daily=is_daily))
-    others = earlier if field is None else field
+        sentences.append(_("Played by a computer, so it does not count as your best."))
+    elif best is not None or not has_won:
+        sentences.append(_comparison(score, best, today, is_daily=is_daily))
     facts = kind, " ".join(sentences), score, largest, moves, streak
     result = Result(*facts, has_won=has_won, is_final=is_final, level=level)
     if is_by_computer or not moves or not is_final:
         return result.without_review(UNAVAILABLE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))
-    if len(others) < MIN_GAMES:
+    if others.total() < MIN_GAMES:
         return result
     bars, mine, high, is_open = _distribution(score, others)
     return replace(result, bars=bars, mine=mine, high=high, is_open=is_open)
 
 
-def _comparison(score: int, earlier: Sequence[int], today: Sequence[int], *, is_daily: bool) -> str:
+def _comparison(score: int, best: int | None, today: Sequence[int], *, is_daily: bool) -> str:
     """Return the most interesting comparison of a score."""
-    if not earlier:
+    if best is None:
         return _("Your first daily.") if is_daily else _("A first score to beat.")
-    best = max(earlier)
     if score > best:
         return _("Your best daily.") if is_daily else _("Your best yet.")
     if score == best:
@@ -236,9 +239,9 @@ def _comparison(score: int, earlier: Sequence[int], today: Sequence[int], *, is_
     return _("{n} short of your best.").format(n=number(best - score))
 
 
-def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
+def _place(score: int, others: Counter[int], *, is_daily: bool) -> str:
     """Return a sentence that compares a score with others."""
-    count, below = len(others), sum(other < score for other in others)
+    count, below = others.total(), sum(n for each, n in others.items() if each < score)
     if not count:
         return _("You are the first on these tiles.") if is_daily else ""
     share = f"{100 * below // count} %"
@@ -251,19 +254,30 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
     return text.format(below=below, share=share, count=number(count))
 
 
-def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:
+def quantile(games: Counter[int], share: float) -> int:
+    """Return the score that this share of the games does not exceed.
+
+    Args:
+        games: Number of games by score, at least one.
+        share: 0.5 for the median, the lower one of two.
+    """
+    index, scores = int(share * (games.total() - 1)), sorted(games)
+    ends = accumulate(map(games.__getitem__, scores))
+    return next(score for score, end in zip(scores, ends, strict=True) if end > index)
+
+
+def _distribution(score: int, others: Counter[int]) -> tuple[tuple[int, ...], int, int, bool]:
     """Return a histogram: bars, index of this game's bar, end of the axis, and `Result.is_open`.
 
     Outliers are counted in the last bar, so that they do not compress the rest.
     """
-    ranked = sorted(max(each, 0) for each in (*others, score))
-    usual = ranked[int(_HISTOGRAM_QUANTILE * (len(ranked) - 1))]
-    high = _rounded_up(max(usual, score, 10))
+    games = others + Counter([score])
+    high = _rounded_up(max(quantile(games, _HISTOGRAM_QUANTILE), score, 10))
     bars = [0] * BARS
-    for each in ranked:
-        bars[min(each * BARS // high, BARS - 1)] += 1
+    for each, count in games.items():
+        bars[min(max(each, 0) * BARS // high, BARS - 1)] += count
     mine = min(max(score, 0) * BARS // high, BARS - 1)
-    return tuple(bars), mine, high, ranked[-1] > high
+    return tuple(bars), mine, high, max(games) > high
 
 
 def _rounded_up(value: int) -> int:

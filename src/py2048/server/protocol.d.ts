@@ -97,7 +97,7 @@ declare namespace Protocol {
     legal: ("up" | "down" | "left" | "right")[];
     can_undo: boolean;
     can_redo: boolean;
-    category: "plain" | "assisted" | "computer" | "offline" | "position";
+    category: "plain" | "assisted" | "computer" | "position";
     autoplay: string | null;
     secret: string | null;
     think_ms: number | null;
@@ -115,7 +115,7 @@ declare namespace Protocol {
     game: string;
     rules: RulesInfo;
     mode: "ranked" | "casual" | "daily" | "bot" | "battle";
-    board: "ranked" | "assisted" | "computer" | "bot" | "daily" | "battle" | "offline" | "position";
+    board: "plain" | "ranked" | "assisted" | "computer" | "bot" | "daily" | "battle" | "position";
     score: number;
     max_tile: number;
     plies: number;
@@ -283,6 +283,7 @@ declare namespace Protocol {
     type: "offline";
     number: number;
     turns: string;
+    category?: "plain" | "assisted" | "computer" | "position";
   }
 
   interface OpenGameInfo {
@@ -463,7 +464,7 @@ declare namespace Protocol {
     legal: ("up" | "down" | "left" | "right")[];
     can_undo: boolean;
     can_redo: boolean;
-    category: "plain" | "assisted" | "computer" | "offline" | "position";
+    category: "plain" | "assisted" | "computer" | "position";
     autoplay: string | null;
     secret: string | null;
     think_ms: number | null;

@@ -28,8 +28,6 @@ MODES = (RANKED, CASUAL, DAILY, BOT)
 
 BATTLE = "battle"
 """Mode of games in a battle."""
-OFFLINE = "offline"
-"""Category of casual games with turns from offline play; they count on no leaderboard."""
 
 POSITION = "position"
 """Category of casual games started from a position; they count on no leaderboard."""
@@ -113,11 +111,11 @@ BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 
 Heading = Annotated[str, _one_of(*get_args(_Side))]
 Mode = Annotated[str, _one_of(*MODES, BATTLE)]
-Category = Annotated[str, _one_of("plain", "assisted", "computer", OFFLINE, POSITION)]
+Category = Annotated[str, _one_of("plain", "assisted", "computer", POSITION)]
 OutcomeName = Annotated[str, _one_of("playing", "won", "lost", "ended")]
 UnitName = Annotated[str, _one_of("points", "rating", "chance")]
 BoardName = Annotated[str, _one_of(*BOARDS, BATTLE)]
-GameCategory = Annotated[str, _one_of(*BOARDS, BATTLE, OFFLINE, POSITION)]
+GameCategory = Annotated[str, _one_of("plain", *BOARDS, BATTLE, POSITION)]
 GRADES = ("best", "good", "inaccuracy", "mistake", "blunder")
 """Values of `py2048.review.Grade`."""
 
@@ -191,6 +189,7 @@ class OfflineRequest(PageMessage, tag="offline"):
 
     number: ActionNumber
     turns: TurnsText
+    category: Category = "plain"
 
 
 class AutoplayRequest(PageMessage, tag="autoplay"):

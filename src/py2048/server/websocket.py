@@ -415,7 +415,7 @@ class ClientConnection(Client):
         game.check_offline(message.number)
         limits.check(offline=self.address)
         played = await limits.replaying.do(
-            self.address, replay_offline, game.tracked.copy(), message.turns
+            self.address, replay_offline, game.tracked.copy(), message.turns, message.category
         )
         turns = played.revision + 1 - message.number
         limits.buckets["offline"].charge(self.address, turns * played.game.rules.cells)

@@ -39,7 +39,7 @@ def check_store(factory: Callable[[], Store]) -> None:
             _the_last_changed_game_is_current,
             _discarded_games_are_gone,
             _finished_games_become_records_once,
-            _best_scores_only_grow,
+            _best_scores_are_those_of_the_records,
             _settings_hold_json,
         ):
             law(_Bench(one, other, f"check-{secrets.token_hex(4)}"))
@@ -166,18 +166,17 @@ def _finished_games_become_records_once(bench: _Bench) -> None:
     assert found[0].started == game.started, "a record knows when its game began"
 
 
-def _best_scores_only_grow(bench: _Bench) -> None:
-    def best(category: str | None = None) -> int:
-        found = bench.other.scores.bests(_RULES, bench.owner)
-        return max(found.values(), default=0) if category is None else found.get(category, 0)
+def _best_scores_are_those_of_the_records(bench: _Bench) -> None:
+    def bests(rules: str = _RULES) -> dict[str, int]:
+        return bench.other.scores.bests(rules, bench.owner)
 
-    assert best() == 0, "the best score begins at 0"
+    assert bests() == {}, "without a record there is no best score"
     for score in (20, 10):
-        bench.one.scores.note(_RULES, bench.owner, "plain", score)
-    assert best() == best("plain") == 20, "a lower score leaves the best"
+        bench.finish(bench.with_turns("a"), score=score)
+    assert bests() == {"plain": 20}, "a lower score leaves the best"
     bench.finish(bench.with_turns("a"), score=30, category="assisted")
-    assert (best("plain"), best("assisted"), best()) == (20, 30, 30), "categories stand apart"
-    assert bench.other.scores.bests("ist", bench.owner) == {}, "rules stand apart"
+    assert bests() == {"plain": 20, "assisted": 30}, "categories stand apart"
+    assert bests("ist") == {}, "rules stand apart"
 
 
 def _settings_hold_json(bench: _Bench) -> None:

@@ -29,6 +29,7 @@ from py2048.app.session.session import is_by_computer
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame, open_store
 from py2048.app.storage.schema import games
+from py2048.app.storage.values import Career
 from py2048.core.errors import GameOverError, PlayerError, RecordError, StorageError
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
@@ -70,7 +71,7 @@ def test_events_carry_all_that_a_screen_draws(session):
     (undone,) = session.undo()
     assert (undone.before, undone.board, undone.score) == (moved.board, started.board, 0)
     assert {m.source for m in undone.backward_motions} <= {(0, 0), (0, 1)}
-    again = Moved(moved.before, moved.turn, moved.board, 4, 4, session.best, redone=True)
+    again = Moved(moved.before, moved.turn, moved.board, 4, 4, moved.best, redone=True)
     assert session.redo() == (again,)
     assert (session.redo(), session.game.ply) == ((), 1)
 
@@ -317,6 +318,28 @@ def test_a_finished_game_becomes_a_verified_record(monkeypatch):
     session.close()
 
 
+def test_a_game_counts_when_it_ends_and_an_undo_takes_it_back():
+    """Lists, statistics and the best score change with the last move and with its undo."""
+    with closing(open_session()) as session, closing(open_session()) as other:
+        session.start(get_rules("2x4"), seed=2)
+        play(session, 10_000)
+        best = session.game.score
+        for _ in range(2):
+            assert [game.score for game in other.finished()] == [best]
+            (summary,) = other.scores()
+            assert (summary.best, summary.games, session.best) == (best, 1, best)
+            assert session.career() == Career()  # the player's other games
+            session.undo()
+            assert (other.finished(), other.scores()) == ([], [])
+            assert session.best == session.game.score
+            session.redo()
+        (game,) = other.finished()
+        assert game.category == "assisted"
+        session.start(get_rules("2x4"), seed=3)
+        assert session.best == best
+        assert session.career().scores == {best: 1}
+
+
 @pytest.mark.parametrize("finalize", [True, False])
 def test_a_game_over_on_a_screen_is_left_to_it(finalize, monkeypatch):
     """A recent game, or any game for a read-only session, stays undoable in its window."""
@@ -395,7 +418,7 @@ def test_a_session_without_a_store_keeps_nothing():
     session.set_setting("theme", "dark")
     assert session.get_setting("theme") == "dark"
     assert session.get_setting("speed", 3) == 3
-    assert (session.keeps_games, session.unsaved, session.ends()) == (False, "", [])
+    assert (session.keeps_games, session.unsaved, session.career()) == (False, "", Career())
     for opened in (session.notebook, session.puzzle_book):
         with pytest.raises(StorageError, match="without a store"):
             opened()

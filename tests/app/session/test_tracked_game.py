@@ -117,7 +117,8 @@ def test_help_and_others_moves_decide_the_category():
         (replace(plain, hints=1), "assisted", True),
         (replace(plain, is_continued=True), "assisted", False),
         (replace(plain, computer=True, undos=1), "computer", False),
-        (replace(plain, offline=True, computer=True), "offline", False),
+        (replace(plain, offline=True), "plain", True),
+        (replace(plain, offline=True, computer=True), "computer", False),
     ]:
         assert (game.category, game.may_be_best) == (category, may_be_best)
 

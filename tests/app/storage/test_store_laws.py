@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from statistics import fmean
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -18,9 +23,10 @@ from hypothesis.stateful import (
 )
 from store_games import append_turn, new_game
 
-from py2048.app.storage import GameChange, StaleGameError, Store, open_store
+from py2048.app.storage import GameChange, StaleGameError, Store, open_store, schema
 from py2048.app.storage.changes import Changes
 from py2048.app.storage.records import Records
+from py2048.app.storage.summaries import COUNTED, recount
 from py2048.testing import check_store
 
 _owners = itertools.count()
@@ -86,15 +92,16 @@ class _StoreMachine(RuleBasedStateMachine):
         self.windows = (one, other)
         self.owner = f"owner {next(_owners)}"
         self.games: dict[str, _Model] = {}
-        self.finished: dict[str, tuple[int, str]] = {}
-        self.bests: dict[str, int] = {}
+        self.finished: dict[str, dict[str, Any]] = {}
+        self.texts: dict[str, str] = {}
 
     def window(self, side: bool) -> Store:
         return self.windows[side]
 
-    def pick(self, data: st.DataObject) -> tuple[str, _Model]:
+    def pick(self, data: st.DataObject, *ended: str) -> tuple[str, _Model]:
         # Ordered by creation, because ids differ between runs of an example.
-        game_id = data.draw(st.sampled_from(list(self.games)), label="game")
+        games = [each for each in self.games if each not in ended]
+        game_id = data.draw(st.sampled_from(games), label="game")
         return game_id, self.games[game_id]
 
     @rule(side=st.booleans())
@@ -102,13 +109,13 @@ class _StoreMachine(RuleBasedStateMachine):
         game = new_game(self.window(side), owner=self.owner, seed=None)
         self.games[game.id] = _Model()
 
-    @precondition(lambda self: self.games)
+    @precondition(lambda self: self.games.keys() - self.finished)
     @rule(side=st.booleans(), data=st.data(), score=_scores, code=st.text("abc", max_size=3),
           is_over=st.booleans(), millis=st.integers(0, 2**40))  # fmt: skip
     def append(
         self, side: bool, data: st.DataObject, score: int, code: str, is_over: bool, millis: int
     ) -> None:
-        game_id, game = self.pick(data)
+        game_id, game = self.pick(data, *self.finished)
         position = data.draw(st.integers(0, len(game.turns)), label="position")
         assert append_turn(
             self.window(side), game_id, game.revision, position, code,
@@ -130,6 +137,7 @@ class _StoreMachine(RuleBasedStateMachine):
         )  # fmt: skip
         assert self.window(side).changes.write([change]) == set()
         game.revision += 1
+        self.finished.pop(game_id, None)
 
     @precondition(lambda self: self.games)
     @rule(side=st.booleans(), data=st.data(), behind=st.integers(-3, 3).filter(bool))
@@ -147,26 +155,26 @@ class _StoreMachine(RuleBasedStateMachine):
         self.window(side).games.discard(game_id, game.revision)
         del self.games[game_id]
 
-    @precondition(lambda self: self.games)
-    @rule(side=st.booleans(), data=st.data(), category=_categories)
-    def finish(self, side: bool, data: st.DataObject, category: str) -> None:
-        game_id, game = self.pick(data)
-        text = "|".join(game.turns)
+    @precondition(lambda self: self.games.keys() - self.finished)
+    @rule(side=st.booleans(), data=st.data(), category=_categories, counts=st.booleans(),
+          can_undo=st.booleans(), max_tile=st.sampled_from([8, 16]))  # fmt: skip
+    def finish(self, side: bool, data: st.DataObject, can_undo: bool, **facts: Any) -> None:
+        game_id, game = self.pick(data, *self.finished)
+        self.texts[game_id] = "|".join(game.turns)
+        facts |= {"score": game.score, "plies": len(game.turns)}
         self.window(side).records.finish(
-            game_id, game.revision, text, score=game.score, max_tile=8,
-            plies=len(game.turns), outcome="lost", category=category,
-        )  # fmt: skip
-        self.finished[game_id] = (game.score, text)
-        self._best(category, game.score)
-        del self.games[game_id]
+            game_id, game.revision, self.texts[game_id], outcome="lost", can_undo=can_undo, **facts
+        )
+        self.finished[game_id] = facts
+        if not can_undo:
+            del self.games[game_id]
 
-    @rule(side=st.booleans(), category=_categories, score=_scores)
-    def note_score(self, side: bool, category: str, score: int) -> None:
-        self.window(side).scores.note("classic", self.owner, category, score)
-        self._best(category, score)
-
-    def _best(self, category: str, score: int) -> None:
-        self.bests[category] = max(score, self.bests.get(category, score))
+    @rule(side=st.booleans())
+    def leave(self, side: bool) -> None:
+        """Delete everything the owner has."""
+        self.window(side).accounts.delete(self.owner)
+        self.games.clear()
+        self.finished.clear()
 
     @invariant()
     def both_windows_see_the_games(self) -> None:
@@ -189,16 +197,45 @@ class _StoreMachine(RuleBasedStateMachine):
         for window in self.windows:
             found = window.records.select(owner=self.owner, limit=1000)
             assert [record.score for record in found] == sorted(
-                (score for score, _ in self.finished.values()), reverse=True
+                (facts["score"] for facts in self.finished.values()), reverse=True
             )
-            best = {s.category: s.best for s in window.scores.summaries(self.owner)}
-            assert best == self.bests
-            assert window.scores.bests("classic", self.owner) == best
+            for left in ("", *self.finished)[:2]:
+                others = [facts for game, facts in self.finished.items() if game != left]
+                counting = sorted(
+                    (each for each in others if each["counts"]), key=itemgetter("score")
+                )
+                bests = {facts["category"]: facts["score"] for facts in counting}
+                assert window.scores.bests("classic", self.owner, without=left) == bests
+                human = [facts for facts in others if facts["category"] != "computer"]
+                career = window.records.career(self.owner, "classic", without=left)
+                assert career.scores == Counter(facts["score"] for facts in human)
+                assert career.tiles == Counter(facts["max_tile"] for facts in human)
+
+    @invariant()
+    def summaries_are_those_of_the_records(self) -> None:
+        """The running summaries equal a recount of all records."""
+        store = self.windows[0]
+        own = (table.c.owner == self.owner for table in (schema.summaries, schema.records))
+        rows = store.rows(sa.select(schema.summaries).where(next(own)))
+        counted = sa.select(*(schema.records.c[name] for name in COUNTED)).where(next(own))
+        assert sorted(map(tuple, rows)) == [
+            tuple(row.values()) for row in recount(store.rows(counted))
+        ]
+        for each in store.scores.summaries(self.owner):
+            played = [
+                facts for facts in self.finished.values() if facts["category"] == each.category
+            ]
+            assert (each.games, each.plies) == (
+                len(played),
+                sum(facts["plies"] for facts in played),
+            )
+            assert each.max_tile == max(facts["max_tile"] for facts in played)
+            assert each.mean_score == pytest.approx(fmean(facts["score"] for facts in played))
 
     def teardown(self) -> None:
-        for record_id, (_, text) in self.finished.items():
-            assert self.windows[0].records.load(record_id) == text
         for record_id in self.finished:
+            assert self.windows[0].records.load(record_id) == self.texts[record_id]
+        for record_id in self.finished.keys() - self.games:
             assert self.windows[1].games.find(record_id) is None
 
 
@@ -207,5 +244,5 @@ def test_store_behaves_as_its_model(url):
     with open_store(url) as one, open_store(url) as other:
         run_state_machine_as_test(
             lambda: _StoreMachine(one, other),
-            settings=settings(max_examples=5, stateful_step_count=20, deadline=None),
+            settings=settings(max_examples=8, stateful_step_count=25, deadline=None),
         )

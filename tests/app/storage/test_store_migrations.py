@@ -16,6 +16,7 @@ from tests.processes import python
 from py2048.app.session import open_session
 from py2048.app.storage import AccountError, StorageError, Store, open_store, schema
 from py2048.app.storage.database import WRITES, make_engine
+from py2048.app.storage.summaries import COUNTED, recount
 
 PREVIOUS_REVISION = Path(__file__).with_name("before")
 """A store with schema 0009, made by an earlier py2048: see `before/README.md`."""
@@ -112,11 +113,14 @@ def test_a_store_of_before_keeps_all_that_a_player_has(url):
     make_store_before(url)
     with open_store(url) as store:
         for table in schema.metadata.sorted_tables:
-            if table.name not in ("names", "settings"):
+            if table.name not in ("names", "settings", "summaries"):
                 expected = [row for name, row in ROWS if name == table.name]
                 found = [row[: len(expected[0])] for row in _rows(store, table)] if expected else []
                 assert sorted(map(repr, found)) == sorted(map(repr, expected))
         assert _rows(store, schema.settings) == [["local", "theme", "dark"]]
+        counted = sa.select(*(schema.records.c[name] for name in COUNTED))
+        totals = [list(row.values()) for row in recount(store.rows(counted))]
+        assert sorted(_rows(store, schema.summaries)) == totals != []
         people = [row for name, row in ROWS if name == "accounts"]
         for account, name, *_ in people:
             found = store.accounts.find_name(name.upper())

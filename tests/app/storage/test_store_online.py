@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -29,6 +29,7 @@ from py2048.app.storage import (
 from py2048.app.storage.database import insert_new
 from py2048.app.storage.records import enter_records
 from py2048.app.storage.schema import games as games_table
+from py2048.app.storage.summaries import COUNTED, count_records
 from py2048.app.storage.values import utc_now
 from py2048.core.errors import StaleGameError
 from py2048.server.play.changes import GroupCommit
@@ -153,7 +154,7 @@ def test_a_deleted_account_leaves_nothing(store):
     assert not any(left.values())
     kept = store.accounts.export("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
-        "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 4, "settings": 0,
+        "games": 1, "records": 1, "rounds": 2, "summaries": 1, "leaders": 4, "settings": 0,
         "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
         "puzzle_answers": 0, "reviews": 1, "recovery_codes": 1,
     }  # fmt: skip
@@ -310,7 +311,7 @@ def test_a_swept_guest_who_left_stays_away(store):
 
 
 def fill(store: Store, first: int, count: int) -> None:
-    """Add finished games of 30 named players, and as many games without a move."""
+    """Add finished games of 30 named players, half of them of the first, and as many begun ones."""
     people = [f"p{number}" for number in range(30)]
     columns = {"rules": "classic", "player": "me", "started": "2048"}
     with store.write() as connection:
@@ -318,12 +319,18 @@ def fill(store: Store, first: int, count: int) -> None:
             row = {"id": name, "name": name, "name_key": name, "generation": 0, "created": "2048"}
             connection.execute(insert_new(connection, schema.accounts), row)
         finished = [
-            {**columns, "id": f"r{number}", "owner": people[number % 30], "category": "ranked",
-             "finished": utc_now(), "score": number, "max_tile": 64, "plies": 9, "outcome": "lost",
-             "record": "x" * 2000}
+            {**columns, "id": f"r{number}", "owner": people[number % 2 * (number // 2 % 30)],
+             "category": ("ranked", "computer")[number % 6 == 4],
+             "finished": utc_now(), "score": number % 600, "max_tile": 64, "plies": 9,
+             "outcome": "lost", "record": "x" * 2000}
             for number in range(first, first + count)
         ]  # fmt: skip
         connection.execute(sa.insert(schema.records), finished)
+        count_records(connection, [[row[name] for name in COUNTED] for row in finished])
+        reviewed = {"version": "1 ", "asked": "", "attempts": 1, "done": 1, "finished": "2048",
+                    "summary": {"accuracy": 50.0}, "moves": []}  # fmt: skip
+        kept = [{"game_id": row["id"], "owner": row["owner"], **reviewed} for row in finished]
+        connection.execute(sa.insert(schema.reviews), kept)
         for name in people:
             enter_records(connection, schema.records.c.owner == name)
         going_on = [
@@ -337,14 +344,25 @@ def fill(store: Store, first: int, count: int) -> None:
         connection.execute(sa.insert(schema.accounts), guests)
         connection.execute(
             sa.insert(schema.rounds),
-            [{"game_id": row["id"], "owner": row["owner"], "mode": "ranked", "secret": ""}
-             for row in (*finished, *going_on)],
+            [{"game_id": row["id"], "owner": row["owner"], "mode": "ranked", "secret": "",
+              "day": str(date(1990, 1, 1) + timedelta(days=first + days)), "streak": days}
+             for days, row in enumerate((*finished, *going_on))],
         )  # fmt: skip
 
 
 def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
-    """Return the queries of shared pages and of maintenance."""
+    """Return the queries of shared pages, of a player's pages and of maintenance."""
+    own = {"owner": "p0", "rules": "classic"}
     return {
+        "best": lambda: store.scores.bests(**own),
+        "best of others": lambda: store.scores.bests(**own, without="r2"),
+        "career": lambda: store.records.career(**own, without="r2"),
+        "statistics": lambda: store.scores.summaries("p0"),
+        "best games": lambda: store.records.select(**own, limit=3),
+        "last games": lambda: store.records.select(owner="p0", order="finished"),
+        "week": lambda: store.online.daily_results("p0", "2040-01-01"),
+        "longest streak": lambda: store.online.longest_streak("p0"),
+        "accuracy": lambda: store.reviews.accuracies(["r2", "r4"], "1"),
         "ever": lambda: store.leaderboards.top("ranked", "classic"),
         "day": lambda: store.leaderboards.top("ranked", "classic", "day"),
         "daily": lambda: store.leaderboards.top("daily", "classic", "2048-01-31"),
@@ -363,7 +381,7 @@ def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
 
 
 def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
-    """With 50 times as many games, each page query takes about as many SQLite steps."""
+    """With ten times as many games, each page query takes about as many SQLite steps."""
     with open_store(sqlite_url) as store:
         steps: Counter[str] = Counter()
 
@@ -381,9 +399,9 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url):
                 raw.set_progress_handler(None, 0)
             return dict(steps)
 
-        fill(store, 0, 60)
+        fill(store, 0, 600)
         few = measure()
-        fill(store, 60, 3000)
+        fill(store, 600, 6000)
         many = measure()
     assert few["ever"] > 10
     assert {name for name, taken in many.items() if taken > 1.5 * few.get(name, 0) + 5} == set()

@@ -42,20 +42,6 @@ def test_an_unknown_record_is_refused_by_name(store):
     assert store.name in str(caught.value)
 
 
-def test_summaries_count_finished_games_and_keep_the_best_of_all(store):
-    """Counts and means cover finished games; the best score also covers games in progress."""
-    _add(store, 10, 1, owner="ada")
-    _add(store, 20, 2, owner="ada")
-    _add(store, 99, 3, owner="alan")
-    store.scores.note("classic", "ada", "plain", 50)
-    store.scores.note("ist", "ada", "computer", 7)
-    classic, ist = store.scores.summaries("ada")
-    assert (classic.rules, classic.best, classic.games, classic.plies) == ("classic", 50, 2, 30)
-    assert classic.mean_score == pytest.approx(15.0)
-    assert (ist.category, ist.best, ist.games, ist.mean_score) == ("computer", 7, 0, 0.0)
-    assert store.scores.summaries("ada", rules="ist") == [ist]
-
-
 def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
     """A number beyond 64 bits raises an error and is never stored as another number."""
     game = new_game(store)

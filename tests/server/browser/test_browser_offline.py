@@ -57,7 +57,7 @@ async def reload_alone(player: Player) -> None:
 
 
 async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
-    """Moves made while the server is away are saved and marked when it is back."""
+    """Moves made while the server is away are saved when it is back; only undo leaves a mark."""
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
         await player.deal("classic")
@@ -70,9 +70,9 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
         await player.status("6 moves to be sent.")
         board, score = await player.board(), await player.text("#score")
         assert board == await player.cells()
-        assert await player.text("#category") == "offline"
         await player.press("u")
         await player.status("5 moves to be sent.")
+        assert await player.text("#category") == "assisted"
         await player.press("r")
         await player.status("6 moves to be sent.")
         await player.settle()
@@ -84,7 +84,7 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
         assert (state["game"], state["ply"]) == (before["game"], before["ply"] + 6)
         assert state["board"] == board == await player.board()
         assert f"{state['score']:,}" == score
-        assert state["category"] == "offline"
+        assert state["category"] == "assisted"
         legal = state["legal"]
         await player.press(f"Arrow{legal[0].title()}")
         await player.settle()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -289,8 +289,7 @@ class Presenter:
         self.screen.cover(result)
 
     def _result(self, *, is_by_computer: bool = False) -> Result:
-        game, ends = self.session.game, self.session.ends()
-        today = datetime.now().astimezone().date()
+        session, game, career = self.session, self.session.game, self.session.career()
         return result_of(
             title_of(game.rules.name, game.rules.shape),
             game.score,
@@ -298,9 +297,10 @@ class Presenter:
             moves=game.ply,
             target=game.rules.target,
             is_final=game.is_over,
-            earlier=[end.score for end in ends],
-            today=[end.score for end in ends if _day(end.finished) == today],
-            level=level_name(level) if (level := self.session.level()) else "",
+            best=session.best_before or None,
+            earlier=career.scores,
+            today=career.scores_today(datetime.now().astimezone()),
+            level=level_name(level) if (level := session.level()) else "",
             is_by_computer=is_by_computer,
         )
 
@@ -1009,10 +1009,6 @@ def title_of_rules(text: str) -> str:
 def format_minute(moment: str) -> str:
     """Format an ISO 8601 time as date and minute."""
     return moment[:16].replace("T", " ")
-
-
-def _day(moment: str) -> date:
-    return datetime.fromisoformat(moment).astimezone().date()
 
 
 def fault_of(action: Callable[..., object], *args: object) -> str:

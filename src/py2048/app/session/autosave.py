@@ -91,10 +91,14 @@ class _BufferedGame:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest
             return replace(saved, id=self.id, revision=self.revision, turns=turns, millis=millis)
 
-    def pending(self) -> tuple[int, GameChange | None]:
-        """Return the number of unacknowledged changes, and a single change that combines them."""
+    def pending(self, until: int) -> tuple[int, GameChange | None]:
+        """Return the number of unacknowledged changes, and a single change that combines them.
+
+        Args:
+            until: Revision of the player's game; later changes belong to a later job.
+        """
         with self._lock:
-            changes = tuple(self._changes)
+            changes = tuple(each for each in self._changes if each.revision <= until)
         if not changes:
             return 0, None
         newest = self.revision + changes[-1].revision - changes[0].seen
@@ -188,15 +192,21 @@ class StoreAutosave:
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
-        """Write the game's changes now, or as soon as the store accepts them."""
+        """Write the game's changes now, or as soon as the store accepts them.
+
+        A game that is over becomes a record at once, and an undo removes the record.
+        """
         buffer = self._current
         if buffer is not None and game.codes and (change := game.take_change()):
             buffer.add(change)
-            self.writer.put(buffer, partial(self._write, buffer))
+            write: Job = partial(self._write, buffer, change.revision)
+            if change.is_over:
+                write = partial(self._finish, buffer, game.copy(), can_undo=True)
+            self.writer.put(buffer, write)
             self.writer.wait(WRITE_WAIT_S)
 
     def release(self, game: TrackedGame) -> None:
-        """Stop saving a game; a finished game becomes a record.
+        """Stop saving a game; the end of a finished one can no longer be undone.
 
         A game in progress stays in the store and can be resumed.
         """
@@ -267,18 +277,22 @@ class StoreAutosave:
     # Scores and settings
 
     def best_score(self, rules: str) -> int:
-        """Return the best human score under these rules.
+        """Return the best human score under these rules, including other games in progress.
 
         Raises:
             StorageError: If the store cannot be read.
         """
-        bests = self.read(lambda store, owner: store.scores.bests(rules, owner))
-        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
+        current = self._current.id if self._current else ""
 
-    def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score to `score`, without waiting for the write."""
-        note = partial(self._store.scores.note, rules, self._owner, category, score)
-        self.writer.put((rules, category), note)
+        def best(store: Store, owner: str) -> int:
+            bests = store.scores.bests(rules, owner)
+            played = store.games.select(owner, finished=False, rules=rules, with_turns=False)
+            # Without these keys, a person has played the whole game.
+            own = (each for each in played if not {"computer", "continued"} & each.extra.keys())
+            scores = (each.score for each in own if each.id != current)
+            return max(0, *scores, *(bests.get(kind, 0) for kind in HUMAN_CATEGORIES))
+
+        return self.read(best)
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
@@ -313,9 +327,9 @@ class StoreAutosave:
 
     # Writer thread
 
-    def _write(self, buffer: _BufferedGame) -> None:
-        """Write a game's pending changes."""
-        count, change = buffer.pending()
+    def _write(self, buffer: _BufferedGame, until: int) -> None:
+        """Write a game's pending changes up to a revision."""
+        count, change = buffer.pending(until)
         if change is None:
             return
         try:
@@ -327,7 +341,7 @@ class StoreAutosave:
             raise
         if is_stale:
             self._reconcile(buffer)
-            self._write(buffer)
+            self._write(buffer, until)
         else:
             buffer.acknowledge(count, change.revision)
 
@@ -336,19 +350,19 @@ class StoreAutosave:
         if not buffer.reconcile(self._store.games.find(buffer.id)):
             self.notices.append(FORKED)
 
-    def _finish(self, buffer: _BufferedGame, game: TrackedGame) -> None:
+    def _finish(self, buffer: _BufferedGame, game: TrackedGame, *, can_undo: bool = False) -> None:
         """Turn a finished game into a record."""
-        self._write(buffer)
+        self._write(buffer, game.revision)
         now = game.game
         try:
             self._store.records.finish(
                 buffer.id, buffer.revision, game.record().to_json(), score=now.score,
                 max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
-                category=game.category, counts=not game.is_continued,
+                category=game.category, counts=not game.is_continued, can_undo=can_undo,
             )  # fmt: skip
         except StaleGameError:
             self._reconcile(buffer)
-            self._finish(buffer, game)
+            self._finish(buffer, game, can_undo=can_undo)
 
 
 def unreadable_notice(error: StorageError) -> str:

@@ -59,5 +59,11 @@ def largest_tiles(store: Store, owner: str, rules: Rules) -> list[tuple[int, boo
             game = TrackedGame.from_saved(saved)
             if game.category == "plain":
                 found.append((game.game.board.max_tile, False))
-    tiles = store.records.largest_tiles(owner, str(rules), levels.MAX_GAMES)
-    return [*found, *((tile, True) for tile in tiles)]
+    plain = store.records.select(
+        owner=owner,
+        rules=str(rules),
+        order="finished",
+        limit=levels.MAX_GAMES,
+        categories=["plain"],
+    )
+    return [*found, *((each.max_tile, True) for each in reversed(plain))]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
 from py2048.app.session.levels import LEVEL_SETTING, ME, find_level
 from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.storage.values import Career
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
@@ -25,7 +26,6 @@ from py2048.review.advice import Hint, PositionSnapshot, advise
 if TYPE_CHECKING:
     from py2048.app.session.notebook import Notebook, PuzzleBook
     from py2048.app.storage import RecordSummary, SavedGame, ScoreSummary, Store
-    from py2048.app.storage.values import GameEnd
     from py2048.engine.jit.progress import Compiling
     from py2048.review.levels import Level
 
@@ -80,6 +80,7 @@ class Session:
     Attributes:
         game: The current game, read-only; change it through the session.
         best: Best human score under these rules, including the current game; read-only.
+        best_before: That of the player's other games; read-only.
         version: Incremented whenever the position changes; older hints are stale. Read-only.
     """
 
@@ -88,7 +89,7 @@ class Session:
         self._events: list[Event] = []
         self._reported_unsaved = ""
         self._player = player
-        self.best = 0
+        self.best = self.best_before = 0
         self._best_scores: dict[str, int] = {}  # by rules
         self._settings: dict[str, object] = {}
         self._players: dict[str, Player] = {}
@@ -194,7 +195,7 @@ class Session:
 
     def reset_best(self, best: int) -> None:
         """Set the best score to `best`, or to the current score if it is higher and counts."""
-        self.best = self._best_scores[self._rules_text] = best
+        self.best = self.best_before = self._best_scores[self._rules_text] = best
         self._update_best()
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
@@ -272,6 +273,7 @@ class Session:
         turn = self._current.undo()
         if turn is None:
             return ()
+        self.reset_best(self.best_before)
         self.version += 1
         self._save()
         self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
@@ -299,6 +301,7 @@ class Session:
         """
         self._current, self.game = game, game.game
         self._won = self.game.has_won
+        self._update_best()
         self.version += 1
         self._save()
 
@@ -448,16 +451,17 @@ class Session:
             lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
         )
 
-    def ends(self) -> list[GameEnd]:
-        """Return the results of the player's latest human games under these rules.
+    def career(self) -> Career:
+        """Return the summary of the player's other human games under these rules.
 
-        Returns nothing if the store cannot be read.
+        It is empty if the store cannot be read.
         """
-        text = self._rules_text
-        try:
-            return self._read(lambda store, owner: store.records.ends(owner, text), [])
-        except StorageError:
-            return []
+        text, game = self._rules_text, self._current.id
+        with suppress(StorageError):
+            return self._read(
+                lambda store, owner: store.records.career(owner, text, without=game), Career()
+            )
+        return Career()
 
     def finished_record(self, record_id: str) -> Record:
         """Load one of the `finished` games.
@@ -592,8 +596,6 @@ class Session:
         score = self.game.position.score
         if score > self.best and self._current.may_be_best:
             self.best = self._best_scores[self._rules_text] = score
-            if self._autosave is not None:
-                self._autosave.note_score(self._rules_text, self._current.category, score)
 
 
 def open_session(

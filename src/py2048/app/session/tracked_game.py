@@ -136,12 +136,10 @@ class TrackedGame:
 
     @property
     def category(self) -> str:
-        """``offline``, ``computer``, ``assisted`` or ``plain``.
+        """``computer``, ``assisted`` or ``plain``.
 
         Undos, hints, a custom start position, or having continued a record makes a game assisted.
         """
-        if self.offline:
-            return "offline"
         if self.computer:
             return "computer"
         is_assisted = self.undos or self.hints or self._has_custom_start or self.is_continued

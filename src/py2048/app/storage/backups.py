@@ -1,6 +1,6 @@
 """Backups: all rows of a store in one file, from which any store can be restored.
 
-The file contains gzip-compressed JSON lines: first ``{"py2048": "backup", "schema": "0010"}``, then
+The file contains gzip-compressed JSON lines: first ``{"py2048": "backup", "schema": "0011"}``, then
 ``[table, row]`` for each row, and finally ``{"rows": n}``, which reveals a truncated file.
 """
 

@@ -296,18 +296,28 @@ class Repository:
 # Upserts, which differ between dialects
 
 
-def upsert(connection: Connection, table: sa.Table, *, rising: str | None = None) -> Insert:
+def upsert(
+    connection: Connection,
+    table: sa.Table,
+    *,
+    rising: str | None = None,
+    sums: Collection[str] = (),
+) -> Insert:
     """Return a statement that inserts a row, or updates the row with the same primary key.
 
     Args:
         connection: Determines the SQL dialect.
         table: Table to insert into.
         rising: A column that may only increase. A new row with a lower or equal value is ignored.
+        sums: Columns to which the new values are added.
     """
     insert = _insert(connection, table)
+    changed = {each.name: insert.excluded[each.name] for each in table.c if not each.primary_key}
+    for name in sums:
+        changed[name] += table.c[name]
     statement: Insert = insert.on_conflict_do_update(
         index_elements=list(table.primary_key),
-        set_={each.name: insert.excluded[each.name] for each in table.c if not each.primary_key},
+        set_=changed,
         where=None if rising is None else table.c[rising] < insert.excluded[rising],
     )
     return statement

@@ -1,4 +1,4 @@
-"""Schema migration: creates the tables, or converts those of `PREVIOUS_REVISION`.
+"""Schema migration: creates the tables, or converts those of an earlier revision.
 
 Every change to the schema comes with a conversion, which runs in one transaction on both databases
 and never deletes data that a player would miss.
@@ -15,11 +15,10 @@ from sqlalchemy.engine import Connection, Engine
 
 from py2048.app.storage import TIMEOUT_S, schema
 from py2048.app.storage.database import WRITES, is_sqlite
-from py2048.app.storage.schema import accounts, names, settings
+from py2048.app.storage.schema import accounts, leaders, names, records, rounds, settings
+from py2048.app.storage.summaries import COUNTED, count_records, extend_streak
 from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
-
-PREVIOUS_REVISION = "0009"  # schema of the last pre-release; stores with it are converted
 
 _ADVISORY_LOCK = 2048_0001  # arbitrary, but the same in every version
 
@@ -43,8 +42,11 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         revision = _revision(connection)
         if revision is None:
             _create(connection, name)
-        elif revision == PREVIOUS_REVISION:
-            _convert(connection)
+        elif revision in _CONVERSIONS:
+            for since, convert in _CONVERSIONS.items():
+                if revision <= since:
+                    convert(connection)
+            connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
         elif revision != schema.REVISION:
             age, way_out = "a newer", "upgrade py2048 to use it"
             if revision < schema.REVISION:
@@ -56,8 +58,8 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
             )
 
 
-def _convert(connection: Connection) -> None:
-    """Convert the tables of `PREVIOUS_REVISION`.
+def _convert_names(connection: Connection) -> None:
+    """Convert the tables of revision 0009.
 
     `lookalike_key` replaces the old comparison of names. If two existing names now share a key,
     both accounts keep their names, and the older account gets the key.
@@ -69,7 +71,6 @@ def _convert(connection: Connection) -> None:
     ):
         connection.execute(sa.text(change))
     schema.puzzle_ratings.create(connection)
-    connection.execute(sa.update(schema.version), {"version_num": schema.REVISION})
     rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
     connection.execute(sa.delete(settings).where(rivals))
     query = sa.select(names.c.account, names.c.looks).where(names.c.looks.is_not(None))
@@ -82,6 +83,35 @@ def _convert(connection: Connection) -> None:
     connection.execute(sa.update(names).values(looks=None))
     for looks, account in first.items():
         connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
+
+
+def _add_summaries(connection: Connection) -> None:
+    """Convert the tables of revision 0010, and build the summaries from all records."""
+    for change in (
+        *(f"DROP INDEX records_by_{name}" for name in ("score", "time", "owner", "career")),
+        "DROP TABLE bests",
+        "ALTER TABLE records ADD COLUMN continued BOOLEAN",
+        "ALTER TABLE rounds ADD COLUMN streak INTEGER",
+        "ALTER TABLE rounds ADD COLUMN offline BOOLEAN",
+        "CREATE INDEX rounds_by_streak ON rounds (owner, streak)",
+    ):
+        connection.execute(sa.text(change))
+    for index in records.indexes:
+        index.create(connection)
+    schema.summaries.create(connection)
+    is_offline = records.c.category == "offline"
+    played = rounds.c.game_id.in_(sa.select(records.c.id).where(is_offline))
+    connection.execute(sa.update(rounds).where(played).values(offline=True))
+    connection.execute(sa.update(records).where(is_offline).values(category="assisted"))
+    connection.execute(sa.delete(leaders).where(leaders.c.category == "offline"))
+    counted = sa.select(*(records.c[name] for name in COUNTED))
+    count_records(connection, connection.execute(counted))
+    dailies = sa.select(rounds.c.game_id).where(rounds.c.day.is_not(None)).order_by(rounds.c.day)
+    for game_id in connection.scalars(dailies).all():
+        extend_streak(connection, game_id)
+
+
+_CONVERSIONS = {"0009": _convert_names, "0010": _add_summaries}
 
 
 def _use_write_ahead_log(engine: Engine) -> None:

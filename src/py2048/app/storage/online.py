@@ -42,15 +42,21 @@ class OnlineGames(Repository):
         same = rounds.c.owner == owner, rounds.c.day == day
         return self._database.one(OnlineGameInfo, _INFO.where(*same))
 
-    def daily_results(self, owner: str) -> list[DailyResult]:
-        """Return the account's daily games, oldest day first."""
+    def daily_results(self, owner: str, since: str) -> list[DailyResult]:
+        """Return the account's daily games from a day on, oldest first."""
+        columns = rounds.c.day, rounds.c.game_id, rounds.c.streak
         query = (
-            sa.select(rounds.c.day, rounds.c.game_id, records.c.category, records.c.score)
+            sa.select(*columns, records.c.category, records.c.score)
             .outerjoin(records, records.c.id == rounds.c.game_id)
-            .where(rounds.c.owner == owner, rounds.c.day.is_not(None))
+            .where(rounds.c.owner == owner, rounds.c.day >= since)
             .order_by(rounds.c.day)
         )
         return self._database.all(DailyResult, query)
+
+    def longest_streak(self, owner: str) -> int:
+        """Return the largest number of days in a row on which the account finished its game."""
+        query = sa.select(sa.func.max(rounds.c.streak)).where(rounds.c.owner == owner)
+        return int(self._database.value(query) or 0)
 
     def day_scores(self, day: str, *, limit: int = 10_000) -> list[tuple[int, int]]:
         """Return the score and largest tile of a day's finished games, including guests' games.

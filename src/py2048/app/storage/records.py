@@ -1,7 +1,8 @@
-"""Finished games: records, best scores and leaderboards."""
+"""Finished games: records and leaderboards."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
@@ -11,35 +12,25 @@ from sqlalchemy.engine import Connection
 
 from py2048.app.storage.database import Repository, upsert
 from py2048.app.storage.games import lock_game, remove_game
-from py2048.app.storage.schema import accounts, bests, leaders, records, rounds
-from py2048.app.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now, utc_text
+from py2048.app.storage.schema import accounts, leaders, records, rounds, summaries
+from py2048.app.storage.summaries import COUNTED, GAMES, count_records, extend_streak, rounded
+from py2048.app.storage.values import Career, RecordSummary, utc_now, utc_text
 from py2048.core.errors import StaleGameError, StorageError
 
-_SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
-_UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
+_LISTED = [column for column in records.c if column.name not in ("record", "continued")]
+_SUMMARY = sa.select(*_LISTED)
+_UNNAMED = tuple(column for column in _LISTED if column.name != "player")
 _ORDERS = {
     "score": (records.c.score.desc(), records.c.finished, records.c.id),
     "finished": (records.c.finished.desc(), records.c.id),
 }
-_CAREER = ("owner", "rules", "category")
-# An outer join, because a best score may come from a game that is still in progress.
-_SUMMARIES = (
-    sa.select(
-        bests.c.rules,
-        bests.c.category,
-        bests.c.score.label("best"),
-        sa.func.count(records.c.id).label("games"),
-        sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label("mean_score"),
-        sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
-        sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
-    )
-    .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in _CAREER)))
-    .group_by(*(bests.c[name] for name in _CAREER))
-    .order_by(bests.c.rules, bests.c.category)
-)
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
+_CASUAL = ("plain", "assisted")  # categories that share a board, which is named for the second
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
+
+RECENT_GAMES = 50
+"""Number of a player's last games that pages show one by one."""
 
 MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
 
@@ -61,6 +52,7 @@ class Records(Repository):
         counts: bool = True,
         think_ms: int | None = None,
         can_undo: bool = False,
+        offline: bool = False,
     ) -> None:
         """Turn a game in progress into a record with the same id, and update the scores.
 
@@ -79,6 +71,7 @@ class Records(Repository):
             think_ms: Total thinking time if a program played, for the leaderboard of programs.
             can_undo: Whether to keep the game beside its record, so that the last move can be
                 undone.
+            offline: Whether a browser chose some of the tiles; no leaderboard counts such a game.
 
         Raises:
             StaleGameError: If another process has changed or discarded the game.
@@ -89,6 +82,9 @@ class Records(Repository):
                 return
             if game is None:
                 raise StaleGameError(f"game {game_id} was discarded by another window")
+            if offline:
+                played = sa.update(rounds).where(rounds.c.game_id == game_id)
+                connection.execute(played.values(offline=True))
             insert_record(
                 connection, id=game_id, owner=game.owner, rules=game.rules,
                 player=game.player, category=category, started=game.started,
@@ -115,8 +111,11 @@ class Records(Repository):
         owner: str | None = None,
         order: Literal["score", "finished"] = "score",
         limit: int = 20,
+        categories: Collection[str] = (),
     ) -> list[RecordSummary]:
         """Return summaries of finished games.
+
+        With an owner and rules, an index leads to the first games of each category.
 
         Args:
             rules: Restricts the result to games under these rules.
@@ -124,114 +123,85 @@ class Records(Repository):
             order: ``"score"`` for the highest score first (and the earlier game first in a tie), or
                 ``"finished"`` for the latest game first.
             limit: Maximum number of games.
+            categories: Score categories of an owner's games under the same rules; by default all.
         """
         wanted = {"rules": rules, "owner": owner}
-        query = _SUMMARY.where(
-            *(records.c[name] == value for name, value in wanted.items() if value is not None)
+        conditions = [records.c[name] == value for name, value in wanted.items() if value]
+        if owner and rules:
+            played = sa.select(summaries.c.category).distinct().filter_by(owner=owner, rules=rules)
+            first = sa.select(records.c.id).where(*conditions)
+            first = first.order_by(*_ORDERS[order]).limit(limit)
+            kinds = categories or self._database.values(played)
+            parts = [first.where(records.c.category == each).subquery() for each in kinds]
+            found = sa.union_all(*map(sa.select, parts)) if parts else ()
+            conditions = [records.c.id.in_(found)]
+        query = _SUMMARY.where(*conditions).order_by(*_ORDERS[order]).limit(limit)
+        return self._database.all(RecordSummary, query)
+
+    def career(self, owner: str, rules: str, *, without: str = "") -> Career:
+        """Return the summary of an owner's games in which no computer player made a move.
+
+        Args:
+            owner: Owner of the games.
+            rules: Rules as text.
+            without: Id of a record to leave out.
+        """
+        own = summaries.c.owner == owner, summaries.c.rules == rules
+        human = sa.select(GAMES).where(*own, summaries.c.category != "computer")
+        columns = summaries.c.rounded, summaries.c.max_tile, summaries.c.category
+        scores, tiles, categories = (
+            Counter({value: games for games, value in map(tuple, self._database.rows(query))})
+            for query in (human.add_columns(each).group_by(each) for each in columns)
         )
-        return self._database.all(RecordSummary, query.order_by(*_ORDERS[order]).limit(limit))
+        if not categories:
+            return Career()
+        if (left := self.summary(without)) and left.category in categories:
+            scores -= Counter([rounded(left.score)])
+            tiles -= Counter([left.max_tile])
+        most = RECENT_GAMES + 1
+        recent = self.select(
+            owner=owner, rules=rules, order="finished", limit=most, categories=categories
+        )
+        recent = [each for each in recent if each.id != without][RECENT_GAMES - 1 :: -1]
+        if scores.total() <= RECENT_GAMES:
+            scores = Counter(each.score for each in recent)
+        return Career(scores, tiles, recent)
 
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, or None."""
         return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
 
-    def ends(self, owner: str, rules: str) -> list[GameEnd]:
-        """Return the results of an account's latest 5,000 games under these rules, oldest first.
-
-        Games in which a computer player made a move are excluded.
-        """
-        return self._ends(owner, rules, records.c.category != "computer", 5000)
-
-    def largest_tiles(self, owner: str, rules: str, limit: int) -> list[int]:
-        """Return the largest tiles of an account's latest games without help, oldest first."""
-        ends = self._ends(owner, rules, records.c.category == "plain", limit)
-        return [end.max_tile for end in ends]
-
-    def _ends(
-        self, owner: str, rules: str, condition: sa.ColumnElement[bool], limit: int
-    ) -> list[GameEnd]:
-        """Return the results of the latest games that meet a condition, oldest first."""
-        query = (
-            sa.select(records.c.finished, records.c.score, records.c.max_tile)
-            .where(records.c.owner == owner, records.c.rules == rules, condition)
-            .order_by(records.c.finished.desc(), records.c.id)
-            .limit(limit)
-        )
-        return self._database.all(GameEnd, query)[::-1]
-
 
 def insert_record(
     connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
 ) -> None:
-    """Insert a record and update scores and leaderboards, within a transaction.
-
-    A score that does not count enters the best scores as 0, so that summaries include the record.
-    """
+    """Insert a record and update summaries and leaderboards, within a transaction."""
+    row["continued"] = None if counts else True
     connection.execute(sa.insert(records), row)
-    _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
+    count_records(connection, [[row[name] for name in COUNTED]])
+    extend_streak(connection, str(row["id"]))
     enter_records(connection, records.c.id == row["id"], think_ms)
 
 
 def retract_records(connection: Connection, ids: Collection[str]) -> None:
-    """Delete the records and scores of games whose end was undone, within a transaction."""
-    columns = [records.c[name] for name in _CAREER]
-    query = sa.select(*columns).distinct().where(records.c.id.in_(ids)).order_by(*columns)
-    careers = connection.execute(query).all()
+    """Delete the records of games whose end was undone, and what they counted for."""
+    columns = [records.c[name] for name in COUNTED]
+    query = sa.select(*columns).where(records.c.id.in_(ids)).order_by(*columns[:3])
+    undone = connection.execute(query).all()
+    if not undone:
+        return
     connection.execute(sa.delete(records).where(records.c.id.in_(ids)))
+    is_theirs = leaders.c.owner.in_({row.owner for row in undone})
+    connection.execute(sa.delete(leaders).where(is_theirs, leaders.c.record.in_(ids)))
+    count_records(connection, undone, -1)
     since = utc_text(datetime.now(UTC) - _LONGEST_PERIOD)
-    for career in careers:
-        of_records, of_bests, of_leaders = (
-            sa.and_(*(table.c[name] == career._mapping[name] for name in _CAREER))
-            for table in (records, bests, leaders)
-        )
-        connection.execute(sa.delete(bests).where(of_bests))
-        connection.execute(sa.delete(leaders).where(of_leaders, leaders.c.record.in_(ids)))
-        query = _SUMMARY.where(of_records).order_by(*_ORDERS["score"]).limit(1)
-        if best := connection.execute(query).one_or_none():
-            row = {**career._mapping, "score": best.score, "reached": best.finished}
-            connection.execute(sa.insert(bests), row)
-            is_rival = sa.or_(records.c.finished > since, records.c.id == best.id)
-            enter_records(connection, sa.and_(of_records, is_rival))
-
-
-class Scores(Repository):
-    """Best scores. Deleting a game does not lower the best score it set; an undo may lower it."""
-
-    def bests(
-        self, rules: str, owner: str = "local", *, without: str | None = None
-    ) -> dict[str, int]:
-        """Return the owner's best score in each category that has one.
-
-        Args:
-            rules: The text of the rules.
-            owner: Whose scores.
-            without: Id of a record to leave out. If given, only scores with a record are
-                considered.
-        """
-        table = bests if without is None else records
-        query = sa.select(table.c.category, sa.func.max(table.c.score).label("score"))
-        query = query.where(table.c.owner == owner, table.c.rules == rules)
-        if without is not None:
-            query = query.where(records.c.id != without)
-        rows = self._database.rows(query.group_by(table.c.category))
-        return {row.category: row.score for row in rows}
-
-    def note(self, rules: str, owner: str, category: str, score: int) -> None:
-        """Raise the best score to `score` if it is higher; the game may still be in progress."""
-        with self._database.write() as connection:
-            _note(connection, owner=owner, rules=rules, category=category, score=score)
-
-    def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
-        """Return the owner's results, ordered by rules and category."""
-        query = _SUMMARIES.where(bests.c.owner == owner)
-        if rules is not None:
-            query = query.where(bests.c.rules == rules)
-        return self._database.all(ScoreSummary, query)
-
-
-def _note(connection: Connection, **score: object) -> None:
-    """Raise the best score within a transaction."""
-    connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
+    for row in undone:
+        sharing = _CASUAL if row.category in _CASUAL else (row.category,)
+        own = records.c.owner == row.owner, records.c.rules == row.rules
+        rivals = sa.and_(*own, records.c.category.in_(sharing))
+        best = sa.select(records.c.id).where(rivals).order_by(*_ORDERS["score"]).limit(1)
+        is_best = records.c.id == best.scalar_subquery()
+        enter_records(connection, sa.and_(rivals, sa.or_(records.c.finished > since, is_best)))
 
 
 class Leaderboards(Repository):
@@ -320,17 +290,19 @@ def enter_records(
         sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
         .join(accounts, accounts.c.id == records.c.owner)
         .outerjoin(rounds, rounds.c.game_id == records.c.id)
-        .where(condition, accounts.c.name.is_not(None))
+        .where(condition, accounts.c.name.is_not(None), rounds.c.offline.is_not(True))
         .order_by(records.c.score.desc(), records.c.finished, records.c.id)
     )
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in found:  # best first
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}
         facts |= {"record": row.id, "think_ms": think_ms}
+        if row.category in _CASUAL:
+            facts["category"] = _CASUAL[-1]
         ended = date.fromisoformat(row.finished[:10])
         for period in filter(None, ("ever", "season", "day", "week", row.day)):
             key = _period_key(period, ended)
-            best.setdefault((key, row.category, row.rules), {"period": key, **facts})
+            best.setdefault((key, facts["category"], row.rules), {"period": key, **facts})
     if best:
         connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
 

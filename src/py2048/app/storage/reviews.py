@@ -33,35 +33,24 @@ class Reviews(Repository):
         """Return the per-move data of a finished review, or None."""
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
-    def accuracies(self, owner: str, rules: str, version: str) -> list[tuple[str, float]]:
-        """Return the accuracies of an account's latest 500 reviews that have one.
+    def accuracies(self, games: Collection[str], version: str) -> dict[str, float]:
+        """Return the accuracies of those games whose reviews have one.
 
         Args:
-            owner: The account.
-            rules: Rules as text.
+            games: Ids of the games.
             version: First word of the versions that count; others define accuracy differently.
-
-        Returns:
-            The end time of each game, ISO 8601 in UTC, and the accuracy, oldest game first.
         """
         # PostgreSQL needs a cast to read text as JSON; SQLite does not.
         typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
         figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)["accuracy"].as_float()
-        query = (
-            sa.select(records.c.finished, figure.label("figure"))
-            .join(records, records.c.id == reviews.c.game_id)
-            .where(
-                reviews.c.owner == owner,
-                records.c.rules == rules,
-                ~_PENDING,
-                reviews.c.fault.is_(None),
-                reviews.c.version.startswith(f"{version} "),
-                figure.is_not(None),
-            )
-            .order_by(records.c.finished.desc())
-            .limit(500)
+        query = sa.select(reviews.c.game_id, figure.label("figure")).where(
+            reviews.c.game_id.in_(games),
+            ~_PENDING,
+            reviews.c.fault.is_(None),
+            reviews.c.version.startswith(f"{version} "),
+            figure.is_not(None),
         )
-        return [(row.finished, row.figure) for row in self._database.rows(query)][::-1]
+        return {row.game_id: row.figure for row in self._database.rows(query)}
 
     def request(self, game_id: str, version: str) -> None:
         """Request the review of a finished game; games in progress are ignored.

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0010"  # schema version, stored in each database
+REVISION = "0011"  # schema version, stored in each database
 
 metadata = sa.MetaData()
 json_text = json.JSONEncoder(allow_nan=False).encode
@@ -95,19 +95,21 @@ records = _table(
     *_required(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # The last column, so that SQLite can list summaries without reading this long text.
+    # After all columns of lists, so that SQLite can read those without this long text.
     sa.Column("record", sa.Text, nullable=False),
-    sa.Index("records_by_score", "rules", "category", "score"),
-    sa.Index("records_by_time", "rules", "category", "finished"),
+    sa.Column("continued", sa.Boolean),  # true if the score cannot become a best score
     sa.Index("records_by_owner", "owner", "finished"),
-    sa.Index("records_by_career", "owner", "rules", "category"),
+    sa.Index("records_by_score", "owner", "rules", "category", "score"),
+    sa.Index("records_by_time", "owner", "rules", "category", "finished"),
 )
 
-bests = _table(
-    "bests",
+# Totals of the records with the same largest tile and about the same score; see `summaries`.
+summaries = _table(
+    "summaries",
     *_key(sa.Text, "owner", "rules", "category"),
-    sa.Column("score", sa.BigInteger, nullable=False),
-    sa.Column("reached", _Time, nullable=False),
+    *_key(sa.BigInteger, "max_tile", "rounded"),
+    *_required(sa.BigInteger, "games", "score", "plies"),
+    sqlite_with_rowid=False,
 )
 
 settings = _table(
@@ -136,8 +138,11 @@ rounds = _table(
     sa.Column("mode", sa.Text, nullable=False),
     sa.Column("day", sa.String(10)),  # set for daily games only; one game per player and day
     sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("streak", sa.Integer),  # days in a row up to this finished daily game
+    sa.Column("offline", sa.Boolean),  # true if a browser chose some of the tiles
     sa.Index("rounds_by_day", "owner", "day", unique=True),
     sa.Index("rounds_of_day", "day"),
+    sa.Index("rounds_by_streak", "owner", "streak"),
 )
 
 # Additional data of named accounts. For a program, `bot_of` is the person responsible.

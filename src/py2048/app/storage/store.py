@@ -16,9 +16,10 @@ from py2048.app.storage.migration import bring_up_to_date
 from py2048.app.storage.notices import Notifications
 from py2048.app.storage.online import OnlineGames
 from py2048.app.storage.practice import Mistakes, PuzzleAnswers
-from py2048.app.storage.records import Leaderboards, Records, Scores
+from py2048.app.storage.records import Leaderboards, Records
 from py2048.app.storage.reviews import Reviews
 from py2048.app.storage.schema import settings
+from py2048.app.storage.summaries import Scores
 
 
 class Store(Database):
@@ -39,7 +40,7 @@ class Store(Database):
         changes: Batched changes to games in progress.
         notices: Messages between processes.
         records: Finished games.
-        scores: Best scores by owner, rules and category.
+        scores: Best scores and summaries by owner, rules and category.
         settings: Small JSON values.
         online: Server data of games.
         battles: Battles between players.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -119,18 +120,25 @@ class RecordSummary:
 
 
 @dataclass(frozen=True)
-class GameEnd:
-    """Result of a finished game.
+class Career:
+    """The summary of a player's finished games under one set of rules.
 
     Attributes:
-        finished: End time, ISO 8601 in UTC.
-        score: Final score.
-        max_tile: Largest tile of the final board.
+        scores: Number of games by score. If there are more games than `recent` can hold, scores are
+            rounded down, by less than a sixteenth.
+        tiles: Number of games by largest tile.
+        recent: The last games, oldest first.
     """
 
-    finished: str
-    score: int
-    max_tile: int
+    scores: Counter[int] = field(default_factory=Counter)
+    tiles: Counter[int] = field(default_factory=Counter)
+    recent: list[RecordSummary] = field(default_factory=list)
+
+    def scores_today(self, now: datetime) -> list[int]:
+        """Return the scores of today's games, or nothing if `recent` does not hold them all."""
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+        found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
+        return [] if len(found) == len(self.recent) < self.scores.total() else found
 
 
 @dataclass(frozen=True)
@@ -236,6 +244,8 @@ class OnlineGameInfo:
         day: Date of a daily game, such as ``2048-01-31``.
         secret: Hexadecimal secret from which tiles are derived; empty if the game has a seed.
         name: Name of the account, None for a guest.
+        streak: Days in a row up to this finished daily game, None for other games.
+        offline: Whether a browser chose some of the tiles; known once the game is finished.
     """
 
     game_id: str
@@ -244,6 +254,8 @@ class OnlineGameInfo:
     day: str | None
     secret: str
     name: str | None = None
+    streak: int | None = None
+    offline: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -255,12 +267,14 @@ class DailyResult:
         game_id: Id of the game.
         category: Score category, None until the game has a record.
         score: Score, None until the game has a record.
+        streak: Days in a row up to this one, None unless the game counts.
     """
 
     day: str
     game_id: str
     category: str | None
     score: int | None
+    streak: int | None
 
 
 @dataclass(frozen=True)
@@ -282,7 +296,8 @@ class OpenGame:
         max_tile: Largest tile on the board; 0 before the first turn.
         computer: Whether a computer player made a move.
         from_position: Whether the game started from a position of another game.
-        offline: Whether a browser chose tiles while disconnected.
+        undos: Number of undos.
+        hints: Number of hints.
         started: Start time, ISO 8601 in UTC.
         updated: Time of the last change, ISO 8601 in UTC.
     """
@@ -301,14 +316,15 @@ class OpenGame:
     max_tile: int
     computer: bool
     from_position: bool
-    offline: bool
+    undos: int
+    hints: int
     started: str
     updated: str
 
     @classmethod
     def of(cls, row: Any) -> OpenGame:
         """Create the value from a database row."""
-        usual = {"max_tile": 0, "computer": False, "from_position": False, "offline": False}
+        usual = {"max_tile": 0, "computer": False, "from_position": False}
         known = {**usual, **row.extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
 
@@ -320,7 +336,7 @@ class ScoreSummary:
     Attributes:
         rules: Rules as text.
         category: Score category.
-        best: Best score, including games in progress.
+        best: Best score of finished games; 0 if there is none.
         games: Number of finished games.
         mean_score: Mean score of finished games; 0.0 if there are none.
         max_tile: Largest tile of any finished game; 0 if there are none.

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from py2048.app.session.session import Session
-from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.app.storage import (
     Account,
     GameChange,
@@ -149,8 +149,8 @@ class OnlineGame:
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self.session = Session(player=saved.player)
         is_undoable = saved.is_over and not is_finished
-        self._best_before = _best_score(store, saved, without=saved.id if is_undoable else None)
-        self.session.play_tracked(self.tracked, self._best_before)
+        best = _best_score(store, saved, without=saved.id if is_undoable else "")
+        self.session.play_tracked(self.tracked, best)
         self.clock = ThinkingClock.resumed(saved.updated)
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
@@ -223,9 +223,7 @@ class OnlineGame:
             ActionRejected: For the same reasons as `move`, or if the mode forbids it (``mode``) or
                 there is nothing to undo (``nothing``).
         """
-        events = self._step(number, self.session.undo, N_("there is nothing to undo"))
-        self.session.reset_best(self._best_before)
-        return events
+        return self._step(number, self.session.undo, N_("there is nothing to undo"))
 
     def redo(self, number: int) -> tuple[Event, ...]:
         """Redo the last undone turn; raises the same errors as `undo`."""
@@ -269,7 +267,8 @@ class OnlineGame:
     def take_offline(self, number: int, played: TrackedGame) -> None:
         """Continue with the game that `replay_offline` returned, unless the game has changed since.
 
-        The tiles of offline turns are not verifiable, so the game counts on no leaderboard.
+        The tiles of offline turns are not verifiable, so the game counts on no leaderboard. It
+        counts like any other among the player's own games.
 
         Raises:
             ActionRejected: For the same reasons as `check_offline`, or if the game would become too
@@ -351,10 +350,10 @@ class OnlineGame:
         )  # fmt: skip
 
 
-def _best_score(store: Store, saved: SavedGame, without: str | None) -> int:
+def _best_score(store: Store, saved: SavedGame, without: str) -> int:
     """Return the owner's best score without autoplay in finished games other than `without`."""
     bests = store.scores.bests(saved.rules, saved.owner, without=without)
-    return max(bests.get(board, 0) for board in (schema.RANKED, DAILY, "assisted", BOT))
+    return max(bests.get(board, 0) for board in (*HUMAN_CATEGORIES, schema.RANKED, DAILY, BOT))
 
 
 class GameService:
@@ -542,7 +541,7 @@ class GameService:
             is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
             undos=record.undos, hints=record.hints,
             extra={
-                summary.category: summary.category in ("computer", "offline"),
+                "computer": summary.category == "computer",
                 _FROM_POSITION: summary.category == POSITION,
             },
             millis=record.times or (0,) * len(turns),
@@ -571,7 +570,7 @@ class GameService:
             is_stopped: Finish the game even if moves are left, because time is up.
 
         Returns:
-            The leaderboard that the game counts on, or `POSITION`; None if there was nothing to do.
+            The category of the record; None if there was nothing to do.
 
         Raises:
             RecordError: If the game does not follow its rules and secret.
@@ -591,7 +590,7 @@ class GameService:
                 max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
                 think_ms=sum(tracked.think_ms) if info.mode == BOT else None,
-                can_undo=info.mode == CASUAL,
+                can_undo=info.mode == CASUAL, offline=tracked.offline,
             )  # fmt: skip
         except StaleGameError:
             return None  # finished by another process, or undone
@@ -661,12 +660,13 @@ def _check_mode(account: Account, mode: str) -> None:
         )
 
 
-def replay_offline(tracked: TrackedGame, text: str) -> TrackedGame:
+def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> TrackedGame:
     """Play turns from offline play in a copy of a game and return it.
 
     Args:
         tracked: The copy.
         text: The turns in record notation.
+        category: Category of the game in the browser, which knows what help the player used.
 
     Raises:
         ActionRejected: If a turn cannot be parsed or breaks the rules (``offline``).
@@ -681,6 +681,8 @@ def replay_offline(tracked: TrackedGame, text: str) -> TrackedGame:
     except Py2048Error as error:
         raise ActionRejected("offline", f"a move made offline is invalid: {error}") from None
     tracked.offline = True
+    tracked.computer |= category == "computer"
+    tracked.hints += category == "assisted" and tracked.category == "plain"
     return tracked
 
 
@@ -715,7 +717,7 @@ def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
         return game.category
     if info.day and saved.updated >= utc_text(fairness.revelation_of(info.day)):
         return "assisted"
-    return "assisted" if info.mode == CASUAL else info.mode
+    return game.category if info.mode == CASUAL else info.mode
 
 
 def guest_name(account_id: str) -> str:

@@ -279,8 +279,8 @@ def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema
             game.category if is_mode else schema.CASUAL, game.category, game.score, game.max_tile,
             game.plies, game.started, game.finished, game.outcome, game.think_ms,
         )  # fmt: skip
-    board = "assisted" if game.mode == schema.CASUAL else game.mode
-    board = "offline" if game.offline else "computer" if game.computer else board
+    board = "computer" if game.computer else "assisted" if game.undos or game.hints else "plain"
+    board = board if game.mode == schema.CASUAL else game.mode
     board = schema.POSITION if game.from_position else board
     return schema.GameRow(
         place, game.name, game.id, rules_info(game.rules), game.mode, board, game.score,

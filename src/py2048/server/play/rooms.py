@@ -21,6 +21,7 @@ from enum import Enum
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from py2048.app.session import Event, IllegalMove
 from py2048.app.storage import GameChange
@@ -197,7 +198,6 @@ class Room:
         clients: Players and watchers.
         autoplay: The computer player that makes the moves, if any.
         sync_lock: Held while changes by another process are applied.
-        finishing: The task that creates the record, once the game is over.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -207,7 +207,6 @@ class Room:
         self.clients: set[Client] = set()
         self.autoplay: Autoplay | None = None
         self.sync_lock = asyncio.Lock()
-        self.finishing: asyncio.Task[None] | None = None
         self._rooms = rooms
         self._group_commit = rooms.group_commit
         self._kept_until = 0.0
@@ -485,6 +484,7 @@ class Rooms:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-games")
         # A single thread replays finished games, to keep move latency low.
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
+        self._ending = WeakValueDictionary[str, asyncio.Task[None]]()  # by account, until done
         self._tasks: set[asyncio.Task[None]] = set()
         self._last_played: OrderedDict[str, None] = OrderedDict()  # game ids, the latest last
         self.group_commit = GroupCommit(store, self._on_written)
@@ -511,8 +511,7 @@ class Rooms:
         Raises:
             ActionRejected, StorageError: As `GameService.begin_game`.
         """
-        if client.room is not None and client.room.finishing is not None:
-            await asyncio.wait([client.room.finishing])  # its score may be the new best
+        await self.wait_for_records(client.account)  # a score may be the new best
         game = await self.in_thread(self.games.begin_game, client.account, rules, mode)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
@@ -622,8 +621,13 @@ class Rooms:
     def on_settled(self, room: Room) -> None:
         """Finish a game that is over, and close its room if it is unused."""
         if room.game.is_over:
-            room.finishing = self.start(self._finish(room.game.id))
+            self._ending[room.game.info.owner] = self.start(self._finish(room.game.id))
         self.release(room)
+
+    async def wait_for_records(self, account: str) -> None:
+        """Wait until the account's games that have just ended are counted."""
+        if task := self._ending.get(account):  # the latest one: they are finished in order
+            await asyncio.wait([task])
 
     async def _finish(self, game_id: str) -> None:
         try:

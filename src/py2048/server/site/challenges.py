@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -23,14 +22,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048 import Direction, Rules
-from py2048.app.storage.values import AccountError, DailyResult
+from py2048.app.storage.values import AccountError
 from py2048.core.errors import Py2048Error, StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
+from py2048.presentation.result import quantile
 from py2048.server.play import battles
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
-from py2048.server.schema import DAILY
 from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
 from py2048.server.site.pages import Page, Site, render
@@ -69,6 +68,7 @@ async def show_today(site: Site, request: UserRequest) -> Response:
     """Send the panel next to the board; the play page requests it separately."""
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
+    await site.backend.rooms.wait_for_records(request.user.account)
     values = await site.backend.do(today_panel, request.user.account, rules, day)
     return render(request, "_today.html", today={**values, "day": str(day), "is_known": True})
 
@@ -146,10 +146,11 @@ PAGES = (
 def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
     """Return the template values of a day's challenge that depend on the account or the time."""
     commitment, secret = games.challenge(day)
-    results = games.store.online.daily_results(account)
+    online, week = games.store.online, [str(today - n * _DAY) for n in range(6, -1, -1)]
+    results = online.daily_results(account, week[0])
     by_day = {each.day: each for each in results}
-    week = [str(today - n * _DAY) for n in range(6, -1, -1)]
-    game = games.find(by_day[day].game_id) if day in by_day else None
+    mine = online.daily(account, day)
+    game = games.find(mine.game_id) if mine else None
     standing = games.store.leaderboards.standing(account, "daily", str(DAILY_RULES), day)
     revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
@@ -159,7 +160,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
         "place": standing and standing[0],
         "week": [(each, by_day.get(each)) for each in week],
         "counts": is_known(games.account(account)),
-        "streak": streak_of(results, today),
+        "streak": streak_of(games, account, today),
         "opened": opened[-1] if opened else None,
         "commitment": commitment,
         "secret": secret,
@@ -193,29 +194,27 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
     """Return today's results and puzzle, and an account's statistics under the given rules."""
-    results = games.store.online.daily_results(account)
-    mine = next((each.game_id for each in results if each.day == str(day)), "")
+    mine = games.store.online.daily(account, str(day))
     shown: dict[str, Any] = {
-        "mine": pages.row_of(games, mine),
-        "streak": streak_of(results, day).current,
+        "mine": mine and pages.row_of(games, mine.game_id),
+        "streak": streak_of(games, account, day).current,
     }
     puzzle = _puzzle_of(day)
     rating = _book(games, account).strength(puzzle).rating
     shown |= {**_day_results(games, str(day)), "puzzle": puzzle.board.rows, "rating": rating}
-    ends = games.store.records.ends(account, str(rules))
-    if not ends:
+    career = games.store.records.career(account, str(rules))
+    if not career.recent:
         return {**shown, "played": 0}
-    accuracies = games.store.reviews.accuracies(account, str(rules), reviews.VERSION)
-    scores = [end.score for end in ends]
+    found = games.store.reviews.accuracies([e.id for e in career.recent], reviews.VERSION)
     return {
         **shown,
-        "played": len(ends),
-        "scores": scores[-_MAX_CURVE_GAMES:],
-        "median_score": statistics.median_low(scores),
+        "played": career.scores.total(),
+        "scores": [end.score for end in career.recent[-_MAX_CURVE_GAMES:]],
+        "median_score": quantile(career.scores, 0.5),
         "target": rules.target,
-        "reached": sum(end.max_tile >= (rules.target or inf) for end in ends),
-        "best_tile": max(end.max_tile for end in ends),
-        "accuracy": round(statistics.fmean(value for _, value in accuracies)) if accuracies else 0,
+        "reached": sum(n for tile, n in career.tiles.items() if tile >= (rules.target or inf)),
+        "best_tile": max(career.tiles),
+        "accuracy": round(statistics.fmean(found.values())) if found else 0,
     }
 
 
@@ -266,22 +265,17 @@ class Streak:
     is_done: bool = False
 
 
-def streak_of(results: Sequence[DailyResult], today: date) -> Streak:
+def streak_of(games: GameService, account: str, today: date) -> Streak:
     """Return a player's streaks as of `today`.
 
     The streak is not broken while today's game is missing or yesterday's game is in progress.
     """
-    days = sorted(date.fromisoformat(each.day) for each in results if each.category == DAILY)
-    if not days:
-        return Streak()
-    longest = length = 1
-    for before, day in pairwise(days):
-        length = length + 1 if day - before == _DAY else 1
-        longest = max(longest, length)
-    last, yesterday = days[-1], today - _DAY
-    is_open = any(each.category is None and each.day == str(yesterday) for each in results)
-    is_alive = last >= yesterday or (last == yesterday - _DAY and is_open)
-    return Streak(length if is_alive else 0, longest, last == today)
+    days = [str(today - n * _DAY) for n in range(3)]
+    found = {each.day: each for each in games.store.online.daily_results(account, days[-1])}
+    now, before, earlier = (found[day].streak or 0 if day in found else 0 for day in days)
+    is_open = days[1] in found and found[days[1]].category is None
+    current = now or before or (earlier if is_open else 0)
+    return Streak(current, games.store.online.longest_streak(account), bool(now))
 
 
 # Puzzles

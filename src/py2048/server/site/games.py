@@ -10,7 +10,7 @@ import io
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -87,6 +87,7 @@ async def show_result(site: Site, request: UserRequest) -> Response:
             await site.reviews.request(game, account, request.address, for_figures=True)
         except ActionRejected as error:
             rejected = error.reason
+    await site.backend.rooms.wait_for_records(account)
     values = await site.backend.do(result_page, game, account, rejected)
     values["text"] = values.pop("card").text(site.url(request, f"/game/{game}/share"))
     return render(request, "_result.html", game_path=f"/game/{game}", **values)
@@ -174,6 +175,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         "mine": info.owner == account,
         "mode": info.mode,
         "day": info.day,
+        "offline": info.offline,
         "is_over": is_over,
         "commitment": fairness.commitment_of(info.secret),
         "secret": fairness.public_secret(info.secret, info.day, is_over=is_over),
@@ -200,21 +202,19 @@ def result_page(
     if ended is None or card is None or ended[1].owner != account:
         raise ActionRejected("unknown_game", _("you have no such finished game"))
     row, info = ended
-    now = datetime.now(UTC)
-    dailies = games.store.online.daily_results(account)
+    now, rules = datetime.now(UTC), row.rules.text
+    bests = games.store.scores.bests(rules, account, without=game_id)
     others: dict[str, Any]
     if info.day:
-        mine = [each for each in dailies if each.category == DAILY and each.game_id != game_id]
         field = [each for each, _tile in games.store.online.day_scores(info.day)]
         if row.score in field and row.finished:
             field.remove(row.score)
-        earlier = [each.score for each in mine]
-        others = {"earlier": earlier, "field": field, "streak": card.streak}
+        others = {"best": bests.get(DAILY), "field": field, "streak": card.streak}
     else:
-        found = games.store.records.ends(account, row.rules.text)
-        ends = [(end.score, end.finished[:10]) for end in found if end.finished != row.finished]
-        today = [score for score, day in ends if day == str(now.date())]
-        others = {"earlier": [score for score, _day in ends], "today": today}
+        career = games.store.records.career(account, rules, without=game_id)
+        best = max((best for kind, best in bests.items() if kind != "computer"), default=None)
+        today = career.scores_today(now)
+        others = {"best": best, "earlier": career.scores, "today": today}
     others |= {"largest": row.max_tile, "moves": row.plies, "target": row.rules.target}
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = reviews.figures_of(games, game_id)
@@ -232,7 +232,7 @@ def result_page(
         "card": card,
         "is_pending": state in ("waiting", "running"),
         "is_daily": info.day is not None,
-        "has_played": any(each.day == str(now.date()) and each.category for each in dailies),
+        "has_played": streak_of(games, account, now.date()).is_done,
         "opens": fairness.sealed_until(info.day),
         "left": minutes_left(now),
     }
@@ -344,15 +344,11 @@ def card_of(games: GameService, game_id: str) -> ShareCard | None:
     if not (ended := reviews.ended_game(games, game_id)):
         return None
     row, info = ended
-    streak = 0
-    if info.day:  # the streak on that day, including this game even before its record is stored
-        until = [
-            replace(each, category=each.category or DAILY) if each.game_id == game_id else each
-            for each in games.store.online.daily_results(info.owner)
-            if each.day <= info.day
-        ]
-        then = streak_of(until, date.fromisoformat(info.day))
-        streak = then.current if then.is_done else 0
+    streak = info.streak or 0
+    if info.day and row.finished is None:  # its record is not stored yet
+        yesterday = date.fromisoformat(info.day) - timedelta(days=1)
+        before = games.store.online.daily(info.owner, str(yesterday))
+        streak = 1 + ((before and before.streak) or 0)
     kind, target = kind_of_game(row, info), row.rules.target
     return ShareCard(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
 

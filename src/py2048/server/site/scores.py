@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from py2048.app.storage.values import GameEnd
+from py2048.app.storage import RecordSummary
 from py2048.core import fairness
 from py2048.core.board import Rows
 from py2048.core.language import _
+from py2048.presentation.result import quantile
 from py2048.server import schema
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import game_row, game_rows, rules_info
@@ -138,7 +139,7 @@ def player_page(
         "player": account.name,
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
-        "streak": streak_of(store.online.daily_results(account.id), datetime.now(UTC).date()),
+        "streak": streak_of(games, account.id, datetime.now(UTC).date()),
         "games": sum(each.games for each in own),
         "best": max((each.best for each in of_chosen), default=None),
         "max_tile": max((each.max_tile for each in of_chosen), default=0),
@@ -152,19 +153,24 @@ def player_page(
 
 def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
     """Return the template values of an account's plots, or {} if it has no games."""
-    ends = games.store.records.ends(account, rules)
-    if not ends:
+    store, career = games.store, games.store.records.career(account, rules)
+    if not (ends := career.recent):
         return {}
-    periods = periods_of(ends, games.store.reviews.accuracies(account, rules, reviews.VERSION))
-    reached = Counter(end.max_tile for end in ends)
-    tiles = [(str(tile), reached[tile]) for tile in sorted(reached)]
-    found = games.store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
-    infos = ((each, games.store.online.info(each.id)) for each in found)
+    known = store.reviews.accuracies([each.id for each in ends], reviews.VERSION)
+    accuracies = [(each.finished, known[each.id]) for each in ends if each.id in known]
+    periods = periods_of(ends, accuracies)
+    tiles = [(str(tile), n) for tile, n in sorted(career.tiles.items())]
+    bests = store.scores.bests(rules, account)
+    found = store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
+    infos = ((each, store.online.info(each.id)) for each in found)
     best = [each for each, info in infos if not (info and fairness.sealed_until(info.day))]
     return {
         "periods": periods,
         "counts": [(each.name, len(each.scores)) for each in periods],
-        "scores": [end.score for end in ends],
+        "plotted": len(ends),
+        "games": career.scores.total(),
+        "top": max(best for kind, best in bests.items() if kind != "computer"),
+        "middle": quantile(career.scores, 0.5),
         "tiles": tiles,
         "reached": ", ".join(_("{tile} in {n}").format(tile=tile, n=n) for tile, n in tiles),
         "best": game_rows(best),
@@ -194,7 +200,7 @@ class Period(NamedTuple):
 
 
 def periods_of(
-    ends: Sequence[GameEnd], accuracies: Sequence[tuple[str, float]] = ()
+    ends: Sequence[RecordSummary], accuracies: Sequence[tuple[str, float]] = ()
 ) -> list[Period]:
     """Group games by the day, week or month in which they ended; empty periods are included.
 

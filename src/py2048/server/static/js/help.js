@@ -205,6 +205,7 @@ export class Help {
     if (!coach) return false;
     const show = (judged) => {
       const isThere = page.isAlone && page.game.board === board;
+      if (judged && isThere) page.offline.help();
       if (judged && isThere) page.dispatch({ type: "hint", ...hintOf(judged), game, version });
     };
     show(await coach.ask("hint", { position: { board, ply: ply + 1 }, level: chosenLevel() }, show));

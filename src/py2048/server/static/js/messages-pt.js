@@ -119,7 +119,6 @@ globalThis.messages = {
 "minus {n}": "menos {n}",
 "move {ply} \u00b7 {before} \u2192 {after}": "jogada {ply} · {before} → {after}",
 "no move left": "sem jogadas",
-"offline": "sem ligação",
 "plus {n}": "mais {n}",
 "ranked": "competitivo",
 "row {row}, column {column}": "linha {row}, coluna {column}",

@@ -106,18 +106,24 @@ export class OfflineGame {
   /** Play a move; return a message like the server's. */
   play(direction, isComputers = false) {
     const { game } = this.#kept;
-    if (!game.isLocal) game.category = "offline";
-    else if (isComputers) game.category = "computer";
+    if (isComputers) game.category = "computer";
     const rules = parseRules(game.rules.text);
     const slid = slide(game.board, direction, rules.merging);
     const spawn = slid.changed ? spawnOn(rules, slid.board, direction, draw) : null;
     return this.#take({ direction, spawn });
   }
 
+  /** Mark the game as assisted, unless a computer player has made a move. */
+  help() {
+    const { game } = this.#kept;
+    if (game.category === "plain") game.category = "assisted";
+  }
+
   /** Undo the last move; null if there is none, or if the server may know it. */
   undo() {
     const { game, record, sent } = this.#kept;
     if (record.length <= sent) return null;
+    this.help();
     const turn = record.undo();
     const before = record.position(record.end);
     const { slid } = playTurn(parseRules(game.rules.text), before, turn);
@@ -204,7 +210,7 @@ export class OfflineGame {
     const { text, count } = this.#kept.record.piece(MAX_CHARACTERS);
     this.#kept.sent = count;
     kept.saveHead(this.#kept);
-    return { type: "offline", number: version + 1, turns: text };
+    return { type: "offline", number: version + 1, turns: text, category: this.game.category };
   }
 
   #moveTo({ board, score, ply }) {

@@ -18,7 +18,6 @@ export const KINDS = {
   battle: _("battle"),
   assisted: _("assisted"),
   computer: _("with the computer"),
-  offline: _("offline"),
   position: _("from a position"),
 };
 
