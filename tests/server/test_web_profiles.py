@@ -164,6 +164,11 @@ def test_what_a_profile_counts(store: Store) -> None:
         rows = re.findall(r'row">(\S+)</th><td class="number">(\d+)</td>', section)
         assert rows == [("2026-01-04", "1"), ("2026-01-01", "2")]
         assert "87.5 %" in section
+        assert "expected" not in section
+        for day in range(10, 15):
+            played(store, day, 100, "plain", max_tile=128)
+        section = render_text("_plots.html", **plots_of_player(games, account, CLASSIC))
+        assert re.search(r"Casual \(0\.\d+\): 256 in 0 of 100 games, expected \d+;", section)
         assert "12.5 %" not in section
         section = render_text("_plots.html", **plots_of_player(games, account, RULES))
         assert section.count('class="plot"') == 3

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, ngettext, number
 from py2048.players import Unit
 from py2048.review.games import Review
-from py2048.review.levels import LEVELS, Goals, Level
+from py2048.review.levels import LEVELS, Goals, Level, TileShare
 from py2048.review.moves import Grade, MoveReview
 from py2048.review.reasons import Habit, Reason, ReasonKind
 
@@ -125,6 +125,16 @@ def level_name(level: Level | None) -> str:
     nearest = min(LEVELS, key=lambda each: abs(log(each.slip / level.slip)))
     name = _(_LEVEL_NAMES[LEVELS.index(nearest)])
     return name if nearest.slip == level.slip else f"{name} ({number(level.slip, 2)})"
+
+
+def fit_text(level: Level, shares: Iterable[TileShare]) -> str:
+    """Return how well a level fits a player's games, by the tiles that some games make."""
+    text = _("{tile} in {n} of 100 games, expected {expected}")
+    made = (
+        text.format(tile=number(tile), n=per_100(observed), expected=per_100(expected))
+        for tile, observed, expected in shares
+    )
+    return f"{level_name(level)}: {'; '.join(made)}."
 
 
 _LEVEL_NAMES = N_("Beginner"), N_("Casual"), N_("Practised"), N_("Strong"), N_("Expert")

@@ -237,13 +237,12 @@ def _largest(rules: Rules, slip: float) -> dict[int, float]:
 def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> list[TileShare]:
     """Compare a player's last 50 games with those of a level: who made which tile how often.
 
-    Games that are not finished are left out, and so are tiles that both always or never make.
+    Games that are not finished are left out, and so are tiles that fewer than 5 of 100 games of the
+    level make or miss.
     """
     largest = [tile for tile, is_finished in [*games][-MAX_GAMES:] if is_finished]
-    if not largest:
-        return []
-    shares = [
+    return [
         TileShare(tile, sum(each >= tile for each in largest) / len(largest), share)
         for tile, share in made_shares(rules, level).items()
+        if largest and 0.05 <= share <= 0.95
     ]
-    return [share for share in shares if 0 < share.observed + share.expected < 2]

@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from py2048.app.session.levels import largest_tiles
 from py2048.app.storage import RecordSummary
 from py2048.core import fairness
 from py2048.core.board import Rows
 from py2048.core.language import _
+from py2048.core.rules import Rules
 from py2048.presentation.result import quantile
+from py2048.presentation.words import fit_text
+from py2048.review import levels
 from py2048.server import schema
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import game_row, game_rows, rules_info
@@ -164,7 +168,11 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
     found = store.records.select(owner=account, rules=rules, limit=_MAX_BEST)
     infos = ((each, store.online.info(each.id)) for each in found)
     best = [each for each, info in infos if not (info and fairness.sealed_until(info.day))]
+    fitted = Rules.parse(rules)
+    own = largest_tiles(store, account, fitted) if levels.has_table(fitted) else []
+    level = levels.fit_level(fitted, own) if len(own) >= levels.PRIOR_GAMES else None
     return {
+        "fit": level and fit_text(level, levels.fit_of(fitted, level, own)),
         "periods": periods,
         "counts": [(each.name, len(each.scores)) for each in periods],
         "plotted": len(ends),
