@@ -1,7 +1,8 @@
-"""Measure the desktop window: time to the first frame, animation, and key latency.
+"""Measure the desktop window: time to the first tiles, animation, and key latency.
 
 Needs a display, such as the one that ``xvfb-run -a`` provides. The time from process start until
-the board is drawn is measured on a separate Xvfb, whose framebuffer is a memory-mapped file.
+the tiles of the saved game are visible is measured on a separate Xvfb, whose framebuffer is a
+memory-mapped file, and compared with the same for a minimal tkinter program.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ import tempfile
 import time
 import tkinter as tk
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from operator import truediv
 from pathlib import Path
 
+import numpy as np
+
 from py2048.app.desktop import why_unavailable
-from py2048.app.session import Session
+from py2048.app.session import Session, open_session
+from py2048.core.board import Board
 from py2048.core.direction import Direction
+from py2048.presentation.themes import DEFAULT_THEME
 
 RUNS = 9
 MOVES = 60
@@ -35,10 +41,33 @@ TIMEOUT_S = 20.0
 SETTLING_S = 0.5
 """Seconds to wait after the first frame, while the game opens its store."""
 
-SCREEN = "480x640x24"
-"""Size of the virtual screen, which the window fills."""
+SCREEN = "1920x1080x24"
+"""Size of the virtual screen."""
 
-COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
+SAVED = "4 2 . ./8 4 2 ./64 32 16 4/256 128 512 8"
+"""Board of the saved game."""
+
+FACE = int(DEFAULT_THEME.tile(512).background[1:], 16)
+"""Colour of the saved game's largest tile."""
+
+BARE_TK = f"""
+import tkinter
+root = tkinter.Tk()
+canvas = tkinter.Canvas(root, width=520, height=520)
+canvas.pack()
+for index in range(16):
+    x, y = 130 * (index % 4), 130 * (index // 4)
+    canvas.create_rectangle(x, y, x + 120, y + 120, fill="#{FACE:06x}")
+    canvas.create_text(x + 60, y + 60, text=2**index, font=("sans", 30, "bold"))
+root.mainloop()
+"""
+
+SCRIPTS = Path(sys.executable).parent
+COMMANDS = {
+    "bare Tk": [sys.executable, "-c", BARE_TK],
+    "py2048": [str(SCRIPTS / "py2048")],
+    "py2048 play --ui desktop": [str(SCRIPTS / "py2048"), "play", "--ui", "desktop"],
+}
 
 
 class VirtualScreen:
@@ -59,16 +88,11 @@ class VirtualScreen:
         with os.fdopen(reading) as answer:
             self.display = f":{answer.readline().strip()}"
         with Path(folder, "Xvfb_screen0").open("r+b") as file:
-            self._picture = mmap.mmap(file.fileno(), 0)
+            self._picture = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint32)
 
-    def shows_a_board(self) -> bool:
-        """Return whether the board is visible.
-
-        It counts as visible if two colours other than black each cover a tenth of the pixels
-        sampled in the lower half.
-        """
-        pixels = self._picture[len(self._picture) // 2 :: 4 * 401]
-        return sum(pixels.count(value) > len(pixels) / 10 for value in set(pixels) - {0}) >= 2
+    def shows_tiles(self) -> bool:
+        """Return whether 2,000 pixels have the colour of the saved game's largest tile."""
+        return int(((self._picture[::50] & 0xFFFFFF) == FACE).sum()) >= 40
 
     def close(self) -> None:
         """Stop Xvfb."""
@@ -81,10 +105,14 @@ def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
     """Yield a virtual screen and the environment variables of a new user."""
     with tempfile.TemporaryDirectory() as folder:
         screen = VirtualScreen(folder)
-        home = str(Path(folder, "home"))
-        environment = {**os.environ, "DISPLAY": screen.display, "PY2048_HOME": home}
+        home = Path(folder, "home")
+        home.mkdir()
+        environment = {**os.environ, "DISPLAY": screen.display, "PY2048_HOME": str(home)}
         # Keep compiled modules after the first run, as on a player's machine.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        with closing(open_session(f"sqlite:///{home}/py2048.sqlite3")) as session:
+            session.start(seed=1, board=Board.parse(SAVED))
+            session.move(Direction.RIGHT)
         try:
             yield screen, environment
         finally:
@@ -92,13 +120,13 @@ def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
 
 
 def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[str, str]) -> float:
-    """Return the time from a command's start until the board is visible."""
+    """Return the time from a command's start until tiles are visible."""
     ours, theirs = pty.openpty()
     began = time.perf_counter()
     process = subprocess.Popen(
         command, env=environment, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL
     )
-    while not screen.shows_a_board():
+    while not screen.shows_tiles():
         time.sleep(0.001)
         if time.perf_counter() - began > TIMEOUT_S:
             raise TimeoutError(f"{' '.join(command)} shows nothing")
@@ -108,23 +136,26 @@ def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[
     process.wait()
     os.close(ours)
     os.close(theirs)
-    while screen.shows_a_board():
+    while screen.shows_tiles():
         time.sleep(0.01)
     return took
 
 
 def commands() -> None:
-    """Print the time to the first frame for the actual commands."""
+    """Print the time until tiles are visible, for the actual commands and for bare Tk."""
     if shutil.which("Xvfb") is None:
-        print("first frame of the command: not measured: no Xvfb")
+        print("first tiles of the command: not measured: no Xvfb")
         return
-    folder = Path(sys.executable).parent
+    times: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with glass() as (screen, environment):
-        for words in COMMANDS:
-            command = [str(folder / words[0]), *words[1:]]
-            times = [1000 * seconds_to_see(command, screen, environment) for _ in range(RUNS + 1)]
-            least, middle = min(times[1:]), statistics.median(times[1:])
-            print(f"first frame of {' '.join(words)}: {least:.0f} ms, median {middle:.0f} ms")
+        for run in range(RUNS + 1):  # the first one is not counted
+            for name, command in COMMANDS.items():
+                seconds = seconds_to_see(command, screen, environment)
+                times[name] += [1000 * seconds] * bool(run)
+    bare = times["bare Tk"]
+    for name, each in times.items():
+        ratio = statistics.median(map(truediv, each, bare))
+        print(f"first tiles of {name}: {min(each):.0f} ms, {ratio:.1f} times bare Tk")
 
 
 def frames() -> None:

@@ -22,7 +22,9 @@ from py2048.engine.jit import kernel, progress
 from py2048.engine.jit.progress import Compiling
 from py2048.players import Unit, make_player, meaning_of
 from py2048.players.ntuple.weights import SHIPPED
+from py2048.players.searching import SearchPlayer
 from py2048.review.advice import Hint, PositionSnapshot, advise
+from py2048.review.levels import parse_level
 
 
 class CompiledPlayer:
@@ -95,6 +97,15 @@ def preparing(spec: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def test_a_hint_for_a_level_does_not_load_the_search(monkeypatch):
+    """The search's network may be large, so a level's hint does not ask the search."""
+    player = make_player("expectimax")
+    for name in ("rate", "choose", "meaning"):
+        monkeypatch.setattr(SearchPlayer, name, None)
+    *_, hint = finished(advise(snapshot(), player, parse_level("casual")))
+    assert hint.judged is not None
 
 
 def test_the_process_that_compiles_ends_with_the_one_that_asked():

@@ -6,12 +6,13 @@ Drawing needs neither a display nor a system font, so tiles look the same on eve
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from io import BytesIO
 from itertools import product
 from pathlib import Path
+from struct import pack
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import compress, crc32
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -114,12 +115,18 @@ class BoardGrid(NamedTuple):
 
 
 def encode(image: Image.Image) -> bytes:
-    """Encode an image for Tk, as PNG if it has an alpha channel, otherwise as PPM."""
-    buffer = BytesIO()
-    # With a file name instead of a format, Pillow loads only the required plugin.
-    buffer.name = "image.png" if image.mode == "RGBA" else "image.ppm"
-    image.save(buffer, compress_level=1)
-    return buffer.getvalue()
+    """Encode an image for Tk, as PNG if it has an alpha channel, otherwise as PPM.
+
+    Pillow's own encoders would import modules that delay a window's first frame.
+    """
+    (width, height), pixels = image.size, memoryview(image.tobytes())
+    if image.mode == "RGB":
+        return b"P6 %d %d 255\n" % (width, height) + pixels
+    rows = b"".join(b"\0" + pixels[at:][: 4 * width] for at in range(0, len(pixels), 4 * width))
+    head = pack(">2I5B", width, height, 8, 6, 0, 0, 0)  # 8 bits a channel, RGBA
+    chunks = b"IHDR" + head, b"IDAT" + compress(rows, 1), b"IEND"
+    parts = (pack(">I", len(each) - 4) + each + pack(">I", crc32(each)) for each in chunks)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def rounded(
@@ -166,9 +173,8 @@ def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
     image.paste(theme.board, mask=_rounded_mask(*image.size, round(1.4 * grid.radius)))
     cell = _rounded_mask(grid.cell, grid.cell, grid.radius)
     for row, column in product(*map(range, grid.shape)):
-        image.paste(
-            theme.empty, (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch), cell
-        )
+        corner = grid.gap + column * grid.pitch, grid.gap + row * grid.pitch
+        image.paste(theme.empty, corner, cell)
     return image
 
 
@@ -246,8 +252,7 @@ def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
     """Draw a tile with sides of `side` pixels and transparent corners."""
     style, inset = theme.tile(value), round(side * 0.035)
     ring = (inset, style.text), (inset + max(1, side // 50), style.background)
-    inside = ring if value == RINGED else ()
-    image = rounded(side, side, radius, style.background, *inside)
+    image = rounded(side, side, radius, style.background, *(ring if value == RINGED else ()))
     text, size = digits(value, side)
     write(image, (side / 2, side / 2), text, style.text, size)
     return image
@@ -265,11 +270,11 @@ def write(
 
 
 def board(
-    position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
+    rows: Sequence[Sequence[int]], grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw a position on `base`, the image of its `ground`, which is drawn by default."""
+    """Draw rows of tiles on `base`, the image of their `ground`, which is drawn by default."""
     image = base.copy() if base else ground(grid, theme)
-    for row, line in enumerate(position.rows):
+    for row, line in enumerate(rows):
         for column, value in enumerate(line):
             if value:
                 face = _cached_tile(value, grid.cell, theme, grid.radius)
@@ -300,10 +305,9 @@ def scored_board(
     position: Board, score: int, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
     """Draw a position with its score above it."""
-    picture = board(position, grid, theme, base)
     head = max(28, grid.height // 10)
     image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
-    image.paste(picture, (0, head))
+    image.paste(board(position.rows, grid, theme, base), (0, head))
     size = min(head * 0.6, grid.width / 8)
     write(image, (grid.width / 2, head / 2), f"{score:,}", theme.ink, round(size))
     return image
@@ -321,11 +325,9 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 
 # A game as an animated GIF
 
-GIF_SIDE = 320
-"""Longer side of the board, in pixels."""
-
-MAX_FRAMES = 1500
-"""Maximum number of frames, which limits the file to a few megabytes. Longer games skip turns."""
+GIF_SIDE, MAX_FRAMES = 320, 1500
+"""Longer side of the board in pixels, and the maximum number of frames, which limits the file to a
+few megabytes. Longer games skip turns."""
 
 FRAME_MS, LAST_MS = 120, 2500
 

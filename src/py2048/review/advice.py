@@ -163,30 +163,33 @@ def advise(
     from py2048.engine.jit.progress import NotReadyError, ready_only
     from py2048.players.simple import QuickPlayer
 
-    try:
-        with ready_only():
-            hint = snapshot.ask(player, only_move=only_move)
-    except NotReadyError:
-        if not only_move:
-            yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
-        yield from _prepared(player, snapshot.rules, apart=apart)
-        hint = snapshot.ask(player, only_move=only_move)
-    if level is None or only_move or hint.meaning.is_exact:
-        yield hint
-        return
-    from py2048.review.coaching import why_not
+    hint, judges = None, False
+    if level and not only_move:
+        from py2048.players.searching import SearchPlayer
+        from py2048.review.coaching import why_not
 
-    if why_not(snapshot.rules):
-        yield hint
-        return
+        judges = not why_not(snapshot.rules)
+    # A search is not asked in addition, because its network may be large.
+    if not level or not judges or not isinstance(player, SearchPlayer):
+        try:
+            with ready_only():
+                hint = snapshot.ask(player, only_move=only_move)
+        except NotReadyError:
+            if not only_move:
+                yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
+            yield from _prepared(player, snapshot.rules, apart=apart)
+            hint = snapshot.ask(player, only_move=only_move)
+        if not level or not judges or hint.meaning.is_exact:
+            yield hint
+            return
     try:
         with ready_only():
-            hint = snapshot.judge(level)
+            judged = snapshot.judge(level)
     except NotReadyError:
-        yield replace(hint, instead_of=str(level))
+        yield replace(hint or snapshot.ask(QuickPlayer()), instead_of=str(level))
         yield from _prepared(LevelPlayer(level), snapshot.rules, apart=False)
-        hint = snapshot.judge(level)
-    yield hint
+        judged = snapshot.judge(level)
+    yield judged
 
 
 @dataclass(frozen=True, slots=True)

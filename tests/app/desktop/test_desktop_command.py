@@ -103,6 +103,14 @@ def test_the_first_frame_only_imports_what_it_needs():
     assert not later & set(done.stdout.split())
 
 
+def test_a_game_opens_without_the_compiler():
+    """Opening a game loads neither Numba, which takes 90 MB, nor the kernels."""
+    code = (
+        "import sys; from py2048.app.session import Session; Session().start(); print(*sys.modules)"
+    )
+    assert not {"numba", "py2048.engine.boards"} & {*python("-c", code, check=True).stdout.split()}
+
+
 def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch, capsys):
     """Without tkinter, the command falls back to the terminal and names the missing package."""
     monkeypatch.setenv("DISPLAY", ":0")

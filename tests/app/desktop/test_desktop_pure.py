@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 
 import pytest
 from hypothesis import given
@@ -158,6 +159,14 @@ def test_numbers_are_only_abbreviated_on_small_tiles():
     assert board_image.digits(131072, 60)[0] == "131072"
     assert board_image.digits(131072, 20)[0] == "131k"
     assert board_image.digits(2048, 20)[0] == "2048"
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_images_are_encoded_without_loss(mode):
+    """Pillow reads the same pixels back from an image that is encoded for Tk."""
+    image = board_image.tile(64, 37, DARK, 4).crop((0, 0, 37, 20)).convert(mode)
+    with Image.open(BytesIO(board_image.encode(image))) as back:
+        assert (back.mode, back.size, back.tobytes()) == (mode, image.size, image.tobytes())
 
 
 def test_the_icon_is_drawn_at_every_size():

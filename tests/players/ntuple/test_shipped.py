@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import tomllib
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +84,16 @@ def test_rules_find_their_network_by_what_they_are():
     custom = replace(get_rules("classic"), name="mine")
     assert shipped_network(custom) is shipped_network(get_rules("classic"))
     assert shipped_network(get_rules("classic", rows=7, columns=4)) is None
+
+
+def test_a_network_is_freed_with_its_last_user():
+    """A shipped network is loaded once, and stays in memory only while it is used."""
+    network = shipped_network(get_rules("ist"))
+    assert network is shipped_network(get_rules("ist"))
+    freed = weakref.ref(network)
+    del network
+    gc.collect()
+    assert freed() is None
 
 
 LATE = {

@@ -66,8 +66,9 @@ def play(
         resumed = session.resume(chosen_rules if is_chosen else None) if resumes else ()
         return resumed or session.start(chosen_rules, seed=number)
 
+    start = begin if is_chosen or no_save or not resumes else None
     return open_screen(
-        ui, save=not no_save, begin=begin, theme=theme, reduced_motion=reduced_motion, player=player
+        ui, save=not no_save, begin=start, theme=theme, reduced_motion=reduced_motion, player=player
     )
 
 

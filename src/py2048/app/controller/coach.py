@@ -138,6 +138,7 @@ class Coach:
     def _begin(self) -> None:
         self._moves, self._waiting, self.progress = {}, [], ""
         self._level = self._session.level()
+        self._judge = None if self._level else self._judge
         self._screen.show_coach(self.status)
 
     def _forget(self, ply: int) -> None:

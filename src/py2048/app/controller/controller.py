@@ -432,6 +432,7 @@ class ScreenController:
         self.screen.choose(level_request(self.session, self._set_level))
 
     def _set_level(self, text: str) -> None:
+        self.session.release_players()
         self.presenter.remember(LEVEL_SETTING, text)
         self.coach.restart()
         name = level_name(self.session.level())

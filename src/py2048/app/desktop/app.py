@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import sys
 import tkinter as tk
@@ -144,7 +145,10 @@ class DesktopApp:
             self.dialog.close()
         language = str(self.session.get_setting("language", ""))
         theme, geometry = self.window.look.theme.name, self.root.geometry()
-        self._remember(theme=theme, geometry=geometry, language=language)
+        now, last = self.session.game.position, ""
+        if self.session.keeps_games and now.turn_count and not self.session.game.is_over:
+            last = json.dumps((now.board.rows, self.window.header.status))
+        self._remember(theme=theme, geometry=geometry, language=language, last=last)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Handle a key press; return "break" to stop Tk's processing if it triggered an action."""
@@ -361,16 +365,8 @@ class DesktopApp:
 
 AFTER_SEPARATOR = ("up", "undo", "theme", "quit", "level", "help", "picture", "copy")
 MORE = (
-    "redo",
-    "rules",
-    "games",
-    "coach",
-    "level",
-    "player",
-    "practice",
-    "review",
-    "statistics",
-    "help",
+    *("redo", "rules", "games", "coach", "level"),
+    *("player", "practice", "review", "statistics", "help"),
 )
 """Actions in the menu of the "More" button."""
 

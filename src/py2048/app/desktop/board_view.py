@@ -70,6 +70,7 @@ class CanvasBoard(tk.Canvas):
         self.shape = (4, 4)
         self.cells: BoardGrid | None = None
         self.on_reshape: Callable[[], object] = lambda: None
+        self._preview: list[list[int]] = []
         self._transition: motion.BoardTransition | None = None
         self._pace = self._began = 0.0
         self._timer = ""
@@ -191,6 +192,10 @@ class CanvasBoard(tk.Canvas):
             pace: Factor for the transition's duration; 0 shows the result immediately.
         """
         self._stop()
+        if preview := self._preview:
+            pace = 0 if preview == [*map(list, transition.board.rows)] else pace
+            self._preview = []
+            self._lay_out()
         self._transition, self._pace = transition, pace
         self._marks = {}
         if transition.board.shape != self.shape:
@@ -200,6 +205,10 @@ class CanvasBoard(tk.Canvas):
         self._began = time.perf_counter()
         # Pending key presses are handled before drawing.
         self._timer = self.after_idle(self._draw_frame)
+
+    def preview(self, rows: list[list[int]]) -> None:
+        """Show tiles until the first transition; this is faster than to show a board."""
+        self._preview, self.shape = rows, (len(rows), len(rows[0]))
 
     def put(self, board: Board) -> None:
         """Show a board without animation."""
@@ -321,7 +330,7 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self.cells, theme = grid, self.theme
         self._drawn = [None] * len(self._items)
-        base = self._image(board_image.ground(grid, theme))
+        base = self._image(board_image.board(self._preview, grid, theme))
         self.itemconfigure(self._background, image=base)
         self.coords(self._background, grid.left, grid.top)
         self._base[:] = [base]

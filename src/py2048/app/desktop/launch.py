@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from py2048.app.desktop import NoDesktopError
-from py2048.app.desktop.window import HEIGHT, MIN_HEIGHT, MIN_WIDTH, WIDTH, MainWindow
+from py2048.app.desktop.window import MIN_HEIGHT, MIN_WIDTH, MainWindow, opening_size
 from py2048.core.errors import StorageError
 from py2048.core.language import LANGUAGES, _, set_language
+from py2048.presentation.screen import Status
 from py2048.presentation.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class GameWindow:
         root.title("2048")
         scale = _scale(root)
         root.minsize(*_on_screen(root, MIN_WIDTH * scale, MIN_HEIGHT * scale))
-        width, height = _on_screen(root, WIDTH * scale, HEIGHT * scale)
+        width, height = _on_screen(root, *opening_size(root.winfo_screenheight(), scale))
         root.geometry(usable_geometry(root, self._state.get("geometry")) or f"{width}x{height}")
         self.window = MainWindow(root, theme, scale, self._do)
         root.bind("<Key>", self._press)
@@ -78,6 +79,11 @@ class GameWindow:
         root.protocol("WM_DELETE_WINDOW", self.close)
         if not callable(self._session):
             self._open(self._session)
+        elif self._options.get("begin") is None:
+            with suppress(AttributeError, LookupError, TypeError, ValueError):
+                rows, status = json.loads(self._state.get("last"))
+                self.window.board.preview([[int(tile) for tile in row] for row in rows])
+                self.window.show_status(Status(*status), is_playing=False)
 
     def first_frame(self) -> None:
         """Draw the window's first frame."""

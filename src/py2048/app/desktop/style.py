@@ -263,7 +263,7 @@ class Text(ttk.Label):
     def fit(self, width: int) -> None:
         """Fit the text to a width in pixels."""
         if self._fit == "wrap":
-            self.configure(wraplength=max(width, 60))
+            self.configure(wraplength=max(width - 4, 60))
         elif self._fit == "line" and width > 1:
             self._fit_line(width - 4)
 
@@ -293,13 +293,13 @@ class TextArea(ttk.Frame):
         self.text, self._kind = "", kind
         self._lead = Text(self, "", "button", "good", background)
         self._rest = Text(self, "", kind, colour, background)
-        self._rest.pack(side="bottom", fill="both", expand=True)
+        self._rest.pack(fill="both", expand=True)
         self.reserve(rows)
 
     def reserve(self, rows: int) -> None:
         """Set the height to a number of text rows, the first of which may be larger."""
         first = max(line_height(self, kind) for kind in ("button", self._kind))
-        self.configure(height=first + (rows - 1) * line_height(self, self._kind) + 4)
+        self.configure(height=first + (rows - 1) * line_height(self, self._kind) + 8)
 
     def show(self, text: str) -> None:
         """Show a text."""
@@ -307,7 +307,7 @@ class TextArea(ttk.Frame):
         lead, _newline, rest = text.rpartition("\n")
         self._rest.configure(anchor="nw", text=rest)
         self._lead.configure(text=lead)
-        self._lead.pack(fill="x") if lead else self._lead.pack_forget()
+        self._lead.pack(fill="x", before=self._rest) if lead else self._lead.pack_forget()
 
 
 class NumberCard(ttk.Frame):
@@ -403,7 +403,7 @@ class Button(ttk.Button):
         style = self._look.button(background, kind)
         super().__init__(parent, command=command, style=style)
         self.show(text, icon)
-        self.show_text(is_on=has_text or not icon)
+        self.configure(compound="left" if has_text or not icon else "image")
         for event in ("<Enter>", "<FocusIn>"):
             self.bind(event, lambda _: self._show_tooltip())
         for event in ("<Leave>", "<FocusOut>", "<ButtonPress>", "<Unmap>"):
@@ -421,10 +421,6 @@ class Button(ttk.Button):
             faint = self._look.icon(icon, self._ink, self._background)
             images: Any = self._look.icon(icon, self._ink), "disabled", faint
             self.configure(image=images)
-
-    def show_text(self, *, is_on: bool) -> None:
-        """Show or hide the text beside the icon."""
-        self.configure(compound="left" if is_on else "image")
 
     def enable(self, *, is_on: bool) -> None:
         """Enable or disable the button."""

@@ -7,10 +7,10 @@ import tkinter as tk
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from tkinter import ttk
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py2048.app.desktop.board_view import CanvasBoard, ResultPanel
-from py2048.app.desktop.style import Button, Look, NumberCard, Text, TextArea, look_of, text_width
+from py2048.app.desktop.style import Button, Flow, Look, NumberCard, Text, TextArea, look_of
 from py2048.core.language import N_, _, number
 from py2048.presentation import motion
 from py2048.presentation.actions import ACTIONS, UserAction
@@ -22,33 +22,35 @@ if TYPE_CHECKING:
     from py2048.presentation.result import Result
 
 # Unscaled pixels.
-WIDTH, HEIGHT = 560, 760
 MIN_WIDTH, MIN_HEIGHT = 320, 300
-NARROW_WIDTH, LOW_HEIGHT = 480, 460
-"""Width and height in pixels below which the layout is more compact."""
+STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
+"""Width of the strip beside the board, and a small and the minimum width above the board."""
 
-MIN_COLUMN_WIDTH, MAX_RESULT_WIDTH = 304, 460
-"""Minimum width of the text and buttons, and maximum width of the result overlay."""
+MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
+"""Width in which points fit beside the word "Score", and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
     ("hint", N_("Hint"), "hint"),
     ("autoplay", N_("Watch it play"), "play"),
     ("new", N_("New"), "new"),
+    ("more", N_("More"), "more"),
 )
 """Actions, labels and icons of the buttons."""
 
-BUTTON_LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (15, ()),
-    (13, ()),
-    (15, ("autoplay",)),
-    (13, ("autoplay", "new")),
-    (15, tuple(name for name, *_ in TOOLS)),
-)
-"""Alternative layouts of the buttons: the font size, and the buttons without text.
+BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
+"""Font size, place of the icon, and padding of the buttons; the first that fits is used."""
 
-The first layout that fits is used.
-"""
+
+def text_unit(height: float, scale: float) -> float:
+    """Return the scale factor of text, which is up to 50 % larger in tall windows."""
+    return scale * min(1.5, max(1.0, round(1.1 * height / scale / 100 + 6) / 16))
+
+
+def opening_size(screen_height: int, scale: float) -> tuple[float, float]:
+    """Return the window's initial width and height: with its menu 85 % of the screen's height."""
+    height = 0.85 * screen_height - 30 * scale
+    return height + STRIP_WIDTH * text_unit(height, scale), height
 
 
 class MainWindow:
@@ -70,22 +72,18 @@ class MainWindow:
     ) -> None:
         self.root, self.scale, self._do = root, scale, do
         self.look = look = Look(root, theme, scale)
-        self.page = page = ttk.Frame(root, style=look.frame("page"))
-        self.header = ScoreHeader(page)
-        self.board = CanvasBoard(page, lambda direction: do(str(direction)))
+        self.board = CanvasBoard(root, lambda direction: do(str(direction)))
         self.board.on_reshape = self.lay_out
-        self.tools = ttk.Frame(page, style=look.frame("page"))
-        add = partial(Button, self.tools, background="page")
-        self.buttons = {
-            name: add(_(text), partial(do, name), icon=icon) for name, text, icon in TOOLS
-        }
-        for button in self.buttons.values():
-            button.pack(side="left")
-        more = add(_("More"), partial(do, "more"), kind="ghost", icon="more", has_text=False)
-        more.pack(side="right")
-        self.buttons["more"] = more
-        self.line = TextArea(page, 2, "small", "muted", "page")
-        self.notice = NoticeBar(page, self.lay_out)
+        self.strip = strip = ttk.Frame(root, style=look.frame("page"))
+        self.header = ScoreHeader(strip)
+        self.tools = Flow(strip, "page")
+        self.buttons = dict[str, Button]()
+        for name, text, icon in TOOLS:
+            self.buttons[name] = self.tools.add(_(text), partial(do, name), icon=icon)
+        self.line = TextArea(strip, 2, "small", "muted", "page")
+        for part in (self.header, self.tools, self.line):
+            part.pack(fill="x", pady=(0, look.px(4)))
+        self.notice = NoticeBar(strip, self.lay_out)
         self.result: Result | None = None
         self.panel: ResultPanel | None = None
         self._timer = ""
@@ -104,60 +102,49 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay out the widgets for the window's size, making the board as large as possible."""
-        width, height, scale = self.root.winfo_width(), self.root.winfo_height(), self.scale
+        """Place the strip beside or above the board, wherever the board is larger."""
+        width, height, margin = self.root.winfo_width(), self.root.winfo_height(), self.board.margin
         if min(width, height) < 100:
             return
-        # Text is up to 50 % larger on tall windows.
-        unit = scale * min(1.5, max(1.0, round(1.1 * height / scale / 100 + 6) / 16))
-        self.look.change(unit=unit)
-        margin, pad = self.board.margin, round((8 if width < NARROW_WIDTH * unit else 12) * unit)
-        is_beside = height < LOW_HEIGHT * scale and width > 1.3 * height
-        shape, inner_width, inner_height = self.board.shape, width - 2 * pad, height - 2 * pad
-        column = inner_width - width // 2 if is_beside else inner_width
-        self._fit_texts(column - 2 * margin, unit)
-        visible = [self.header, self.tools, self.line]
-        visible += [self.notice] * bool(self.notice.text)
-        if is_beside:  # text beside the board
-            grid = BoardGrid.fit(shape, width // 2 - 2 * margin, inner_height - 2 * margin)
-        else:
-            self.page.update_idletasks()
-            used = sum(each.winfo_reqheight() for each in visible) + round(32 * unit)
-            board_height = max(60, inner_height - used - 2 * margin)
-            grid = BoardGrid.fit(shape, inner_width - 2 * margin, board_height)
-            min_width = round(MIN_COLUMN_WIDTH * unit)
-            column = min(inner_width, max(grid.width + 2 * margin, min_width))
-            self._fit_texts(column - 2 * margin, unit)
-        self.board.configure(width=grid.width + 2 * margin - 6, height=grid.height + 2 * margin - 6)
-        gap = round(4 * unit)
-        rows = self.header, self.board, self.tools, self.line, self.notice
-        for row, each in enumerate(rows):
-            each.grid_forget()
-            if each is self.board:
-                first, span = (0, 6) if is_beside else (row, 1)
-                each.grid(row=first, column=0, rowspan=span, pady=gap)
-            elif each in visible:
-                edge = margin - round(Button.RING_PADDING * scale) * (each is self.tools)
-                each.grid(row=row, column=int(is_beside), sticky="ew", padx=edge, pady=(gap, 0))
-        self.page.rowconfigure(5, weight=1)
-        self.page.columnconfigure(0, weight=int(not is_beside))
-        self.page.columnconfigure(1, weight=int(is_beside))
-        self.page.update_idletasks()
-        y = pad + max(0, (inner_height - self.page.winfo_reqheight()) * 2 // 5)
-        self.page.place(relx=0.5, y=y, anchor="n", width=inner_width if is_beside else column)
+        self.look.change(unit=text_unit(height, self.scale))
+        shape, side, pad = self.board.shape, round(STRIP_WIDTH * self.look.unit), 2 * margin
+        inner_width, inner_height = width - pad, height - pad
+        grid = BoardGrid.fit(shape, inner_width - side - margin, inner_height)
+        strip_height = self._fit_strip(inner_width, is_beside=False) + margin
+        above = BoardGrid.fit(shape, inner_width, max(60, inner_height - strip_height))
+        is_beside = grid.cell >= above.cell
+        if not is_beside:
+            side = min(inner_width, max(above.width, round(MIN_COLUMN_WIDTH * self.look.unit)))
+        strip_height = self._fit_strip(side, is_beside=is_beside) + margin
+        lift = 0 if is_beside else strip_height
+        if lift:  # a narrower strip may be higher
+            grid = BoardGrid.fit(shape, inner_width, max(60, inner_height - lift))
+        x = (inner_width - grid.width - (margin + side) * is_beside) // 2
+        y = max(0, inner_height - grid.height - lift) // 2
+        left = pad + x + grid.width if is_beside else (width - side) // 2
+        high = grid.height if is_beside else lift - margin
+        self.strip.place(x=left, y=margin + y, width=side, height=high)
+        self.board.place(x=x, y=y + lift, width=grid.width + pad, height=grid.height + pad)
         self._place_panel()
 
-    def _fit_texts(self, width: int, unit: float) -> None:
-        """Fit the header, buttons, message and notice to a width in pixels."""
-        self.header.fit(width)
+    def _fit_strip(self, width: int, *, is_beside: bool) -> int:
+        """Fit scores, buttons, message and notice to a width; return their height."""
+        unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
+        ring = self.look.px(Button.RING_PADDING)
+        self.strip.place(width=width)
+        self.header.fit(width, is_beside=is_beside)
         self.notice.label.fit(width - round(110 * unit))
-        self.line.reserve(2 + (width < NARROW_WIDTH * unit))
-        for pixels, icons_only in BUTTON_LAYOUTS:
+        self.line.reserve(8 if is_beside else 2 + is_narrow)
+        for pixels, icon, *pads in BUTTON_FITS:
             self.root.tk.call("font", "configure", "tools", "-size", -round(pixels * unit))
-            for name, *_rest in TOOLS:
-                self.buttons[name].show_text(is_on=name not in icons_only)
-            if sum(each.winfo_reqwidth() for each in self.buttons.values()) <= width:
+            padding = [round(pad * unit) + ring for pad in pads]
+            for button in self.buttons.values():
+                button.configure(compound=icon, padding=padding)
+            if is_beside or sum(map(ttk.Button.winfo_reqwidth, self.buttons.values())) <= width:
                 break
+        self.tools.lay_out(width)
+        self.strip.update_idletasks()
+        return self.strip.winfo_reqheight()
 
     # Messages
 
@@ -201,6 +188,7 @@ class MainWindow:
         if is_update:
             if self.panel and result:
                 self.panel.show(result)
+                self._place_panel()
             return
         if self._timer:
             self.root.after_cancel(self._timer)
@@ -250,43 +238,47 @@ class ScoreHeader(ttk.Frame):
     """The rules and the next tile on the left, and the scores on the right.
 
     Attributes:
+        status: The displayed scores and settings.
         gain: Label that briefly shows the points of the last move.
     """
 
     def __init__(self, parent: tk.Misc) -> None:
         look = look_of(parent)
         super().__init__(parent, style=look.frame("page"))
-        self._best = NumberCard(self, _("Best"), "0", "page", "")
+        self._title = Text(self, "2048", "score title button small", "ink", "page", "line")
+        self._line = Text(self, "", "small", "muted", "page", "line")
         self._score = NumberCard(self, _("Score"), "0", "page", "")
-        self._best.pack(side="right", fill="y", padx=(look.px(8), 0))
-        self._score.pack(side="right", fill="y")
-        texts = ttk.Frame(self, style=look.frame("page"))
-        texts.pack(side="left", fill="x", expand=True, padx=(0, look.px(8)))
-        self._title = Text(texts, "2048", "score title button small", "ink", "page", "line")
-        self._line = Text(texts, "", "small", "muted", "page", "line")
-        self._title.pack(fill="x")
-        self._line.pack(fill="x")
+        self._best = NumberCard(self, _("Best"), "0", "page", "")
         self.gain = self._score.note
-        self._timer, self._width = "", 0
-        self._status, self._coach = Status(), tuple[str, ...]()
+        self._timer, self._size = "", (0, False)
+        self.status, self._coach = Status(), tuple[str, ...]()
 
-    def fit(self, width: int) -> None:
-        """Use the largest font for the scores that leaves enough room for the rules."""
-        look, cards = look_of(self), (self._best, self._score)
+    def fit(self, width: int, *, is_beside: bool) -> None:
+        """Place the scores below the rules or at their right, in the largest font that fits."""
+        self._size = width, is_beside
+        look, cards = look_of(self), (self._score, self._best)
         for font in ("score", "title", "button", "caption"):
-            digits = sum(text_width(self, card.value.text, font) for card in cards)
-            if digits + look.px(44) <= width - 100 * look.unit:
+            for card in cards:
+                card.value.configure(font=font)
+            digits = sum(card.value.winfo_reqwidth() for card in cards) + look.px(44)
+            if digits <= width - 100 * look.unit * (not is_beside):
                 break
-        for card in cards:
-            card.value.configure(font=font)
-        self._width = width
+        for column, card in enumerate(cards, 1):
+            card.configure(padding=(look.px(9), look.px(8 if is_beside else 3)))
+            space = 0 if is_beside and column == 1 else look.px(8)
+            card.grid(row=int(is_beside), column=column, sticky="nswe", padx=(space, 0))
+            self.columnconfigure(column, weight=int(is_beside))
+        self.columnconfigure(0, weight=int(not is_beside))
+        self.columnconfigure(1, minsize=round(MIN_SCORE_WIDTH * look.unit))
+        self._title.grid(row=0, columnspan=1 + 2 * is_beside, sticky="we")
+        self._line.grid(row=2, columnspan=3, sticky="we", pady=(look.px(6) * is_beside, 0))
 
     def show(self, status: Status) -> None:
         """Show the scores."""
-        self._status = status
+        self.status = status
         self._best.value.show(number(status.best))
         self._score.value.show(number(status.score))
-        self.fit(self._width)
+        self.fit(self._size[0], is_beside=self._size[1])
         self._title.show(status.rules.capitalize() or "2048")
         self._show_line()
 
@@ -296,7 +288,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def _show_line(self) -> None:
-        status = self._status
+        status = self.status
         facts = self._coach or (_("Next: {tile}").format(tile=status.next_tile), *status.facts)
         note = status.note or ("" if self._coach else status.teaching)
         self._line.configure(style=look_of(self).text("page", "accent" if status.note else "muted"))
@@ -355,6 +347,7 @@ class NoticeBar(ttk.Frame):
         self.button.pack_forget()
         if self._warning:
             self.button.pack(before=self.label, side="right")
+        self.pack(fill="x") if self.text else self.pack_forget()
         self._changed()
 
 

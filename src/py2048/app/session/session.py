@@ -409,6 +409,10 @@ class Session:
             self._players[spec] = make_player(spec)
         return self._players[spec]
 
+    def release_players(self) -> None:
+        """Free cached players with their networks."""
+        self._players.clear()
+
     # Records, scores, settings
 
     def record(self) -> Record:

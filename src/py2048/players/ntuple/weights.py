@@ -28,6 +28,7 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -546,7 +547,10 @@ def shipped_files() -> tuple[Path, ...]:
 def shipped_network(rules: Rules) -> Network | None:
     """Return the installed network for these rules or equivalent ones, if there is one."""
     path = shipped_path(rules)
-    return _shipped_at(path) if path else None
+    if path is None:
+        return None
+    network = _shipped.get(path) or load(path)
+    return _shipped.setdefault(path, network)
 
 
 def shipped_path(rules: Rules) -> Path | None:
@@ -560,4 +564,5 @@ def _shipped_paths() -> dict[tuple[object, ...], Path]:
     return {Rules.parse(header_of(p)["rules"]).objective: p for p in shipped_files()}
 
 
-_shipped_at = cache(load)
+_shipped = WeakValueDictionary[Path, Network]()
+"""Loaded networks, each as long as a player uses it."""

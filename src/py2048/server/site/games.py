@@ -361,7 +361,7 @@ def picture(card: ShareCard, board: Board) -> bytes:
     """Render a card with the final board as a PNG image."""
     image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
     grid = BoardGrid.fit(board.shape, _SIDE, _SIDE)
-    image.paste(board_image.board(board, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
+    image.paste(board_image.board(board.rows, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
     pen, left = ImageDraw.Draw(image), 2 * _EDGE + _SIDE
     width = WIDTH - left - _EDGE
 
