@@ -587,7 +587,7 @@ def rollouts(
 
     All legal directions are equally likely. Game ``k`` from board ``i`` has the seed
     ``derive_seed(seed, i * count + k)``, so results do not depend on `threads`. Games from
-    positions without a legal move gain no points.
+    positions without a legal move score 0.
 
     >>> from py2048.core.rules import get_rules
     >>> start = [[[0, 0, 0, 1], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]]]

@@ -451,7 +451,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Returns observations and infos like `reset`.
 
         Raises:
-            BoardError: If the state has other rules or another number of games.
+            BoardError: If the state has different rules or a different number of games.
             OptionError: If `state` is not a `VectorState`.
         """
         check_kind(state, VectorState, OptionError, "a state: give a VectorState")

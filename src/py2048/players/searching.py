@@ -105,8 +105,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return what the values mean, based on the network's records.
 
-        The policy is always the network without search. A search looks a few moves ahead, but its
-        leaves still estimate the points that play without search would earn.
+        The policy is always the network without search. A search looks a few moves ahead, but it
+        evaluates leaves with the same network, whose values assume play without search.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None

@@ -251,7 +251,7 @@ _IN_256 = {
 
 
 def _of_256(indexes: str) -> str:
-    """Convert palette indexes to RGB colours, such that Rich maps these to the same indexes."""
+    """Convert palette indexes to RGB colours that Rich maps back to the same indexes."""
 
     def colour(index: int) -> str:
         if index >= 232:  # grey ramp; Rich rounds greys to steps of 1/25

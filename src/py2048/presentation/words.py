@@ -209,7 +209,7 @@ def percent(share: float) -> str:
 
 
 def accuracy_note(accuracy: float | None) -> str:
-    """Return what an accuracy means, in a line."""
+    """Return one line that explains an accuracy."""
     if accuracy is None:
         return _("Accuracy is known after ten moves that matter.")
     return _("Accuracy: random moves 0 %, the best 100 %.")

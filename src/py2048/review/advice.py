@@ -145,9 +145,9 @@ def advise(
     """Yield a player's hint, and a quicker one first if the player must be compiled.
 
     If the player is ready, only its hint is yielded. Otherwise the first item is a hint by the
-    player `quick`, with `instead_of` set. The compiler's progress follows each time the caller asks
-    (see `PROGRESS_PERIOD_S`), and the requested hint comes last. Compilation continues in the
-    background if the caller stops early.
+    player `quick`, with `instead_of` set. The next items report the compiler's progress, and the
+    last one is the requested hint. Callers should wait `PROGRESS_PERIOD_S` between items. If a
+    caller stops early, compilation continues in the background.
 
     Args:
         snapshot: The position.

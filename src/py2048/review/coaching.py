@@ -54,7 +54,7 @@ DECISIVE_SHARE = 0.25
 CLEAR_GAMES = 256
 """Games after each move that make the reason of a mistake clear."""
 ROUND = 16
-"""Positions that get a batch at a time."""
+"""Number of positions per round. Each gets one batch of games."""
 MIN_DOUBT = 0.01
 """Probability of another grade below which a position is settled."""
 REASON_DOUBT = 0.05
@@ -331,7 +331,7 @@ def _doubt(grade: Grade, loss: float, error: float) -> float:
 class LevelJudge(Judge):
     """Judges moves for players of a level. Thread-safe.
 
-    Its values are chances of making the goal, and it does not measure luck.
+    The value of a move is the probability of making the goal. Luck is not measured.
 
     Args:
         rules: Rules of the games.
@@ -394,7 +394,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with the budget of a hint; a review can extend the judgement."""
+        """Judge a position as thoroughly as a hint requires. A review can add games later."""
         judgement = Judgement(self.rules, self.level, position)
         games, budget = PROBE_GAMES, self._budget * HINT_SHARE
         while games >= PROBE_GAMES and len(judgement.directions) > 1:
@@ -450,7 +450,7 @@ class LevelJudge(Judge):
         Args:
             found: The positions.
             most: Maximum number of games after each move.
-            budget: Moves to play; the first games may take more.
+            budget: Maximum number of moves, which the first games may exceed.
         """
         spent, done, games = 0, 0, PROBE_GAMES
         while found and games:

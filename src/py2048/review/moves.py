@@ -119,8 +119,8 @@ class MoveReview:
         next_values: Chance of making the goal after the next one, for each legal direction.
         errors: Standard error of the best value minus each direction's value; 0 for the best.
         reason: What the games show about the mistake, if they show anything clearly.
-        survival: Whether the chance of surviving 20 moves decides, because even the best move
-            rarely makes the goal.
+        survival: Whether the values are probabilities of surviving 20 more moves. They are if even
+            the best move rarely makes the goal.
     """
 
     ply: int

@@ -150,7 +150,7 @@ class SummaryFile:
         return len(self._summaries)
 
     def get(self, record: Record, asked: str = "") -> GameSummary | None:
-        """Return a game's summary by the requested judge or level, or None."""
+        """Return a game's summary for the requested level, or None if it was not reviewed."""
         return self._summaries.get((checksum(record), asked))
 
     def add(self, summary: GameSummary) -> None:

@@ -18,9 +18,9 @@ def check_player(
 ) -> None:
     """Check that a player conforms to the `Player` protocol, on positions from real games.
 
-    A player must have a name, choose a legal direction, rate all legal directions and no others
-    with finite numbers, and leave the game unchanged. In a finished game it must rate no direction
-    and raise `GameOverError` when asked to choose.
+    A player must have a name, choose a legal direction, and leave the game unchanged. It must rate
+    every legal direction with a finite number, and no illegal one. In a finished game it must rate
+    no direction and raise `GameOverError` when asked to choose.
 
     Args:
         player: The player to check.

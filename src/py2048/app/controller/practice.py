@@ -146,11 +146,11 @@ def _nothing_due(notebook: Notebook, kind: ReasonKind | None) -> str:
 
 
 def ending(name: str, seed: int) -> Drill:
-    """Deal an ending from a table and play it move by move.
+    """Practise a random ending from an endgame table.
 
     Args:
         name: Table name, as for `py2048.players.solving.tables.load_table`.
-        seed: Seed for dealing the ending.
+        seed: Seed that selects the ending.
 
     Raises:
         SolvingError: If the table does not exist.

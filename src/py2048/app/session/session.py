@@ -1,4 +1,4 @@
-"""`Session`, the use cases shared by all screens."""
+"""`Session`: everything that players can do on any screen."""
 
 from __future__ import annotations
 

@@ -322,7 +322,7 @@ def _landlock_rules(folders: Folders, agent: Path) -> dict[str, list[str]]:
 def _split_around(
     places: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split `places` around hidden folders into (readable paths, folders to list only)."""
+    """Return the readable paths, and the folders that may be listed but not read."""
     readable: list[str] = []
     listed: list[str] = []
     waiting = {Path(place).resolve() for place in places}

@@ -338,7 +338,7 @@ def announces(session: SubmissionSession) -> None:
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
     """Import the module with the controller.
 
-    As in the document, the import itself may create a controller, but must not block.
+    The import may create a controller, as in the document, but it must return.
     """
     type_line("import tkinter")
     type_line("tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None")

@@ -20,8 +20,8 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, e
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""How far, in points of sum, a band also learns the boards of the band above. Searches from boards
-at its end reach that far."""
+"""How far, in points of sum, a band also learns the boards of the band above. A search
+from the end of a band looks at these boards."""
 
 
 class BandTask(NamedTuple):

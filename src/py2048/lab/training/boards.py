@@ -35,7 +35,7 @@ SAMPLES_PER_GAME = 32
 """Number of boards per game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
-"""A largest tile and a minimum sum of all tiles."""
+"""The largest tile, and the minimum sum of all tiles."""
 Cells = NDArray[np.uint8]
 Result = TypeVar("Result")
 
@@ -432,7 +432,7 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 def usual_stages() -> list[Stage]:
     """Return the stages for calibration: the game's start, and five per tile from 32 to 65536.
 
-    The stages of a tile begin after 0, 2, 4, 6 and 7 eighths of the way to the next tile.
+    The five stages of a tile begin at 8/8, 10/8, 12/8, 14/8 and 15/8 of the tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]

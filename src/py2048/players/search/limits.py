@@ -27,7 +27,7 @@ FIRST_ITERATION_TARGET_SHARE = 0.25  # the branching factor is only known from t
 # Time per move, as a factor of the average.
 EASY_MOVE_LEAD = 0.005  # the search may stop early if the best move leads by this share
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-BALANCE_MOVES = 8.0  # number of moves over which over- and undershoot are evened out
+BALANCE_MOVES = 8.0  # A move that took too long is made up for within this many moves.
 
 INITIAL_NODES_PER_SECOND = 1e6
 SPEED_WINDOW_NODES = 20_000  # older measurements decay, so the estimate follows machine load

@@ -249,8 +249,8 @@ class FilterPlan:
 
     Attributes:
         leads: Thresholds, ascending, int32.
-        bits: Number of bits below the first threshold, between the first and second, and so on,
-            uint8; 0 if every board has a stored decision.
+        bits: Number of bits for each interval between thresholds, uint8. It is 0 if every board has
+            a stored decision.
     """
 
     leads: Leads

@@ -17,7 +17,7 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
 _MAX_KEYS = 20_000
-_MAX_DELAY_S = 2.0  # Moves of programs that would be delayed longer are rejected.
+_MAX_DELAY_S = 2.0  # A program that would have to wait longer gets an error.
 VERIFICATION_TOKENS_PER_CPU_S = 5.0
 
 _T = TypeVar("_T")

@@ -510,7 +510,7 @@ class Agent:
         return self.describe(error)
 
     def do_example(self, request: Message) -> None:
-        """Run an example with fresh names: preparation, code, and expressions afterwards."""
+        """Run an example in a new namespace: its setup, its code, then expressions to inspect."""
         seconds = request["seconds"]
         early = self._begin(request)
         if early is None and request["given"]:
