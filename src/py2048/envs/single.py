@@ -78,8 +78,8 @@ class GameState(NamedTuple):
         """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: If the state has other rules or another number of cells, or its tiles cannot
-                be reached.
+            BoardError: If the state has different rules or a different number of cells, or its
+                tiles cannot be reached.
             OptionError: If another field is invalid.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
@@ -254,7 +254,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         Returns observation and info like `reset`. The series of games is not affected.
 
         Raises:
-            BoardError: If the state has other rules, or its board cannot occur under these rules.
+            BoardError: If the state has different rules, or its board cannot occur under these rules.
             OptionError: If it is not a valid state.
         """
         check_kind(state, GameState, OptionError, "a state: give a GameState")

@@ -319,7 +319,7 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
     """Return the judge for a record.
 
     Raises:
-        PlayerError: The judge does not exist or has other rules.
+        PlayerError: The judge does not exist or has different rules.
         RecordError: `record` is not a record.
     """
     check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
