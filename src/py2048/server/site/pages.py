@@ -25,7 +25,7 @@ from py2048.core.board import Board, Rows
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
 from py2048.core.language import number as grouped
-from py2048.core.rules import Rules, get_rules, list_rules
+from py2048.core.rules import COURSE_PRESETS, Rules, get_rules, list_rules
 from py2048.players import Unit, ntuple
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
@@ -81,7 +81,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
     environment.globals |= {"levels": [*map(str, LEVELS), PERFECT]}
-    environment.globals |= {"accuracy_note": accuracy_note}
+    environment.globals |= {"accuracy_note": accuracy_note, "courses": COURSE_PRESETS}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),
