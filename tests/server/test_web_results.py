@@ -55,7 +55,7 @@ def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
         daily(day=str(TODAY - timedelta(days=days)), score=score)
     found = result_of(store, game)
     assert found.headline == "800 points. Your best daily."
-    assert found.place == "Better than 1 of 4 other games on the same tiles"
+    assert found.place == "Place 3 of 5 on the same tiles."
     assert sum(found.bars) == 5
     assert found.streak == 3
     assert found.kind.startswith(f"Daily · {TODAY.day} ")
@@ -97,20 +97,21 @@ def test_nobody_else_gets_it(store: Store) -> None:
             result_of(store, game, account)
 
 
-async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> None:
-    """The player sees the review's figures of a sealed game, but not the review."""
+async def test_the_review_of_a_sealed_game_is_its_players(tmp_path: Path) -> None:
+    """Players see the review of their own sealed game at once; others have to wait."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
         store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
-        with pytest.raises(ActionRejected, match="opens on"):
+        with pytest.raises(ActionRejected, match="hidden until"):
             await server.reviews.request(game, "bob", "::1", for_figures=True)
         await server.reviews.request(game, "ada", "::1", for_figures=True)
         await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
         assert (found.accuracy, found.luck, found.mistakes) == ("50 %", UNAVAILABLE, 1)
-        with pytest.raises(ActionRejected, match="opens on"):
-            reviews.review_answer(server.backend.rooms.games, game)
+        assert reviews.review_answer(server.backend.rooms.games, game, "ada").state == "done"
+        with pytest.raises(ActionRejected, match="hidden until"):
+            reviews.review_answer(server.backend.rooms.games, game, "bob")
 
 
 async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: Path) -> None:

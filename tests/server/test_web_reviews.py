@@ -167,14 +167,16 @@ async def test_a_process_that_crashes_spoils_nothing_else(
         game = add_game(store)
         await ask(server, game, "eve")
         await until(lambda: is_settled(store, game))
-        answer = reviews.review_answer(server.backend.rooms.games, game)
+        answer = reviews.review_answer(server.backend.rooms.games, game, "ada")
         assert (answer.state, answer.fault) == ("failed", "the server could not finish it")
         assert "this is said to those who run the server" in str(
             [record.__dict__ for record in caplog.records]
         )
         (stand_in.folder / "crash").unlink()
         await ask(server, game, "eve")
-        await until(lambda: reviews.review_answer(server.backend.rooms.games, game).state == "done")
+        await until(
+            lambda: reviews.review_answer(server.backend.rooms.games, game, "ada").state == "done"
+        )
 
 
 async def test_what_may_be_asked_for(
@@ -210,7 +212,7 @@ async def test_the_player_chooses_the_level(url: str, stand_in: StandIn) -> None
         async def review_for(account: str, level: str | None) -> str:
             await server.reviews.request(game, account, "::1", level)
             await until(lambda: is_settled(games.store, game))
-            summary = reviews.review_answer(games, game).summary
+            summary = reviews.review_answer(games, game, "ada").summary
             assert summary
             return summary.wanted
 
@@ -281,31 +283,27 @@ async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> 
         assert 'id="review"' not in browser.get(f"/game/{game}").text
 
 
-async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, store: Store) -> None:
-    """A daily game's review opens when its tiles can no longer be played, also for its player.
-
-    The pages of the game and of the day say when.
-    """
+async def test_the_review_of_a_daily_game_is_its_players(browser: Browser, store: Store) -> None:
+    """A daily game's review is open to its player at once, and to others two days later."""
     async with browser.socket() as socket:
         info = store.online.info((await socket.new())["game"])
         assert info
     today = datetime.now(UTC).date()
     game = add_game(store, mode="daily", day=today.isoformat(), owner=info.owner)
-    for who in (browser, Browser(browser.server)):
-        answers = await asyncio.to_thread(asked, who, game)
-        assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
+    answers = await asyncio.to_thread(asked, Browser(browser.server), game)
+    assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
     assert store.reviews.find(game) is None
-    opens = f'<time datetime="{today + timedelta(days=2)}">'
-    for path in (f"/game/{game}", "/daily"):
-        assert opens in browser.get(path).text, path
-    assert "Review this game" not in browser.get(f"/game/{game}").text
+    page = browser.get(f"/game/{game}").text
+    assert "Review this game" in page
+    assert "Play on from here" not in page
+    assert "Your review" in browser.get("/daily").text
     past = (today - timedelta(days=2)).isoformat()
     game = add_game(store, 2, mode="daily", day=past, owner=info.owner)
     assert Browser(browser.server).get(f"/api/games/{game}/review").status == 200
     assert "Review this game" in browser.get(f"/game/{game}").text
     before = (today - timedelta(days=3)).isoformat()
     earlier = add_game(store, 3, mode="daily", day=before, owner=info.owner)
-    days = {f"/daily?day={past}": game, "/daily": game, f"/daily?day={before}": earlier}
+    days = {f"/daily?day={past}": game, f"/daily?day={before}": earlier}
     for path, shown in days.items():
         assert f'"/game/{shown}"' in browser.get(path).text, path
 
@@ -333,7 +331,7 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
         with pytest.raises(ActionRejected) as rejected:
             await ask(server, game, "eve")
         assert rejected.value.reason == "off"
-        answer = await server.backend.do(reviews.review_answer, game)
+        answer = await server.backend.do(reviews.review_answer, game, "ada")
         assert server.backend.rooms.games.store.reviews.find(game) is None
     for plies in (3, reviews.MAX_MOVES + 1):
         shown = render_text(

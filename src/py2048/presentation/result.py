@@ -237,14 +237,19 @@ def _place(score: int, others: Sequence[int], *, is_daily: bool) -> str:
     count, below = len(others), sum(other < score for other in others)
     if not count:
         return _("You are the first on these tiles.") if is_daily else ""
+    if is_daily:
+        text, place = _("Place {place} of {count} on the same tiles."), place_of(score, others)
+        return text.format(place=number(place), count=number(count + 1))
     share = f"{100 * below // count} %"
     few = _("Better than {below} of your {count} other games")
     many = _("Better than {share} of your {count} games")
-    if is_daily:
-        few = _("Better than {below} of {count} other games on the same tiles")
-        many = _("Better than {share} of {count} games on the same tiles")
     text = few if count < _MIN_PERCENT_GAMES else many
     return text.format(below=below, share=share, count=number(count))
+
+
+def place_of(score: int, others: Sequence[int]) -> int:
+    """Return the place of a score; equal scores share one."""
+    return 1 + sum(other > score for other in others)
 
 
 def _distribution(score: int, others: Sequence[int]) -> tuple[tuple[int, ...], int, int, bool]:

@@ -27,6 +27,7 @@ from py2048.app.storage.values import AccountError, DailyResult
 from py2048.core.errors import Py2048Error, StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
+from py2048.presentation.result import place_of
 from py2048.server.play import battles
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
@@ -150,21 +151,20 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     by_day = {each.day: each for each in results}
     week = [str(today - n * _DAY) for n in range(6, -1, -1)]
     game = games.find(by_day[day].game_id) if day in by_day else None
-    standing = games.store.leaderboards.standing(account, "daily", str(DAILY_RULES), day)
+    scores = [score for score, _tile in games.store.online.day_scores(day)]
+    counted = day in by_day and by_day[day].category == DAILY
     revealed = revelation_of(day).date()
-    opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "mine": game and game_row(game),
         "board": game and pages.last_board(games, game),
-        "place": standing and standing[0],
+        "place": place_of(game.score, scores) if game and counted else None,
+        "field": len(scores),
         "week": [(each, by_day.get(each)) for each in week],
         "counts": is_known(games.account(account)),
         "streak": streak_of(results, today),
-        "opened": opened[-1] if opened else None,
         "commitment": commitment,
         "secret": secret,
         "revealed": revealed,
-        "is_revealed": revealed <= today,
     }
 
 

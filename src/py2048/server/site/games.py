@@ -162,8 +162,8 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         raise HTTPException(404, _("There is no such game."))
     is_over, sealed_until = row.finished is not None, fairness.sealed_until(info.day)
     shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
-    if is_over and not sealed_until:
-        shown["review"] = reviews.review_answer(games, game_id)
+    if is_over:
+        shown["review"] = reviews.review_answer(games, game_id, account)
         if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
             shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
     shown["game"] = {
@@ -230,7 +230,6 @@ def result_page(
         "is_pending": state in ("waiting", "running"),
         "is_daily": info.day is not None,
         "has_played": any(each.day == str(now.date()) and each.category for each in dailies),
-        "opens": fairness.sealed_until(info.day),
         "left": minutes_left(now),
     }
 

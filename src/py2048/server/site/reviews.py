@@ -4,9 +4,9 @@ The queue is in the store. Each review runs in its own low-priority process, so 
 moves, however long the review or the compilation of kernels takes. A process that hangs or crashes
 affects only its own review.
 
-Reviews cannot be used as hints: a review needs a record, which only finished games have. Reviews of
-a daily game are sealed until the secret of the day is revealed, even for its player, who could
-otherwise use them to play the day again as a guest.
+Reviews cannot be used as hints: a review needs a record, which only finished games have. Players
+can review their own daily game at once, because an account plays a day only once. Other players'
+daily games stay sealed until the secret of the day is revealed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from py2048.app.session import review_game
 from py2048.app.session.levels import ME, find_level
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
-from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.language import _
 from py2048.engine.jit.progress import Compiling
@@ -51,7 +50,7 @@ from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
 from py2048.server.play import messages
 from py2048.server.play.backend import Backend
-from py2048.server.play.games import GameService, replayed
+from py2048.server.play.games import GameService, check_sealed, replayed
 from py2048.server.play.messages import game_row
 from py2048.server.settings import ServerSettings
 
@@ -98,7 +97,7 @@ def _enqueue(
     """
     reviews, ended = games.store.reviews, ended_game(games, game_id)
     is_own = ended is not None and ended[1].owner == account
-    shown = ended[0] if ended and is_own and for_figures else _reviewable(games, game_id)
+    shown = ended[0] if ended and is_own and for_figures else _reviewable(games, game_id, account)
     if level is not None and not is_own:
         raise schema.ActionRejected("not_yours", _("only the player chooses the level"))
     if shown.plies > MAX_MOVES:
@@ -129,15 +128,16 @@ def _wanted(review: StoredReview | None) -> str:
 
 
 def review_answer(
-    games: GameService, game_id: str, first: int = 0, limit: int = 0
+    games: GameService, game_id: str, account: str, first: int = 0, limit: int = 0
 ) -> schema.ReviewAnswer:
     """Return the state of a finished game's review, with some of its moves.
 
     Raises:
-        ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
+        ActionRejected: If the game does not exist (``unknown_game``) or is sealed for this account
+            (``sealed``).
     """
     with games.store.snapshot():
-        record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
+        record, review = _reviewable(games, game_id, account), games.store.reviews.find(game_id)
         state, summary = figures(review)
         moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
         ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
@@ -169,13 +169,12 @@ def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSumm
     return figures(games.store.reviews.find(game_id))
 
 
-def _reviewable(games: GameService, game_id: str) -> RecordSummary:
-    """Return the summary of a game that was finished on this server and is not sealed."""
+def _reviewable(games: GameService, game_id: str, account: str) -> RecordSummary:
+    """Return the summary of a game that was finished here and is not sealed for an account."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
         raise schema.ActionRejected("unknown_game", "there is no record of this game yet")
-    if opens := fairness.sealed_until(info.day):
-        raise schema.ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
+    check_sealed(info, account)
     return found
 
 
@@ -247,8 +246,8 @@ class ReviewQueue:
     ) -> None:  # fmt: skip
         """Request the review of a finished game, unless it exists or is already queued.
 
-        With `for_figures`, players may also request reviews of their own games that are sealed or
-        can still be undone, because the summary figures reveal no moves.
+        With `for_figures`, players may also request reviews of their own games that can still be
+        undone, because the summary figures reveal no moves.
 
         Args:
             game_id: The game.
