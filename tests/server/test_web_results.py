@@ -108,7 +108,8 @@ async def test_the_review_of_a_sealed_game_is_its_players(tmp_path: Path) -> Non
         await server.reviews.request(game, "ada", "::1", for_figures=True)
         await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
-        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", UNAVAILABLE, 1)
+        assert (found.accuracy, found.mistakes) == ("50 %", 1)
+        assert [each.label for each in found.figures] == ["Largest", "Accuracy", "Level", "Streak"]
         assert reviews.review_answer(server.backend.rooms.games, game, "ada").state == "done"
         with pytest.raises(ActionRejected, match="hidden until"):
             reviews.review_answer(server.backend.rooms.games, game, "bob")

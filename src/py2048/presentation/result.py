@@ -33,6 +33,7 @@ from py2048.presentation.words import accuracy_text, level_name, luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
+    from py2048.review.levels import Level
 
 PENDING = "…"
 """Placeholder for a figure that is being computed."""
@@ -139,17 +140,19 @@ class Result:
         """Labels of the histogram's ends."""
         return number(0), number(self.high) + "+" * self.is_open
 
-    def reviewed(self, accuracy: float | None, luck: str, mistakes: int) -> Result:
-        """Return the result with the figures of its review."""
-        return replace(self, accuracy=accuracy_text(accuracy, 0), luck=luck, mistakes=mistakes)
+    def reviewed(
+        self, accuracy: float | None, luck: str, mistakes: int, level: Level | None = None
+    ) -> Result:
+        """Return the result with the figures of its review; perfect play has no level."""
+        shown, name = accuracy_text(accuracy, 0), level_name(level) if level else ""
+        return replace(self, accuracy=shown, luck=luck, mistakes=mistakes, level=name)
 
     def with_review(self, review: Review | None) -> Result:
         """Return the result with a review, or without one if it is None."""
         if review is None:
             return self.without_review(UNAVAILABLE)
         luck = luck_word(review.luck, review.swing) or UNAVAILABLE
-        result = self.reviewed(review.accuracy, luck, len(review.moments))
-        return replace(result, level=level_name(review.level) if review.level else "")
+        return self.reviewed(review.accuracy, luck, len(review.moments), review.level)
 
     def without_review(self, why: str) -> Result:
         """Return the result of a game without a review, with the reason in a word."""

@@ -32,6 +32,7 @@ from py2048.presentation.plots import score_graph
 from py2048.presentation.result import UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
+from py2048.review.levels import parse_level
 from py2048.server import schema
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, OnlineGame
@@ -219,7 +220,8 @@ def result_page(
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
         luck = luck_word(summary.luck, summary.swing) or UNAVAILABLE
-        result = result.reviewed(summary.accuracy, luck, len(summary.moments))
+        level = parse_level(summary.level)
+        result = result.reviewed(summary.accuracy, luck, len(summary.moments), level)
     elif state in ("none", "failed"):
         result = result.without_review(
             _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE
