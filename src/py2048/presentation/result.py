@@ -181,6 +181,7 @@ def result_of(
     streak: int | None = None,
     level: str = "",
     is_by_computer: bool = False,
+    battle: str = "",
 ) -> Result:
     """Return the result of a game before it is reviewed.
 
@@ -199,13 +200,16 @@ def result_of(
         level: Level at which the moves are judged, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves; then the game sets no best
             score and is not reviewed automatically.
+        battle: For a game of a battle, who won it, instead of a comparison.
     """
     is_daily = field is not None
     sentences = [ngettext("{n} point.", "{n} points.", score).format(n=number(score))]
-    has_won = target is not None and largest >= target and not is_by_computer
+    has_won = target is not None and largest >= target and not is_by_computer and not battle
     if has_won:
         sentences.insert(0, _("You made {tile}: you win.").format(tile=number(target or largest)))
-    if is_by_computer:
+    if battle:
+        sentences.insert(0, battle)
+    elif is_by_computer:
         sentences.append(_("Played by a computer."))
     elif earlier or not has_won:
         sentences.append(_comparison(score, earlier, today, is_daily=is_daily))

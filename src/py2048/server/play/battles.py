@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +21,7 @@ from py2048.app.storage.values import Battle, BattlePlayer, utc_now, utc_text
 from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StaleGameError, StorageError
 from py2048.core.game.turn import start_from
-from py2048.core.language import _
+from py2048.core.language import _, number
 from py2048.core.rules import Rules
 from py2048.server import schema
 from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
@@ -246,6 +246,15 @@ def players_of(
     return sorted(standings, key=lambda each: each.place if battle.starts else each.seat)
 
 
+def verdict(players: Sequence[schema.BattlePlayerInfo], seat: int | None) -> str:
+    """Return who won a finished battle and by how much, for a seat; `players` are best first."""
+    first, second = players[:2]
+    if first.score == second.score:
+        return _("A draw.")
+    text = _("You won by {n}.") if first.seat == seat else _("{name} won by {n}.")
+    return text.format(name=first.name, n=number(first.score - second.score))
+
+
 def _standing(
     games: GameService, player: BattlePlayer, game: OnlineGame | None
 ) -> schema.BattlePlayerInfo:
@@ -286,12 +295,14 @@ def _until(time: str | None) -> int | None:
 def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
     """Return the template values of a battle's page."""
     battle = settle(games, battle_id)
-    message = battle_message(games, battle)
+    message, mine = battle_message(games, battle), battle.seat_of(account)
+    is_over, running = battle.is_settled, _("The battle is still on.")
     return {
         **msgspec.structs.asdict(message),
+        "verdict": verdict(message.players, mine.seat if mine else None) if is_over else running,
         "rules": rules_info(battle.rules),
         "minutes": battle.minutes,
-        "mine": battle.seat_of(account),
+        "mine": mine,
         "max_players": MAX_PLAYERS,
         "commitment": fairness.commitment_of(battle.secret),
         "secret": battle.secret if battle.is_settled else None,

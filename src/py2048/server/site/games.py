@@ -34,7 +34,7 @@ from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review.levels import parse_level
 from py2048.server import schema
-from py2048.server.play import messages
+from py2048.server.play import battles, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
 from py2048.server.site import reviews
@@ -203,7 +203,11 @@ def result_page(
     now = datetime.now(UTC)
     dailies = games.store.online.daily_results(account)
     others: dict[str, Any]
-    if info.day:
+    battle = None
+    if battle_id := games.store.battles.of_game(game_id):
+        battle = battles.battle_page(games, battle_id, account)
+        others = {"battle": battle["verdict"]}
+    elif info.day:
         mine = [each for each in dailies if each.category == DAILY and each.game_id != game_id]
         field = [each for each, _tile in games.store.online.day_scores(info.day)]
         if row.score in field and row.finished:
@@ -228,6 +232,7 @@ def result_page(
         )
     return {
         "result": result,
+        "battle": battle,
         "card": card,
         "is_pending": state in ("waiting", "running"),
         "is_daily": info.day is not None,

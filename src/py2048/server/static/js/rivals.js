@@ -114,12 +114,11 @@ function row(player, isMe, stage) {
     {},
     element("span", { class: "muted" }, `${place}.`),
     avatar(name),
-    element("strong", {}, name),
-    isMe ? element("span", { class: "badge" }, _("you")) : "",
+    element("strong", {}, isMe ? _("you") : name),
     state ? element("span", { class: "muted small" }, state) : "",
     element("span", { class: "rival-score" }, grouped(score)),
   );
-  return element("li", {}, line, board && (isPage || !isMe) ? small(board, name) : "");
+  return element("li", { class: isMe ? "me" : "" }, line, board && (isPage || !isMe) ? small(board, name) : "");
 }
 
 /** A player's initials on the colour of a tile, as in the server's macro `avatar`. */
@@ -139,8 +138,8 @@ function small(board, name) {
 }
 
 function result(players, you) {
-  const mine = players.find((each) => each.seat === you);
-  const best = players.filter((each) => each.place === 1).map((each) => each.name);
-  if (mine) return _("You are in place {place} of {count}.", { place: mine.place, count: players.length });
-  return _("{names} won.", { names: best.join(", ") });
+  const [{ name, seat, score }, second] = players;
+  const n = grouped(score - second.score);
+  if (score === second.score) return _("A draw.");
+  return seat === you ? _("You won by {n}.", { n }) : _("{name} won by {n}.", { name, n });
 }
