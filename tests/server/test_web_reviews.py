@@ -167,16 +167,14 @@ async def test_a_process_that_crashes_spoils_nothing_else(
         game = add_game(store)
         await ask(server, game, "eve")
         await until(lambda: is_settled(store, game))
-        answer = reviews.review_answer(server.backend.rooms.games, game, "ada")
+        answer = reviews.review_answer(server.backend.rooms.games, game)
         assert (answer.state, answer.fault) == ("failed", "the server could not finish it")
         assert "this is said to those who run the server" in str(
             [record.__dict__ for record in caplog.records]
         )
         (stand_in.folder / "crash").unlink()
         await ask(server, game, "eve")
-        await until(
-            lambda: reviews.review_answer(server.backend.rooms.games, game, "ada").state == "done"
-        )
+        await until(lambda: reviews.review_answer(server.backend.rooms.games, game).state == "done")
 
 
 async def test_what_may_be_asked_for(
@@ -212,7 +210,7 @@ async def test_the_player_chooses_the_level(url: str, stand_in: StandIn) -> None
         async def review_for(account: str, level: str | None) -> str:
             await server.reviews.request(game, account, "::1", level)
             await until(lambda: is_settled(games.store, game))
-            summary = reviews.review_answer(games, game, "ada").summary
+            summary = reviews.review_answer(games, game).summary
             assert summary
             return summary.wanted
 
@@ -290,8 +288,10 @@ async def test_the_review_of_a_daily_game_is_its_players(browser: Browser, store
         assert info
     today = datetime.now(UTC).date()
     game = add_game(store, mode="daily", day=today.isoformat(), owner=info.owner)
-    answers = await asyncio.to_thread(asked, Browser(browser.server), game)
+    other = Browser(browser.server)
+    answers = await asyncio.to_thread(asked, other, game)
     assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
+    assert other.form(f"/game/{game}/result").status == 403
     assert store.reviews.find(game) is None
     page = browser.get(f"/game/{game}").text
     assert "Review this game" in page
@@ -331,7 +331,7 @@ async def test_a_server_may_do_without(tmp_path: Path) -> None:
         with pytest.raises(ActionRejected) as rejected:
             await ask(server, game, "eve")
         assert rejected.value.reason == "off"
-        answer = await server.backend.do(reviews.review_answer, game, "ada")
+        answer = await server.backend.do(reviews.review_answer, game)
         assert server.backend.rooms.games.store.reviews.find(game) is None
     for plies in (3, reviews.MAX_MOVES + 1):
         shown = render_text(

@@ -172,9 +172,7 @@ class Api(Site):
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
         """Show the state of a finished game's review, with some of its moves."""
         game = await self.visible_game(request)
-        return await self.backend.do(
-            review_answer, game, request.user.account, query.first, query.limit
-        )
+        return await self.backend.do(review_answer, game, query.first, query.limit)
 
     async def request_review(
         self, request: UserRequest, body: schema.ReviewRequest
@@ -182,7 +180,7 @@ class Api(Site):
         """Request the review of a finished game; repeated requests have no effect."""
         game = await self.visible_game(request)
         await self.reviews.request(game, request.user.account, request.address, body.level)
-        return await self.backend.do(review_answer, game, request.user.account)
+        return await self.backend.do(review_answer, game)
 
     async def move(self, request: UserRequest, message: schema.MoveBody) -> Response:
         """Make a move; the response is sent when the move is stored."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -78,13 +78,9 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
         ActionRejected: If battles do not allow these rules or this length.
     """
     if minutes not in map(str, MINUTES):
-        some = ", ".join(map(str, MINUTES))
-        raise ActionRejected(
-            "rules",
-            _("a battle lasts {some} minutes, not {minutes}").format(
-                some=some, minutes=repr(minutes[:20])
-            ),
-        )
+        some, given = ", ".join(map(str, MINUTES)), repr(minutes[:20])
+        text = _("a battle lasts {some} minutes, not {minutes}")
+        raise ActionRejected("rules", text.format(some=some, minutes=given))
     battle_id, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     wanted = checked_rules(rules)
     dealt(wanted, secret)  # raises if no move is possible
@@ -246,12 +242,14 @@ def players_of(
     return sorted(standings, key=lambda each: each.place if battle.starts else each.seat)
 
 
-def verdict(players: Sequence[schema.BattlePlayerInfo], seat: int | None) -> str:
-    """Return who won a finished battle and by how much, for a seat; `players` are best first."""
-    first, second = players[:2]
+def _verdict(battle: Battle, players: list[schema.BattlePlayerInfo], account: str) -> str:
+    """Return who won a battle and by how much, as told to an account; `players` are best first."""
+    if not battle.is_settled:
+        return _("The battle is still on.")
+    (first, second, *_rest), mine = players, battle.seat_of(account)
     if first.score == second.score:
         return _("A draw.")
-    text = _("You won by {n}.") if first.seat == seat else _("{name} won by {n}.")
+    text = _("You won by {n}.") if mine and first.seat == mine.seat else _("{name} won by {n}.")
     return text.format(name=first.name, n=number(first.score - second.score))
 
 
@@ -295,14 +293,13 @@ def _until(time: str | None) -> int | None:
 def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
     """Return the template values of a battle's page."""
     battle = settle(games, battle_id)
-    message, mine = battle_message(games, battle), battle.seat_of(account)
-    is_over, running = battle.is_settled, _("The battle is still on.")
+    message = battle_message(games, battle)
     return {
         **msgspec.structs.asdict(message),
-        "verdict": verdict(message.players, mine.seat if mine else None) if is_over else running,
+        "verdict": _verdict(battle, message.players, account),
         "rules": rules_info(battle.rules),
         "minutes": battle.minutes,
-        "mine": mine,
+        "mine": battle.seat_of(account),
         "max_players": MAX_PLAYERS,
         "commitment": fairness.commitment_of(battle.secret),
         "secret": battle.secret if battle.is_settled else None,

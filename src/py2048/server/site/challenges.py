@@ -44,10 +44,7 @@ _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
 _MAX_CURVE_GAMES = 15
 _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
-    "join": battles.join,
-    "leave": battles.leave,
-    "start": battles.start,
-    "rematch": battles.rematch,
+    each.__name__: each for each in (battles.join, battles.leave, battles.start, battles.rematch)
 }
 
 

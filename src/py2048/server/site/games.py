@@ -81,10 +81,10 @@ async def request_review(site: Site, request: UserRequest) -> Response:
 
 async def show_result(site: Site, request: UserRequest) -> Response:
     """Show the result of the user's own game; POST also requests its review."""
-    game, account, rejected = request.game, request.user.account, ""
+    game, account, rejected = await site.visible_game(request), request.user.account, ""
     if request.method == "POST":
         try:
-            await site.reviews.request(game, account, request.address, for_figures=True)
+            await site.reviews.request(game, account, request.address)
         except ActionRejected as error:
             rejected = error.reason
     values = await site.backend.do(result_page, game, account, rejected)
@@ -164,7 +164,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     is_over, sealed_until = row.finished is not None, fairness.sealed_until(info.day)
     shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
     if is_over:
-        shown["review"] = reviews.review_answer(games, game_id, account)
+        shown["review"] = reviews.review_answer(games, game_id)
         if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
             shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
     shown["game"] = {
@@ -227,9 +227,7 @@ def result_page(
         level = parse_level(summary.level)
         result = result.reviewed(summary.accuracy, luck, len(summary.moments), level)
     elif state in ("none", "failed"):
-        result = result.without_review(
-            _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE
-        )
+        result = result.without_review(_(SHORT_REASONS.get(rejected, UNAVAILABLE)))
     return {
         "result": result,
         "battle": battle,

@@ -6,7 +6,8 @@ affects only its own review.
 
 Reviews cannot be used as hints: a review needs a record, which only finished games have. Players
 can review their own daily game at once, because an account plays a day only once. Other players'
-daily games stay sealed until the secret of the day is revealed.
+daily games, and with them their reviews, stay sealed until the secret of the day is revealed;
+callers check that the game is visible.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import WORKERS_FOLDER, Metrics
 from py2048.server.play import messages
 from py2048.server.play.backend import Backend
-from py2048.server.play.games import GameService, check_sealed, replayed
+from py2048.server.play.games import GameService, replayed
 from py2048.server.play.messages import game_row
 from py2048.server.settings import ServerSettings
 
@@ -82,9 +83,8 @@ _UNFINISHED = "the server could not finish it"
 
 
 def _enqueue(
-    games: GameService, game_id: str, requested: set[str], account: str, level: str | None,
-    for_figures: bool,
-) -> None:  # fmt: skip
+    games: GameService, game_id: str, requested: set[str], account: str, level: str | None
+) -> None:
     """Put a review in the store's queue.
 
     Args:
@@ -93,11 +93,10 @@ def _enqueue(
         requested: Games whose reviews the client's address requested; some may be done by now.
         account: The account that requests it.
         level: The level to judge for; None for the one chosen last, or the player's own.
-        for_figures: Whether only summary figures are requested.
     """
     reviews, ended = games.store.reviews, ended_game(games, game_id)
     is_own = ended is not None and ended[1].owner == account
-    shown = ended[0] if ended and is_own and for_figures else _reviewable(games, game_id, account)
+    shown = ended[0] if ended and is_own else _reviewable(games, game_id)
     if level is not None and not is_own:
         raise schema.ActionRejected("not_yours", _("only the player chooses the level"))
     if shown.plies > MAX_MOVES:
@@ -128,16 +127,15 @@ def _wanted(review: StoredReview | None) -> str:
 
 
 def review_answer(
-    games: GameService, game_id: str, account: str, first: int = 0, limit: int = 0
+    games: GameService, game_id: str, first: int = 0, limit: int = 0
 ) -> schema.ReviewAnswer:
     """Return the state of a finished game's review, with some of its moves.
 
     Raises:
-        ActionRejected: If the game does not exist (``unknown_game``) or is sealed for this account
-            (``sealed``).
+        ActionRejected: If the game does not exist (``unknown_game``).
     """
     with games.store.snapshot():
-        record, review = _reviewable(games, game_id, account), games.store.reviews.find(game_id)
+        record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
         state, summary = figures(review)
         moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
         ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
@@ -169,12 +167,11 @@ def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSumm
     return figures(games.store.reviews.find(game_id))
 
 
-def _reviewable(games: GameService, game_id: str, account: str) -> RecordSummary:
-    """Return the summary of a game that was finished here and is not sealed for an account."""
+def _reviewable(games: GameService, game_id: str) -> RecordSummary:
+    """Return the summary of a game that was finished on this server."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
         raise schema.ActionRejected("unknown_game", "there is no record of this game yet")
-    check_sealed(info, account)
     return found
 
 
@@ -241,27 +238,24 @@ class ReviewQueue:
         self._threads: list[threading.Thread] = []
 
     async def request(
-        self, game_id: str, account: str, address: str, level: str | None = None, *,
-        for_figures: bool = False,
-    ) -> None:  # fmt: skip
+        self, game_id: str, account: str, address: str, level: str | None = None
+    ) -> None:
         """Request the review of a finished game, unless it exists or is already queued.
 
-        With `for_figures`, players may also request reviews of their own games that can still be
-        undone, because the summary figures reveal no moves.
+        Players may also request reviews of their own games whose end can still be undone, for the
+        summary figures. Moves are shown once the game has a record.
 
         Args:
             game_id: The game.
             account: The account that requests the review.
             address: Network address of the client.
             level: The level to judge for; None for the one chosen last, or the player's own.
-            for_figures: Whether only the summary figures will be shown.
 
         Raises:
             PlayerError: If `level` names no level.
             ActionRejected: If reviews are disabled (``off``), the game does not exist
-                (``unknown_game``), is sealed (``sealed``) or too long (``length``), somebody else
-                chooses the level (``not_yours``), or too many reviews are requested or queued
-                (``busy``).
+                (``unknown_game``) or is too long (``length``), somebody else chooses the level
+                (``not_yours``), or too many reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
             raise schema.ActionRejected("off", "reviews are disabled on this server")
@@ -269,7 +263,7 @@ class ReviewQueue:
         if len(self._requested) > _MAX_ADDRESSES:
             self._requested.clear()
         requested = self._requested.setdefault(address, set())
-        await self._backend.do(_enqueue, game_id, requested, account, level, for_figures)
+        await self._backend.do(_enqueue, game_id, requested, account, level)
         self._wanted.release()
 
     def start(self, store: Store) -> None:
