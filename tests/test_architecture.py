@@ -17,24 +17,24 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "app": 9_950,
+    "app": 9_900,
     "cli": 300,
     "core": 2_100,
     "courses": 11_900,
     "engine": 3_300,
     "envs": 1_700,
-    "lab": 4_250,
+    "lab": 4_150,
     "players": 6_300,
-    "presentation": 2_150,
+    "presentation": 2_175,
     "review": 2_300,
-    "server": 6_000,
+    "server": 6_010,
     "testing": 200,
     "whole": 50_000,
-    "javascript": 4_500,
-    "benchmarks": 2_800,
-    "scripts": 1_470,
+    "javascript": 4_200,
+    "benchmarks": 2_300,
+    "scripts": 1_405,
     "examples": 850,
-    "tests": 34_800,
+    "tests": 35_250,
 }
 """Maximum lines of code per room. A commit that raises one must say what it gained."""
 

@@ -11,7 +11,7 @@ from tests.strategies import rules, weights
 
 from py2048 import Rules, get_rules, list_rules
 from py2048.core.errors import RulesError
-from py2048.core.rules import MergePoints, Weights
+from py2048.core.rules import COURSE_PRESETS, MergePoints, Weights, list_boards
 
 PRESETS = """
 classic     size=4x4  start=2           spawn=2:9+4:1   merging=once     scoring=merges      target=2048  end=stuck
@@ -43,6 +43,13 @@ def test_classic_comes_first_and_names_are_unique():
     names = [each.name for each in list_rules()]
     assert names[0] == "classic"
     assert len(set(names)) == len(names)
+
+
+def test_boards_for_players_are_the_presets_that_belong_to_no_course():
+    """The boards and the courses' presets are all presets, and no preset is both."""
+    boards = [each.name for each in list_boards()]
+    assert boards == ["classic", "2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"]
+    assert {*boards} ^ COURSE_PRESETS.keys() == {each.name for each in list_rules()}
 
 
 @given(rules())

@@ -54,7 +54,7 @@ def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
     """The headline compares with the player's dailies, the place with everybody's."""
     daily = result(60, earlier=[1], field=[59] * 63 + [61] * 37, streak=13)
     assert daily.headline == "60 points. Your best daily."
-    assert daily.place == "Better than 63 % of 100 games on the same tiles"
+    assert daily.place == "Place 38 of 101 on the same tiles."
     assert daily.figures[-1] == ("Streak", "13 days")
     assert result(field=[]).headline.endswith("Your first daily.")
     assert result(field=[]).place == "You are the first on these tiles."

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from py2048 import Board, Direction, Record
 from py2048.players import Unit
@@ -48,4 +49,8 @@ def stand_in(
     mine.unlink()
     if (folder / "crash").exists():
         sys.exit("this is said to those who run the server")
-    return kept(judged(Record.from_json(record), PERFECT))  # lines would take compiled players
+    found: dict[str, Any] = kept(
+        judged(Record.from_json(record), PERFECT)
+    )  # lines would take compiled players
+    found["summary"]["level"] = level
+    return found

@@ -77,11 +77,11 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
     assert daily_page(games, str(today), "bob", today)["streak"] == Streak()
 
 
-def test_the_page_says_when_a_review_opens(games: GameService) -> None:
-    """The page links to the review of the latest game that is no longer sealed."""
+def test_the_page_tells_the_place_among_all_players_of_a_day(games: GameService) -> None:
+    """The page shows the player's game, its place among all games, and when the secret is shown."""
     today = datetime.now(UTC).date()
     made = {n: finished_daily(games.store, before(n, today), before(n, today)) for n in (1, 2, 5)}
     found = daily_page(games, before(1, today), "ada", today)
     assert found["mine"].game == made[1]
+    assert (found["place"], found["field"]) == (1, 1)
     assert found["revealed"] == revelation_of(before(1, today)).date() > today
-    assert found["opened"].game_id == made[2]

@@ -24,8 +24,9 @@ from py2048.core.errors import StaleGameError
 from py2048.core.fairness import check_fair, commitment_of
 from py2048.server.app import Server
 from py2048.server.play import battles
-from py2048.server.play.games import GameService
+from py2048.server.play.games import GameService, guest_name
 from py2048.server.schema import ActionRejected
+from py2048.server.site.games import result_page
 
 
 @pytest.fixture(autouse=True)
@@ -150,6 +151,8 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
             await one.move()
         assert found.settle()[0][0] == 1
         assert battles.stage_of(found.battle) == "running"
+        verdict = battles.battle_page(found.games, found.id, found.ids[0])["verdict"]
+        assert verdict == "The battle is still on."
         found.shift(ends=timedelta(0))
         refused = await two.move()
         assert refused["reason"] == "over"
@@ -158,6 +161,11 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
         assert battles.stage_of(found.battle) == "over"
         assert found.games.store.online.open_games(found.ids[0]) == []
         assert found.settle() == [(1, 1, score), (2, 2, 0)]
+        verdicts = [f"You won by {score}.", f"{guest_name(found.ids[0])} won by {score}."]
+        for account, player, verdict in zip(found.ids, found.battle.players, verdicts, strict=True):
+            shown = result_page(found.games, player.game_id or "", account)
+            assert shown["result"].headline.startswith(verdict)
+            assert (shown["result"].place, shown["battle"]["stage"]) == ("", "over")
 
 
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:

@@ -55,7 +55,7 @@ def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
         daily(day=str(TODAY - timedelta(days=days)), score=score)
     found = result_of(store, game)
     assert found.headline == "800 points. Your best daily."
-    assert found.place == "Better than 1 of 4 other games on the same tiles"
+    assert found.place == "Place 3 of 5 on the same tiles."
     assert sum(found.bars) == 5
     assert found.streak == 3
     assert found.kind.startswith(f"Daily · {TODAY.day} ")
@@ -99,20 +99,18 @@ def test_nobody_else_gets_it(store: Store) -> None:
             result_of(store, game, account)
 
 
-async def test_the_figures_of_a_sealed_game_are_its_players(tmp_path: Path) -> None:
-    """The player sees the review's figures of a sealed game, but not the review."""
+async def test_the_review_of_a_sealed_game_is_its_players(tmp_path: Path) -> None:
+    """Players see the review of their own sealed game at once."""
     stand_in = partial(stand_in_review.stand_in, tmp_path)
     async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", reviewer=stand_in) as server:
         store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
-        with pytest.raises(ActionRejected, match="opens on"):
-            await server.reviews.request(game, "bob", "::1", for_figures=True)
-        await server.reviews.request(game, "ada", "::1", for_figures=True)
+        await server.reviews.request(game, "ada", "::1")
         await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
         found = result_of(store, game)
-        assert (found.accuracy, found.luck, found.mistakes) == ("50 %", UNAVAILABLE, 1)
-        with pytest.raises(ActionRejected, match="opens on"):
-            reviews.review_answer(server.backend.rooms.games, game)
+        assert (found.accuracy, found.mistakes) == ("50 %", 1)
+        assert [each.label for each in found.figures] == ["Largest", "Accuracy", "Level", "Streak"]
+        assert reviews.review_answer(server.backend.rooms.games, game).state == "done"
 
 
 async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: Path) -> None:
@@ -125,7 +123,7 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
             await player.move()
         await until(lambda: games.store.records.summary(game))
         account = player.account.id
-        await server.reviews.request(game, account, "::1", for_figures=True)
+        await server.reviews.request(game, account, "::1")
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
         await until(lambda: reviews.figures_of(games, game)[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"
@@ -178,6 +176,6 @@ async def test_the_dialog_over_http(web_server: WebServer) -> None:
         assert f"{over['score']:,} points. Your first daily." in answer.text
         assert f"{web_server.url}/game/{game}/share" in answer.text
         assert re.search(r"Next board in \d+ h \d+ min", answer.text)
-        assert Browser(web_server).get(f"/game/{game}/result").status == 404
+        assert Browser(web_server).get(f"/game/{game}/result").status == 403
         again = browser.get(f"/game/{game}/result", **{"accept-language": "pt"})
         assert "Your first daily" not in again.text

@@ -249,7 +249,7 @@ def test_a_stored_review_is_worded_when_it_is_read(store: Store) -> None:
     for line in moment.lines.values():
         assert len(line.turns) in range(1, 7)
     (habit,) = summary.habits
-    assert habit.say.startswith("You leave the corner: 1 time")
+    assert habit.say.startswith("You leave the corner: once")
 
 
 # Who gets which
@@ -281,31 +281,29 @@ async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> 
         assert 'id="review"' not in browser.get(f"/game/{game}").text
 
 
-async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, store: Store) -> None:
-    """A daily game's review opens when its tiles can no longer be played, also for its player.
-
-    The pages of the game and of the day say when.
-    """
+async def test_the_review_of_a_daily_game_is_its_players(browser: Browser, store: Store) -> None:
+    """A daily game's review is open to its player at once, and to others two days later."""
     async with browser.socket() as socket:
         info = store.online.info((await socket.new())["game"])
         assert info
     today = datetime.now(UTC).date()
     game = add_game(store, mode="daily", day=today.isoformat(), owner=info.owner)
-    for who in (browser, Browser(browser.server)):
-        answers = await asyncio.to_thread(asked, who, game)
-        assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
+    other = Browser(browser.server)
+    answers = await asyncio.to_thread(asked, other, game)
+    assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
+    assert other.form(f"/game/{game}/result").status == 403
     assert store.reviews.find(game) is None
-    opens = f'<time datetime="{today + timedelta(days=2)}">'
-    for path in (f"/game/{game}", "/daily"):
-        assert opens in browser.get(path).text, path
-    assert "Review this game" not in browser.get(f"/game/{game}").text
+    page = browser.get(f"/game/{game}").text
+    assert "Review this game" in page
+    assert "Play on from here" not in page
+    assert "Your review" in browser.get("/daily").text
     past = (today - timedelta(days=2)).isoformat()
     game = add_game(store, 2, mode="daily", day=past, owner=info.owner)
     assert Browser(browser.server).get(f"/api/games/{game}/review").status == 200
     assert "Review this game" in browser.get(f"/game/{game}").text
     before = (today - timedelta(days=3)).isoformat()
     earlier = add_game(store, 3, mode="daily", day=before, owner=info.owner)
-    days = {f"/daily?day={past}": game, "/daily": game, f"/daily?day={before}": earlier}
+    days = {f"/daily?day={past}": game, f"/daily?day={before}": earlier}
     for path, shown in days.items():
         assert f'"/game/{shown}"' in browser.get(path).text, path
 

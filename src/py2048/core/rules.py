@@ -280,13 +280,18 @@ Spawning = RandomSpawn | EdgeSpawn
 Scoring = MergePoints | MovePoints | BoardSum
 
 
-PRESETS = {
-    "classic": "size=4x4,start=2,spawn=2:9+4:1,merging=once,scoring=merges,target=2048,end=stuck",
+COURSE_PRESETS = {
     "comp1127": "spawn=2:96+4:5,merging=cascade,end=target",
     "cmput175": "start=2x2:1,spawn=2:3+4:1",
     "cits1401": "size=5x5,start=1..25x2:1,spawn=edge:2,scoring=moves:1:-1,target=none",
     "ist": "spawn=2:4+4:1",
     "qsan_qarut": "start=1,spawn=2:1+4:1,scoring=sum",
+}
+"""The presets of university courses by name, as in ``docs/courses``."""
+
+PRESETS = {
+    "classic": "size=4x4,start=2,spawn=2:9+4:1,merging=once,scoring=merges,target=2048,end=stuck",
+    **COURSE_PRESETS,
     "2x4": "size=2x4,target=256",
     "3x3": "size=3x3,target=512",
     "3x4": "size=3x4,target=1024",
@@ -297,9 +302,9 @@ PRESETS = {
 }
 """All presets by name, in the grammar above.
 
-Omitted settings are those of ``classic``. Menus, documentation and tests read this table through
-`list_rules`, and no other code refers to a preset by name. The five course presets follow
-``docs/courses``. The remaining presets are community boards whose target a good player can reach.
+Omitted settings are those of ``classic``. Documentation and tests read this table through
+`list_rules`, players' menus through `list_boards`, and no other code refers to a preset by name.
+The presets that belong to no course are community boards whose target a good player can reach.
 Games continue after the target is reached, except in comp1127.
 """
 
@@ -496,6 +501,11 @@ def _preset(name: str) -> Rules:
 def list_rules() -> tuple[Rules, ...]:
     """Return all presets, ``classic`` first."""
     return tuple(_preset(name) for name in PRESETS)
+
+
+def list_boards() -> tuple[Rules, ...]:
+    """Return the presets for players, ``classic`` first: all but those of courses."""
+    return tuple(_preset(name) for name in PRESETS if name not in COURSE_PRESETS)
 
 
 def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:

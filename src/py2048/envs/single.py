@@ -254,7 +254,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         Returns observation and info like `reset`. The series of games is not affected.
 
         Raises:
-            BoardError: If the state has different rules, or its board cannot occur under these rules.
+            BoardError: If the state has different rules, or a board that these rules cannot reach.
             OptionError: If it is not a valid state.
         """
         check_kind(state, GameState, OptionError, "a state: give a GameState")

@@ -185,6 +185,7 @@ def result_of(
     streak: int | None = None,
     level: str = "",
     is_by_computer: bool = False,
+    battle: str = "",
 ) -> Result:
     """Return the result of a game before it is reviewed.
 
@@ -204,14 +205,17 @@ def result_of(
         level: Level at which the moves are judged, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves; then the game sets no best
             score and is not reviewed automatically.
+        battle: For a game of a battle, who won it, instead of a comparison.
     """
     is_daily, others = field is not None, Counter(earlier if field is None else field)
     best = max(earlier, default=None) if best is None else best
     sentences = [ngettext("{n} point.", "{n} points.", score).format(n=number(score))]
-    has_won = target is not None and largest >= target and not is_by_computer
+    has_won = target is not None and largest >= target and not is_by_computer and not battle
     if has_won:
         sentences.insert(0, _("You made {tile}: you win.").format(tile=number(target or largest)))
-    if is_by_computer:
+    if battle:
+        sentences.insert(0, battle)
+    elif is_by_computer:
         sentences.append(_("Played by a computer, so it does not count as your best."))
     elif best is not None or not has_won:
         sentences.append(_comparison(score, best, today, is_daily=is_daily))
@@ -244,12 +248,12 @@ def _place(score: int, others: Counter[int], *, is_daily: bool) -> str:
     count, below = others.total(), sum(n for each, n in others.items() if each < score)
     if not count:
         return _("You are the first on these tiles.") if is_daily else ""
+    if is_daily:
+        text, place = _("Place {place} of {count} on the same tiles."), place_of(score, others)
+        return text.format(place=number(place), count=number(count + 1))
     share = f"{100 * below // count} %"
     few = _("Better than {below} of your {count} other games")
     many = _("Better than {share} of your {count} games")
-    if is_daily:
-        few = _("Better than {below} of {count} other games on the same tiles")
-        many = _("Better than {share} of {count} games on the same tiles")
     text = few if count < _MIN_PERCENT_GAMES else many
     return text.format(below=below, share=share, count=number(count))
 
@@ -264,6 +268,11 @@ def quantile(games: Counter[int], share: float) -> int:
     index, scores = int(share * (games.total() - 1)), sorted(games)
     ends = accumulate(map(games.__getitem__, scores))
     return next(score for score, end in zip(scores, ends, strict=True) if end > index)
+
+
+def place_of(score: int, others: Counter[int]) -> int:
+    """Return the place of a score; equal scores share one."""
+    return 1 + sum(n for other, n in others.items() if other > score)
 
 
 def _distribution(score: int, others: Counter[int]) -> tuple[tuple[int, ...], int, int, bool]:

@@ -24,7 +24,7 @@ from py2048.app.session import Session, autosave, open_session
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
 from py2048.core.game import Game, Record
-from py2048.core.rules import get_rules, list_rules
+from py2048.core.rules import COURSE_PRESETS, get_rules, list_boards
 from py2048.presentation.actions import ACTIONS
 
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
@@ -104,6 +104,17 @@ def test_a_beginner_is_taught_for_three_moves():
         play(controller)
 
 
+def test_the_courses_rules_are_a_list_of_their_own():
+    """The list of boards leads to the courses' rules, and to them at once during such a game."""
+    controller, screen = controlled()
+    controller.do("rules")
+    open_courses = dict(screen.list.more)["Courses …"]
+    open_courses()
+    assert [each.value for each in screen.list.choices] == list(COURSE_PRESETS)
+    screen.list.take("comp1127")
+    assert controller.session.rules == get_rules("comp1127")
+
+
 def test_new_asks_while_a_game_is_in_progress():
     """A new game needs confirmation once a move was made."""
     controller, screen = controlled()
@@ -123,7 +134,7 @@ def test_leaving_a_game_that_cannot_be_kept_asks():
     play(controller)
     controller.do("rules")
     assert screen.list.current == "classic"
-    assert [choice.value for choice in screen.list.choices] == [each.name for each in list_rules()]
+    assert [each.value for each in screen.list.choices] == [each.name for each in list_boards()]
     assert "did you mean 'classic'" in screen.list.check("clasic")
     screen.list.take("classic:size=5x6")
     assert "It cannot be saved" in screen.question

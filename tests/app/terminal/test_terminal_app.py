@@ -14,7 +14,7 @@ from py2048.app.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.game import Record
-from py2048.core.rules import list_rules
+from py2048.core.rules import list_boards
 from py2048.presentation.actions import ACTIONS, BY_NAME
 
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
@@ -58,17 +58,17 @@ async def test_keys_do_not_move_tiles_behind_a_dialog():
         assert isinstance(app.screen, ConfirmDialog)
 
 
-async def test_the_rules_menu_lists_every_preset():
-    """M lists all presets; choosing one starts a game with its board size."""
+async def test_the_rules_menu_lists_every_board():
+    """M lists all boards and the way to the courses; choosing a board starts a game on it."""
     session = new_session()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("m")
         options = app.screen.query_one(OptionList)
-        assert options.option_count == len(list_rules())
+        assert options.option_count == len(list_boards()) + 1
         await pilot.press("j", "down", "j", "enter")
         await pilot.pause()
-        assert session.rules == list_rules()[3]
+        assert session.rules == list_boards()[3]
         assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
 
 

@@ -13,6 +13,11 @@ from tests.server.browser.visiting import Line, arriving, claim
 WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
 
+IN_VIEW = """chosen => {
+    const { top, bottom } = document.querySelector(chosen).getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+}"""
+
 
 async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive):
     """If the server is busy, the page asks again and then shows the game."""
@@ -107,6 +112,8 @@ async def test_a_battle(arrive):
         assert await violations(player) == []
         assert await player.page.evaluate(WHOLE)
         await player.look("battle")
+        for seen in ("#board", "#rivals .mini"):
+            assert await player.page.evaluate(IN_VIEW, seen)
         width = await player.page.evaluate(
             "() => document.documentElement.scrollWidth - innerWidth"
         )
@@ -118,8 +125,8 @@ async def test_a_battle(arrive):
         assert await player.page.evaluate(WHOLE)
         await player.look("battle-page")
         await player.page.click("button:has-text('Leave')")
-    await one.page.wait_for_selector("h2:has-text('Result')")
-    await two.page.wait_for_selector("h2:has-text('Result')")
+    await one.page.wait_for_selector("h2:has-text('You won by')")
+    await two.page.wait_for_selector("h2:has-text('Guest'):has-text('won by')")
     await two.reads("proof", "is the commitment")
     assert await violations(two) == []
     await two.look("battle-result")

@@ -10,7 +10,7 @@ from tests.server.browser.test_browser_review import add_review, finished
 from tests.server.browser.visiting import Player
 
 from py2048.core.board import Board
-from py2048.core.rules import list_rules
+from py2048.core.rules import COURSE_PRESETS, list_boards, list_rules
 from py2048.presentation.words import percent
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
@@ -209,7 +209,7 @@ async def test_hint(player):
     assert await best.get_attribute("data-direction") == hint["direction"]
     name = hint["direction"].capitalize()
     await player.said(f"{name}. ")
-    assert await player.text("#status") == f"{name}."
+    assert await player.text("#status") == f"{name} is best."
     assert await player.page.get_attribute("#board", "data-best") == hint["direction"]
     await player.look("hint")
     await player.press(f"Arrow{hint['direction'].capitalize()}")
@@ -473,15 +473,19 @@ async def test_new_game_asks_if_one_is_in_progress(guest):
 
 
 async def test_all_presets_are_offered(guest):
-    """The dialog has every preset, and each can be played."""
+    """The dialog has every board, the courses' rules on request, and each can be played."""
     await guest.visit()
     options = await guest.page.locator("#rules option").evaluate_all(
         "options => options.map(option => option.value)"
     )
-    assert options == [*(rules.name for rules in list_rules()), "own"]
+    assert options == [*(rules.name for rules in list_boards()), "courses", "own"]
     for rules in list_rules():
         await guest.press("m")
-        await guest.page.select_option("#rules", rules.name)
+        is_course = rules.name in COURSE_PRESETS
+        await guest.page.select_option("#rules", "courses" if is_course else rules.name)
+        assert await guest.page.locator("#course").is_visible() is is_course
+        if is_course:
+            await guest.page.select_option("#course", rules.name)
         await guest.page.click("#new-play")
         await guest.page.wait_for_function(
             "name => window.py2048?.game?.rules.name === name", arg=rules.name

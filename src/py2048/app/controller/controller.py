@@ -26,7 +26,7 @@ from py2048.core.errors import BoardError, Py2048Error, RecordError, StorageErro
 from py2048.core.game import Record
 from py2048.core.game.importing import NoGameError, load_record_file, parse_records
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext, set_language
-from py2048.core.rules import RandomStart, Rules, list_rules
+from py2048.core.rules import COURSE_PRESETS, RandomStart, Rules, get_rules, list_boards
 from py2048.presentation import events, motion
 from py2048.presentation.describe import describe, describe_rules
 from py2048.presentation.hints import PLAYERS, TEACHING_MOVES, player_name, teaching
@@ -712,15 +712,19 @@ class GameCommands:
         self._screen.ask(text, yes, no, lambda: self._presenter.change(action))
 
     def _choose_rules(self) -> None:
+        courses = _("Courses …"), partial(self._list_rules, [*map(get_rules, COURSE_PRESETS)])
+        self._list_rules(list_boards(), courses, *self.more_rules)
+
+    def _list_rules(self, listed: Iterable[Rules], *more: tuple[str, Callable[[], object]]) -> None:
         self._screen.choose(
             ListRequest(
                 _("Rules"),
-                [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()],
+                [Choice(rules.name, rules.name, describe_rules(rules)) for rules in listed],
                 lambda text: self.play_by(Rules.parse(text)),
                 current=self._session.rules.name,
                 own=_("Advanced: rules as a text, such as classic:size=5x5"),
                 check=partial(fault_of, Rules.parse),
-                more=self.more_rules,
+                more=more,
             )
         )
 

@@ -21,7 +21,7 @@ from py2048.app.storage.values import Battle, BattlePlayer, utc_now, utc_text
 from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StaleGameError, StorageError
 from py2048.core.game.turn import start_from
-from py2048.core.language import _
+from py2048.core.language import _, number
 from py2048.core.rules import Rules
 from py2048.server import schema
 from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
@@ -78,13 +78,9 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
         ActionRejected: If battles do not allow these rules or this length.
     """
     if minutes not in map(str, MINUTES):
-        some = ", ".join(map(str, MINUTES))
-        raise ActionRejected(
-            "rules",
-            _("a battle lasts {some} minutes, not {minutes}").format(
-                some=some, minutes=repr(minutes[:20])
-            ),
-        )
+        some, given = ", ".join(map(str, MINUTES)), repr(minutes[:20])
+        text = _("a battle lasts {some} minutes, not {minutes}")
+        raise ActionRejected("rules", text.format(some=some, minutes=given))
     battle_id, secret = secrets.token_hex(8), fairness.new_secret(fairness.BATTLE)
     wanted = checked_rules(rules)
     dealt(wanted, secret)  # raises if no move is possible
@@ -246,6 +242,17 @@ def players_of(
     return sorted(standings, key=lambda each: each.place if battle.starts else each.seat)
 
 
+def _verdict(battle: Battle, players: list[schema.BattlePlayerInfo], account: str) -> str:
+    """Return who won a battle and by how much, as told to an account; `players` are best first."""
+    if not battle.is_settled:
+        return _("The battle is still on.")
+    (first, second, *_rest), mine = players, battle.seat_of(account)
+    if first.score == second.score:
+        return _("A draw.")
+    text = _("You won by {n}.") if mine and first.seat == mine.seat else _("{name} won by {n}.")
+    return text.format(name=first.name, n=number(first.score - second.score))
+
+
 def _standing(
     games: GameService, player: BattlePlayer, game: OnlineGame | None
 ) -> schema.BattlePlayerInfo:
@@ -289,6 +296,7 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
     message = battle_message(games, battle)
     return {
         **msgspec.structs.asdict(message),
+        "verdict": _verdict(battle, message.players, account),
         "rules": rules_info(battle.rules),
         "minutes": battle.minutes,
         "mine": battle.seat_of(account),

@@ -26,7 +26,7 @@ from py2048.app.storage.values import AccountError
 from py2048.core.errors import Py2048Error, StaleGameError
 from py2048.core.fairness import revelation_of
 from py2048.core.language import _
-from py2048.presentation.result import quantile
+from py2048.presentation.result import place_of, quantile
 from py2048.server.play import battles
 from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is_known
 from py2048.server.play.messages import game_row, game_rows, rules_info
@@ -42,10 +42,7 @@ _DAY = timedelta(days=1)
 _FIRST_DAY = date(2024, 1, 1)
 _MAX_CURVE_GAMES = 15
 _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
-    "join": battles.join,
-    "leave": battles.leave,
-    "start": battles.start,
-    "rematch": battles.rematch,
+    each.__name__: each for each in (battles.join, battles.leave, battles.start, battles.rematch)
 }
 
 
@@ -151,21 +148,21 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     by_day = {each.day: each for each in results}
     mine = online.daily(account, day)
     game = games.find(mine.game_id) if mine else None
-    standing = games.store.leaderboards.standing(account, "daily", str(DAILY_RULES), day)
+    scores = Counter(score for score, _tile in online.day_scores(day))
+    row = game and game_row(game)
+    counted = row and row.finished and row.board == "daily"
     revealed = revelation_of(day).date()
-    opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
-        "mine": game and game_row(game),
+        "mine": row,
         "board": game and pages.last_board(games, game),
-        "place": standing and standing[0],
+        "place": place_of(row.score, scores) if row and counted else None,
+        "field": scores.total(),
         "week": [(each, by_day.get(each)) for each in week],
         "counts": is_known(games.account(account)),
         "streak": streak_of(games, account, today),
-        "opened": opened[-1] if opened else None,
         "commitment": commitment,
         "secret": secret,
         "revealed": revealed,
-        "is_revealed": revealed <= today,
     }
 
 

@@ -34,7 +34,7 @@ from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review.levels import parse_level
 from py2048.server import schema
-from py2048.server.play import messages
+from py2048.server.play import battles, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
 from py2048.server.site import reviews
@@ -81,10 +81,10 @@ async def request_review(site: Site, request: UserRequest) -> Response:
 
 async def show_result(site: Site, request: UserRequest) -> Response:
     """Show the result of the user's own game; POST also requests its review."""
-    game, account, rejected = request.game, request.user.account, ""
+    game, account, rejected = await site.visible_game(request), request.user.account, ""
     if request.method == "POST":
         try:
-            await site.reviews.request(game, account, request.address, for_figures=True)
+            await site.reviews.request(game, account, request.address)
         except ActionRejected as error:
             rejected = error.reason
     await site.backend.rooms.wait_for_records(account)
@@ -164,7 +164,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
         raise HTTPException(404, _("There is no such game."))
     is_over, sealed_until = row.finished is not None, fairness.sealed_until(info.day)
     shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
-    if is_over and not sealed_until:
+    if is_over:
         shown["review"] = reviews.review_answer(games, game_id)
         if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
             shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
@@ -205,7 +205,11 @@ def result_page(
     now, rules = datetime.now(UTC), row.rules.text
     bests = games.store.scores.bests(rules, account, without=game_id)
     others: dict[str, Any]
-    if info.day:
+    battle = None
+    if battle_id := games.store.battles.of_game(game_id):
+        battle = battles.battle_page(games, battle_id, account)
+        others = {"battle": battle["verdict"]}
+    elif info.day:
         field = [each for each, _tile in games.store.online.day_scores(info.day)]
         if row.score in field and row.finished:
             field.remove(row.score)
@@ -222,18 +226,16 @@ def result_page(
         luck, level = luck_word(summary.luck, summary.swing), parse_level(summary.level)
         result = result.reviewed(summary.accuracy, luck, len(summary.moments), level)
     elif state in ("none", "failed"):
-        result = result.without_review(
-            _(SHORT_REASONS[rejected]) if rejected in SHORT_REASONS else UNAVAILABLE
-        )
+        result = result.without_review(_(SHORT_REASONS.get(rejected, UNAVAILABLE)))
     else:
         result = replace(result, level=PENDING)
     return {
         "result": result,
+        "battle": battle,
         "card": card,
         "is_pending": state in ("waiting", "running"),
         "is_daily": info.day is not None,
         "has_played": streak_of(games, account, now.date()).is_done,
-        "opens": fairness.sealed_until(info.day),
         "left": minutes_left(now),
     }
 

@@ -27,7 +27,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext
 from py2048.core.language import number as grouped
-from py2048.core.rules import Rules, get_rules, list_rules
+from py2048.core.rules import COURSE_PRESETS, Rules, get_rules, list_rules
 from py2048.players import Unit
 from py2048.presentation import screen, themes
 from py2048.presentation.actions import BY_NAME
@@ -87,6 +87,7 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
     environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "sentences": page_sentences}
     environment.globals |= {"accuracy_note": accuracy_note, "dot": dot, "luck_word": luck_word}
+    environment.globals |= {"courses": COURSE_PRESETS}
     environment.filters |= {
         "accuracy": accuracy_text,
         "level": lambda text: level_name(parse_level(text)),

@@ -4,9 +4,10 @@ The queue is in the store. Each review runs in its own low-priority process, so 
 moves, however long the review or the compilation of kernels takes. A process that hangs or crashes
 affects only its own review.
 
-Reviews cannot be used as hints: a review needs a record, which only finished games have. Reviews of
-a daily game are sealed until the secret of the day is revealed, even for its player, who could
-otherwise use them to play the day again as a guest.
+Reviews cannot be used as hints: a review needs a record, which only finished games have. Players
+can review their own daily game at once, because an account plays a day only once. Other players'
+daily games, and with them their reviews, stay sealed until the secret of the day is revealed;
+callers check that the game is visible.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from py2048.app.session import review_game
 from py2048.app.session.levels import ME, find_level
 from py2048.app.storage import OnlineGameInfo, RecordSummary
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_text
-from py2048.core import fairness
 from py2048.core.errors import Py2048Error, StorageError
 from py2048.core.language import _
 from py2048.engine.jit.progress import Compiling
@@ -83,9 +83,8 @@ _UNFINISHED = "the server could not finish it"
 
 
 def _enqueue(
-    games: GameService, game_id: str, requested: set[str], account: str, level: str | None,
-    for_figures: bool,
-) -> None:  # fmt: skip
+    games: GameService, game_id: str, requested: set[str], account: str, level: str | None
+) -> None:
     """Put a review in the store's queue.
 
     Args:
@@ -94,11 +93,10 @@ def _enqueue(
         requested: Games whose reviews the client's address requested; some may be done by now.
         account: The account that requests it.
         level: The level to judge for; None for the one chosen last, or the player's own.
-        for_figures: Whether only summary figures are requested.
     """
     reviews, ended = games.store.reviews, ended_game(games, game_id)
     is_own = ended is not None and ended[1].owner == account
-    shown = ended[0] if ended and is_own and for_figures else _reviewable(games, game_id)
+    shown = ended[0] if ended and is_own else _reviewable(games, game_id)
     if level is not None and not is_own:
         raise schema.ActionRejected("not_yours", _("only the player chooses the level"))
     if shown.plies > MAX_MOVES:
@@ -134,7 +132,7 @@ def review_answer(
     """Return the state of a finished game's review, with some of its moves.
 
     Raises:
-        ActionRejected: If the game does not exist (``unknown_game``) or is sealed (``sealed``).
+        ActionRejected: If the game does not exist (``unknown_game``).
     """
     with games.store.snapshot():
         record, review = _reviewable(games, game_id), games.store.reviews.find(game_id)
@@ -170,12 +168,10 @@ def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSumm
 
 
 def _reviewable(games: GameService, game_id: str) -> RecordSummary:
-    """Return the summary of a game that was finished on this server and is not sealed."""
+    """Return the summary of a game that was finished on this server."""
     found, info = games.store.records.summary(game_id), games.store.online.info(game_id)
     if found is None or info is None:
         raise schema.ActionRejected("unknown_game", "there is no record of this game yet")
-    if opens := fairness.sealed_until(info.day):
-        raise schema.ActionRejected("sealed", f"the review of this game opens on {opens} (UTC)")
     return found
 
 
@@ -241,27 +237,24 @@ class ReviewQueue:
         self._threads: list[threading.Thread] = []
 
     async def request(
-        self, game_id: str, account: str, address: str, level: str | None = None, *,
-        for_figures: bool = False,
-    ) -> None:  # fmt: skip
+        self, game_id: str, account: str, address: str, level: str | None = None
+    ) -> None:
         """Request the review of a finished game, unless it exists or is already queued.
 
-        With `for_figures`, players may also request reviews of their own games that are sealed or
-        can still be undone, because the summary figures reveal no moves.
+        Players may also request reviews of their own games whose end can still be undone, for the
+        summary figures. Moves are shown once the game has a record.
 
         Args:
             game_id: The game.
             account: The account that requests the review.
             address: Network address of the client.
             level: The level to judge for; None for the one chosen last, or the player's own.
-            for_figures: Whether only the summary figures will be shown.
 
         Raises:
             PlayerError: If `level` names no level.
             ActionRejected: If reviews are disabled (``off``), the game does not exist
-                (``unknown_game``), is sealed (``sealed``) or too long (``length``), somebody else
-                chooses the level (``not_yours``), or too many reviews are requested or queued
-                (``busy``).
+                (``unknown_game``) or is too long (``length``), somebody else chooses the level
+                (``not_yours``), or too many reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
             raise schema.ActionRejected("off", "reviews are disabled on this server")
@@ -269,7 +262,7 @@ class ReviewQueue:
         if len(self._requested) > _MAX_ADDRESSES:
             self._requested.clear()
         requested = self._requested.setdefault(address, set())
-        await self._backend.do(_enqueue, game_id, requested, account, level, for_figures)
+        await self._backend.do(_enqueue, game_id, requested, account, level)
         self._wanted.release()
 
     def start(self, store: Store) -> None:

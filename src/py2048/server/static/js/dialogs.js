@@ -2,7 +2,7 @@
 import { $, button, element, openDialog, put } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { readJson, write, writeJson } from "./storage.js";
-import { KINDS, lastMode } from "./view.js";
+import { KINDS, lastMode, presetOf } from "./view.js";
 
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
 const CHECK_PAUSE_MS = 200;
@@ -26,8 +26,9 @@ export class NewGameDialog {
    * @param {?{rules?: {name: string}, mode?: string}} game the game on the board
    */
   open(warning, game) {
-    const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
-    if (game) $("rules").value = known ? game.rules.name : "own";
+    const known = game && presetOf(game.rules.name);
+    if (known) known.selected = true;
+    if (game) $("rules").value = known?.closest("#course") ? "courses" : (known?.value ?? "own");
     $("new-form").mode.value = game?.mode ?? lastMode();
     put("new-warning", warning);
     $("new-warning").hidden = !warning;
@@ -38,16 +39,17 @@ export class NewGameDialog {
 
   /** The chosen rules: a preset's name or the full rules text. */
   get rules() {
-    return $("rules").value === "own" ? ownText() : $("rules").value;
+    return $("rules").value === "own" ? ownText() : chosen().value;
   }
 
   #update() {
     const isOwn = $("rules").value === "own";
     $("rules-choice").hidden = $("new-form").mode.value === "daily";
     $("own").hidden = !isOwn;
+    $("course").hidden = $("rules").value !== "courses";
     clearTimeout(this.#timer);
     if (isOwn) this.#timer = setTimeout(() => this.#check(), CHECK_PAUSE_MS);
-    else this.#say($("rules").selectedOptions[0].dataset.summary, false);
+    else this.#say(chosen().dataset.summary, false);
   }
 
   async #check() {
@@ -84,6 +86,8 @@ export class NewGameDialog {
     }
   }
 }
+
+const chosen = () => $($("rules").value === "courses" ? "course" : "rules").selectedOptions[0];
 
 /** @returns {{[name: string]: any}} */
 function ownFields() {

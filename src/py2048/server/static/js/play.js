@@ -288,7 +288,7 @@ export class PlayPage {
     if (message.type === "compiling") isShown && this.help?.isShowing && this.scene.note(message.say);
     else if (message.type === "autoplay") isShown && this.#whenLoaded(() => this.help.autoplayed(message.player));
     else if (message.type === "games") this.#showGames(message.games);
-    else if (message.type === "battle") this.#rivals?.show(message);
+    else if (message.type === "battle") this.#follow(message);
     else this.dispatch(message);
   }
 
@@ -459,6 +459,12 @@ export class PlayPage {
       this.#rivals?.hide();
     }
     if (this.#rivals) this.send({ type: "battle", game: isOn ? game : null });
+  }
+
+  // Show a battle's standings. A result that is open names the winner once all games have ended.
+  #follow(message) {
+    this.#rivals?.show(message);
+    if (message.stage === "over" && this.result?.isUp) this.#showEnd(false);
   }
 
   // Check whether the server is still reachable if a response is late.

@@ -110,9 +110,9 @@ function row(player, isMe, stage) {
   const { name, score, place, has_left: hasLeft, is_over: isOver, board } = player;
   const state = hasLeft ? _("left") : isOver && stage === "running" ? _("no move left") : "";
   const word = (kind, text) => (text ? [element("span", { class: kind }, text)] : []);
-  const after = [...word("badge", isMe && _("you")), ...word("muted small", state), ...word("rival-score", grouped(score))];
-  const line = element("p", {}, ...word("muted", `${place}.`), avatar(name), element("strong", {}, name), ...after);
-  return element("li", {}, line, board && (isPage || !isMe) ? smallBoard(board, `${name}: ${spoken(board)}`) : "");
+  const after = [...word("muted small", state), ...word("rival-score", grouped(score))];
+  const line = element("p", {}, ...word("muted", `${place}.`), avatar(name), element("strong", {}, isMe ? _("you") : name), ...after);
+  return element("li", { class: isMe ? "me" : "" }, line, board && (isPage || !isMe) ? smallBoard(board, `${name}: ${spoken(board)}`) : "");
 }
 
 /** A player's initials on the colour of a tile, as in the server's macro `avatar`. */
@@ -123,8 +123,8 @@ export function avatar(name) {
 }
 
 function result(players, you) {
-  const mine = players.find((each) => each.seat === you);
-  const best = players.filter((each) => each.place === 1).map((each) => each.name);
-  if (mine) return _("You are in place {place} of {count}.", { place: mine.place, count: players.length });
-  return _("{names} won.", { names: best.join(", ") });
+  const [{ name, seat, score }, second] = players;
+  const n = grouped(score - second.score);
+  if (score === second.score) return _("A draw.");
+  return seat === you ? _("You won by {n}.", { n }) : _("{name} won by {n}.", { name, n });
 }

@@ -33,7 +33,7 @@ export function lastMode() {
  * @returns {HTMLOptionElement | undefined}
  */
 export function presetOf(rules) {
-  return [...$("rules").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
+  return [...$("rules").options, ...$("course").options].find(({ value, dataset }) => rules === value || rules === dataset.text);
 }
 
 export class GameView {
