@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tkinter as tk
 from collections.abc import Iterator
+from itertools import product
 
 LARGEST = 2**17
 
@@ -96,8 +97,8 @@ def desktop() -> Iterator[str]:
     Look(root, THEMES[0], 1.0)
     header = ScoreHeader(root)
     header.place(relwidth=1.0, relheight=1.0)
-    for width in (240, 320, 480, 1200):
-        root.geometry(f"{width}x56")
+    for width, is_beside in product((240, 320, 480, 1200), (False, True)):
+        root.geometry(f"{width}x{200 if is_beside else 56}")
         for score in (0, 3_932_100):
             note = "WWWWW WWWWW MMMMM, a note longer than the window is wide " * 3
             for status in (
@@ -106,7 +107,7 @@ def desktop() -> Iterator[str]:
                 Status("own"),
             ):
                 root.update()
-                header.fit(width)
+                header.fit(width, is_beside=is_beside)
                 header.show(status)
                 root.update()
                 yield from texts_cut(root)
