@@ -12,6 +12,7 @@ from playwright.async_api import expect
 from tests.server.browser.visiting import Arrive, Player, arriving
 
 from py2048.core.board import Board
+from py2048.core.rules import COURSE_PRESETS, list_rules
 from py2048.server.site.pages import NETWORKS
 
 MAKE_SITE = Path(__file__).parents[3] / "scripts" / "make_site.py"
@@ -89,11 +90,12 @@ async def test_other_rules_are_played_too(browser, site):
     """Every preset can be played; without a network for it, a hint says so."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site)
-        for name in await player.page.locator("#rules option").evaluate_all(
-            "all => all.map(it => it.value)"
-        ):
+        for rules in list_rules():
+            name, is_course = rules.name, rules.name in COURSE_PRESETS
             await player.press("m")
-            await player.page.select_option("#rules", name)
+            await player.page.select_option("#rules", "courses" if is_course else name)
+            if is_course:
+                await player.page.select_option("#course", name)
             await player.page.click("#new-play")
             game = await game_of(player)
             assert game["rules"]["name"] == name
