@@ -131,7 +131,7 @@ def test_a_card_is_measured_in_one_go(gpu, page, tmp_path, monkeypatch, capsys):
         "margin": 100,
         "games_at_once": 8,
         "collect": [{"tile": 64, "games": 60}],
-        "bands": [{"tile": 64, "least": least, "goal": 500} for least in (112, 96)],
+        "bands": [{"tile": 64, "min_sum": least, "goal": 500} for least in (112, 96)],
     }
     config = TrainingConfig(tuples="0123 4567", ranks=7, games_at_once=8)
     few = {"games": 64, "moves": 10, "compared": 50, "evaluated": 20, "chunk": 2000}

@@ -135,8 +135,8 @@ class StatusLine:
     """Report a command's progress on stderr from a thread, once it has run for `QUIET_S`.
 
     On a terminal, a single line is rewritten and finally erased. In a pipe, a new line is written
-    every `PIPE_PERIOD_S` seconds. The line includes the compiler's progress and, on a terminal,
-    advice to install a missing compiler.
+    every `PIPE_PERIOD_S` seconds if there is progress. The line includes the compiler's progress
+    and, on a terminal, advice to install a missing compiler.
 
     Args:
         quiet: Print nothing.
@@ -167,19 +167,19 @@ class StatusLine:
     def _watch(self) -> None:
         from py2048.engine.jit import progress
 
-        due, is_written = math.inf, False
+        due, written = math.inf, ""
         while not self._over.wait(POLL_S):
             news = "; ".join(str(each) for each in (self.news, progress.now()) if each)
             if not news or self._quiet:
                 continue
             now = time.monotonic()
-            due = min(due, now + QUIET_S)
-            if now >= due:
-                if not is_written and self._is_terminal and (line := missing_compiler()):
+            due = due if written else min(due, now + QUIET_S)
+            if now >= due and (self._is_terminal or news != written):
+                if not written and self._is_terminal and (line := missing_compiler()):
                     complain(f"faster with Numba: {line}")
                 self._write(f"\rpy2048: {news}\x1b[K" if self._is_terminal else f"py2048: {news}\n")
-                due, is_written = now if self._is_terminal else now + PIPE_PERIOD_S, True
-        if is_written and self._is_terminal:
+                due, written = now if self._is_terminal else now + PIPE_PERIOD_S, news
+        if written and self._is_terminal:
             self._write("\r\x1b[K")
 
     def _write(self, text: str) -> None:
