@@ -272,7 +272,7 @@ def write(
 def board(
     rows: Sequence[Sequence[int]], grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw rows of tiles on `base`, the image of their `ground`, which is drawn by default."""
+    """Draw tiles on a copy of `base`, or on a new `ground` if there is none."""
     image = base.copy() if base else ground(grid, theme)
     for row, line in enumerate(rows):
         for column, value in enumerate(line):

@@ -117,9 +117,9 @@ class Batch:
 
 
 class Playouts:
-    """Plays games on from moves with compiled kernels, on several threads. Thread-safe.
+    """Plays games on from given moves, with compiled kernels in several threads. Thread-safe.
 
-    Equal batches give equal sums on any number of threads.
+    The results do not depend on the number of threads.
 
     Args:
         rules: Rules of the games.

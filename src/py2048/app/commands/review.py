@@ -122,7 +122,7 @@ def _chosen(judge: str, level: str) -> tuple[str, str]:
     """Return the judge and the level; errors are raised once instead of for each file.
 
     Raises:
-        PlayerError: There is no such player or level, or both are given.
+        PlayerError: If the player or level is unknown, or both are given.
     """
     if judge and level:
         raise PlayerError(f"--judge {judge} and --level {level} exclude each other: give one")

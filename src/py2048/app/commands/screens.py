@@ -110,7 +110,7 @@ def open_screen(
 
 
 def _open_session(*, save: bool) -> Session:
-    """Open a session with the player's store, or a temporary session if `save` is off."""
+    """Open the player's saved session, or a temporary one without `save`."""
     from py2048.app.session import Session, open_session
 
     return open_session() if save else Session()

@@ -118,7 +118,7 @@ def headline_of(played: Direction, best: Direction) -> str:
 
 
 def chance_title(move: MoveReview | None) -> str:
-    """Return what the chances of a move are, "Your chance of 512"; empty if there are none."""
+    """Return the title of the chances, such as "Your chance of 512"; empty without a goal."""
     if move is None or not move.goal:
         return ""
     text = _("Your chance of 20 more moves") if move.survival else _("Your chance of {tile}")

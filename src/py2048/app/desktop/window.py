@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 # Unscaled pixels.
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
-"""Width of the strip beside the board, and a small and the minimum width above the board."""
+"""Widths of the strip of scores and buttons: beside the board, up to which it counts as narrow, and
+the minimum above the board.
+"""
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
 """Width in which points fit beside the word "Score", and maximum width of the result overlay."""
@@ -39,7 +41,7 @@ TOOLS = (
 """Actions, labels and icons of the buttons."""
 
 BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
-"""Font size, place of the icon, and padding of the buttons; the first that fits is used."""
+"""Font size, icon position and padding of the buttons. The first combination that fits is used."""
 
 
 def text_unit(height: float, scale: float) -> float:

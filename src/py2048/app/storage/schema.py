@@ -95,7 +95,7 @@ records = _table(
     *_required(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # After all columns of lists, so that SQLite can read those without this long text.
+    # Long texts come last: SQLite reads the columns before them without loading the text.
     sa.Column("record", sa.Text, nullable=False),
     sa.Column("continued", sa.Boolean),  # true if the score cannot become a best score
     sa.Index("records_by_owner", "owner", "finished"),

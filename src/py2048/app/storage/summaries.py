@@ -84,7 +84,7 @@ def extend_streak(connection: Connection, game_id: str) -> None:
 
 
 class Scores(Repository):
-    """Best scores and summaries of finished games, which an undo of a game's end takes back."""
+    """Best scores and summaries of finished games. Undoing a game's last move removes the game."""
 
     def bests(self, rules: str, owner: str = "local", *, without: str = "") -> dict[str, int]:
         """Return the owner's best score in each category that has one.

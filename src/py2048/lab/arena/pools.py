@@ -57,7 +57,7 @@ class SerialPool:
             yield job, run_job(job)
 
     def close(self) -> None:
-        """Do nothing, because no job runs between two results."""
+        """Do nothing: jobs run in the caller, so none is left running."""
 
 
 class ProcessPool:

@@ -57,7 +57,7 @@ class BandTask(NamedTuple):
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
     def inputs(self, layout: NetworkLayout) -> BandInputs:
-        """Return the fixed inputs of the training; `layout` is that of the bands."""
+        """Return the inputs that stay fixed during training, given the bands' layout."""
         network, (above, weights) = self.network, self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
         step, own = np.float32(network.step), _view_of(self.band, end, 1.0)

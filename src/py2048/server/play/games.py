@@ -570,7 +570,7 @@ class GameService:
             is_stopped: Finish the game even if moves are left, because time is up.
 
         Returns:
-            The category of the record; None if there was nothing to do.
+            The category of the record, or None if there is no game to finish.
 
         Raises:
             RecordError: If the game does not follow its rules and secret.
